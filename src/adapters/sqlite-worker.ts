@@ -1,0 +1,26 @@
+// The database thread behind `openSqliteThreads`: one connection, requests in order. It holds no state of its own.
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../core/errors.ts';
+import { connectSqlite, type SqliteOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
+
+const connection = connectSqlite(workerData as SqliteOptions);
+
+function answer(request: WorkerRequest): WorkerReply {
+  try {
+    const result =
+      request.kind === 'read' ? connection.read(request.statement) : connection.write(request.batch);
+    return { id: request.id, ok: true, result };
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'SQLITE_ERROR';
+    return { id: request.id, ok: false, code, message: messageOf(thrown) };
+  }
+}
+
+parentPort?.on('message', (request: WorkerRequest | 'close') => {
+  if (request === 'close') {
+    connection.close();
+    parentPort?.close();
+    return;
+  }
+  parentPort?.postMessage(answer(request));
+});

@@ -1,0 +1,202 @@
+// Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` keeps
+// one writing and one reading thread, so that neither a commit nor a long query holds up the caller's event loop.
+// The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
+import { Worker } from 'node:worker_threads';
+import SqliteConnection from 'better-sqlite3';
+import { AppError, messageOf } from '../core/errors.ts';
+import type { Database, Row, Statement, WriteResult } from '../ports.ts';
+
+export interface SqliteOptions {
+  /** File path, or `:memory:`. */
+  readonly path: string;
+  /** Bytes of a page; only for a new file. 1024 halves what a vehicle's flash wears, 4096 suits a server. */
+  readonly pageSize: 1024 | 4096;
+  /** Hard limit of the database file in bytes; SQLITE_FULL beyond it. */
+  readonly maxBytes?: number;
+}
+
+interface Prepared {
+  readonly statement: SqliteConnection.Statement;
+  /** For the i-th `?`, which parameter it is; better-sqlite3 binds by position only. */
+  readonly order: readonly number[];
+}
+
+/** Turns `$n` into `?` and remembers which is which. */
+function prepareOn(connection: SqliteConnection.Database, text: string): Prepared {
+  const order: number[] = [];
+  const rewritten = text.replace(/\$(\d+)/g, (_whole, digits: string) => {
+    order.push(Number(digits) - 1);
+    return '?';
+  });
+  return { statement: connection.prepare(rewritten), order };
+}
+
+/** Most statements kept prepared; the product has far fewer, only a bug could reach it. */
+const preparedMost = 500;
+
+/** Opens, sets the pragmas that durability rests on, and returns plain synchronous read and write. */
+export function connectSqlite(options: SqliteOptions) {
+  const connection = new SqliteConnection(options.path);
+  connection.pragma(`page_size = ${options.pageSize}`);
+  connection.pragma('journal_mode = WAL');
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('busy_timeout = 5000');
+  if (options.maxBytes !== undefined) {
+    connection.pragma(`max_page_count = ${Math.floor(options.maxBytes / options.pageSize)}`);
+  }
+  const prepared = new Map<string, Prepared>();
+  const prepare = (text: string): Prepared => {
+    const known = prepared.get(text);
+    if (known) return known;
+    const fresh = prepareOn(connection, text);
+    if (prepared.size < preparedMost) prepared.set(text, fresh);
+    return fresh;
+  };
+  const valuesOf = (order: readonly number[], params: Statement['params']) =>
+    order.map((index) => params[index] ?? null);
+  const run = ({ sql, params }: Statement): WriteResult => {
+    const { statement, order } = prepare(sql);
+    const values = valuesOf(order, params);
+    if (!statement.reader) return { changes: statement.run(...values).changes, rows: [] };
+    const rows = statement.all(...values) as Row[];
+    return { changes: rows.length, rows };
+  };
+  const runAll = connection.transaction((batch: readonly Statement[]) => batch.map(run));
+  return {
+    read: ({ sql, params }: Statement): Row[] => {
+      const { statement, order } = prepare(sql);
+      return statement.all(...valuesOf(order, params)) as Row[];
+    },
+    write: (batch: readonly Statement[]): WriteResult[] => runAll.immediate(batch),
+    pragma: (text: string): unknown => connection.pragma(text, { simple: true }),
+    close: (): void => void connection.close(),
+  };
+}
+
+/** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
+export function storageError(thrown: unknown, path: string): AppError {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'SQLITE_ERROR';
+  return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
+    cause: thrown,
+    hint:
+      code === 'SQLITE_FULL'
+        ? 'Free some disk space or raise the limit.'
+        : 'Check the disk, the rights on the file and its folder, and that no other process holds it.',
+  });
+}
+
+/** Database in the calling thread. Throws an AppError when the file cannot be opened. */
+export function openSqlite(options: SqliteOptions): Database {
+  const guard = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw storageError(thrown, options.path);
+    }
+  };
+  const connection = guard(() => connectSqlite(options));
+  return {
+    read: async (statement) => guard(() => connection.read(statement)),
+    write: async (batch) => guard(() => connection.write(batch)),
+    close: async () => connection.close(),
+  };
+}
+
+/**
+ * Holds `path` for this process alone until `close`, or until the process ends, however it ends: the lock is the
+ * operating system's on a small database file. Throws AppError `config` when another process holds it.
+ */
+export function holdLock(path: string, what: string): { close(): void } {
+  try {
+    const connection = new SqliteConnection(path, { timeout: 0 });
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.exec('BEGIN EXCLUSIVE');
+    return { close: () => void connection.close() };
+  } catch (thrown) {
+    const isBusy =
+      thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('SQLITE_BUSY');
+    if (!isBusy) throw storageError(thrown, path);
+    throw new AppError('config', `${what} is in use by another process`, {
+      hint: "Stop that one first: two on one store would take each other's events and commands.",
+    });
+  }
+}
+
+export type WorkerRequest =
+  | { readonly id: number; readonly kind: 'read'; readonly statement: Statement }
+  | { readonly id: number; readonly kind: 'write'; readonly batch: readonly Statement[] };
+
+export type WorkerReply =
+  | { readonly id: number; readonly ok: true; readonly result: readonly Row[] | readonly WriteResult[] }
+  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string };
+
+// Node 20 cannot start a thread from TypeScript: when this file runs from source (tests), the thread's code comes from
+// the build, which `npm test` makes first.
+const workerUrl = import.meta.url.endsWith('.ts')
+  ? new URL('../../dist/src/adapters/sqlite-worker.js', import.meta.url)
+  : new URL('./sqlite-worker.js', import.meta.url);
+
+interface Waiting {
+  resolve(result: readonly Row[] | readonly WriteResult[]): void;
+  reject(error: AppError): void;
+}
+
+function startThread(options: SqliteOptions) {
+  const worker = new Worker(workerUrl, { workerData: options });
+  const waiting = new Map<number, Waiting>();
+  let nextId = 1;
+  let dead: AppError | null = null;
+  const fail = (error: AppError): void => {
+    dead ??= error;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  worker.on('message', (reply: WorkerReply) => {
+    const entry = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if (reply.ok) entry?.resolve(reply.result);
+    else
+      entry?.reject(
+        storageError(Object.assign(new Error(reply.message), { code: reply.code }), options.path),
+      );
+  });
+  worker.on('error', (thrown) => fail(storageError(thrown, options.path)));
+  worker.on('exit', () => fail(new AppError('storage', `${options.path}: the database thread ended`)));
+  return {
+    call(request: Omit<WorkerRequest, 'id'>): Promise<readonly Row[] | readonly WriteResult[]> {
+      if (dead) return Promise.reject(dead);
+      const id = nextId++;
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        worker.postMessage({ ...request, id });
+      });
+    },
+    close: async (): Promise<void> => {
+      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+      if (dead) return;
+      worker.postMessage('close');
+      await ended;
+    },
+  };
+}
+
+/** Database on two threads of its own. The file must exist with its pragmas set: the writer opens it first. */
+export async function openSqliteThreads(options: SqliteOptions): Promise<Database> {
+  const writer = startThread(options);
+  await writer.call({ kind: 'read', statement: { sql: 'SELECT 1', params: [] } } as Omit<
+    WorkerRequest,
+    'id'
+  >);
+  const reader = startThread(options);
+  return {
+    read: (statement) =>
+      reader.call({ kind: 'read', statement } as Omit<WorkerRequest, 'id'>) as Promise<readonly Row[]>,
+    write: (batch) =>
+      writer.call({ kind: 'write', batch } as Omit<WorkerRequest, 'id'>) as Promise<readonly WriteResult[]>,
+    close: async () => {
+      await reader.close();
+      await writer.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// The one error class and the one table of its codes. A message says what failed, where and why, and `hint` what
+// to do about it. HTTP statuses are those of the service interface; exit codes follow sysexits.h.
+
+interface ErrorKind {
+  /** HTTP status code of the service interface (400 401 404 405 406 422 500 503). */
+  readonly status: 400 | 401 | 404 | 405 | 406 | 422 | 500 | 503;
+  readonly title: string;
+  /** Exit code of a program that ends because of it. */
+  readonly exitCode: number;
+}
+
+export const errorKinds = {
+  malformed_json: { status: 400, title: 'The body is not JSON', exitCode: 65 },
+  malformed_request: { status: 400, title: 'The request is malformed', exitCode: 65 },
+  unauthorized: { status: 401, title: 'The token is missing or wrong', exitCode: 77 },
+  login_failed: { status: 401, title: 'Account, user or password is wrong', exitCode: 77 },
+  not_found: { status: 404, title: 'There is no such object', exitCode: 66 },
+  method_not_allowed: { status: 405, title: 'The method is invalid for this path', exitCode: 64 },
+  not_acceptable: { status: 406, title: 'Only JSON is supported', exitCode: 64 },
+  invalid_content: { status: 422, title: 'The content of the request is invalid', exitCode: 65 },
+  conflict: { status: 422, title: 'The request conflicts with what is there', exitCode: 65 },
+  forbidden: { status: 422, title: 'Your role does not allow this', exitCode: 77 },
+  unsupported: { status: 422, title: 'This device cannot do that', exitCode: 69 },
+  throttled: { status: 503, title: 'Too many requests', exitCode: 75 },
+  unavailable: { status: 503, title: 'The service cannot do this now', exitCode: 75 },
+  internal: { status: 500, title: 'Internal error', exitCode: 70 },
+  usage: { status: 400, title: 'The command line is wrong', exitCode: 64 },
+  config: { status: 500, title: 'The configuration is wrong', exitCode: 78 },
+  serial: { status: 500, title: 'The serial port does not work', exitCode: 69 },
+  storage: { status: 503, title: 'The storage does not work', exitCode: 74 },
+  port_in_use: { status: 500, title: 'The port is taken', exitCode: 69 },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+/** One fault inside a larger input: `pointer` is a JSON pointer (RFC 6901) into it. */
+export interface ErrorDetail {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export interface ErrorExtras {
+  readonly hint?: string;
+  readonly details?: readonly ErrorDetail[];
+  readonly retryAfterS?: number;
+  readonly cause?: unknown;
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: readonly ErrorDetail[];
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.hint = extras.hint;
+    this.details = extras.details ?? [];
+    this.retryAfterS = extras.retryAfterS;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,191 @@
+// What travels on each topic of wire protocol version 1, encoded and decoded. Events: protobuf or JSON, told apart by
+// the first byte. Everything else is JSON. Decoders never throw; signed messages are checked before they come here.
+
+import { eventLimits, type FeatureName, type FeatureState, featureNames } from './event.ts';
+import { decodeJson } from './event-json.ts';
+import { type Decoded, decodeProtobuf } from './event-protobuf.ts';
+import { isId } from './ids.ts';
+
+const protobufFirstByte = 0x08;
+
+/** Events of a payload in either form. */
+export function decodeEvents(payload: Uint8Array): Decoded {
+  if (payload.length === 0) return { ok: false, reason: 'empty payload' };
+  if (payload.length > eventLimits.payloadBytes) {
+    return { ok: false, reason: `longer than ${eventLimits.payloadBytes} bytes` };
+  }
+  return payload[0] === protobufFirstByte ? decodeProtobuf(payload) : decodeJson(payload);
+}
+
+/** On every connect, device to broker: who I am now and what I hold. */
+export interface Hello {
+  readonly boot: string;
+  /** Random per connect, echoed by `welcome` so that an old welcome cannot be played back. */
+  readonly nonce: string;
+  readonly agentVersion: string;
+  readonly features: readonly FeatureName[];
+  readonly sensors: readonly string[];
+  readonly configVersion: number;
+  /** Counter of the last command envelope accepted. */
+  readonly commandCounter: number;
+  readonly timeQuality: string;
+}
+
+/** Signed answer to `hello`. */
+export interface Welcome {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly boot: string;
+  readonly nonce: string;
+  readonly serverTimeMs: number;
+  /** Everything of this boot up to here is committed. */
+  readonly upTo: number;
+  readonly configVersion: number;
+}
+
+/**
+ * Committed events of one boot. `ranges` is exact and what the agent deletes by; `upTo` is a lower bound of the
+ * contiguous prefix, for simple trackers. Exact ranges because urgent events overtake the backlog, and because
+ * with several bridges two batches of one vehicle may be committed by different processes in any order.
+ */
+export interface Ack {
+  readonly boot: string;
+  readonly upTo: number;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+/** The signed body of a command. Times are UTC ms of the broker's clock. */
+export interface CommandBody {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly commandID: string;
+  /** The only boot in which this envelope may be accepted. */
+  readonly boot: string;
+  /** Strictly growing per device. */
+  readonly counter: number;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  /** `interlock`: only when it is safe, the default rules. Other modes come with their own versions. */
+  readonly mode: 'interlock';
+  readonly reason: string;
+  readonly issuer: string;
+  /** True withdraws the command with this id if it has not executed. */
+  readonly cancel: boolean;
+}
+
+export const signedTypes = {
+  welcome: 'fleetward-welcome-1',
+  command: 'fleetward-command-1',
+} as const;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function parseObject(bytes: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most;
+const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** JSON bytes of a message that has no other encoding. */
+export function encodeJsonMessage(message: Hello | Welcome | Ack | CommandBody): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(message));
+}
+
+function textList(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > 64) return null;
+  return value.every((item): item is string => isText(item, 64)) ? value : null;
+}
+
+/** Null when the payload is not a hello. */
+export function decodeHello(payload: Uint8Array): Hello | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { boot, nonce, agentVersion, configVersion, commandCounter, timeQuality } = value;
+  const features = textList(value['features']);
+  const sensors = textList(value['sensors']);
+  if (!isIdText(boot) || !isIdText(nonce) || !isText(agentVersion, 64) || !isText(timeQuality, 16))
+    return null;
+  if (!isCount(configVersion) || !isCount(commandCounter) || features === null || sensors === null)
+    return null;
+  const known = featureNames.filter((name) => features.includes(name));
+  return { boot, nonce, agentVersion, features: known, sensors, configVersion, commandCounter, timeQuality };
+}
+
+/** Null when the (verified) payload is not a welcome. */
+export function decodeWelcome(payload: Uint8Array): Welcome | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(boot) || !isIdText(nonce)) return null;
+  if (!isCount(serverTimeMs) || !isCount(upTo) || !isCount(configVersion)) return null;
+  return { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion };
+}
+
+/** Null when the payload is not an acknowledgement. */
+export function decodeAck(payload: Uint8Array): Ack | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { boot, upTo, ranges } = value;
+  if (!isIdText(boot) || !isCount(upTo) || !Array.isArray(ranges) || ranges.length > eventLimits.events)
+    return null;
+  const pairs: [number, number][] = [];
+  for (const range of ranges as readonly unknown[]) {
+    if (!Array.isArray(range) || range.length !== 2) return null;
+    const [from, to] = range as readonly unknown[];
+    if (!isCount(from) || !isCount(to) || from > to) return null;
+    pairs.push([from, to]);
+  }
+  return { boot, upTo, ranges: pairs };
+}
+
+/** Null when the (verified) payload is not a command. */
+export function decodeCommand(payload: Uint8Array): CommandBody | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, commandID, boot, counter, issuedMs, expiresMs, state, mode, reason, issuer } =
+    value;
+  const feature = featureNames.find((name) => name === value['feature']);
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(commandID) || !isIdText(boot)) return null;
+  if (!isCount(counter) || !isCount(issuedMs) || !isCount(expiresMs) || expiresMs < issuedMs) return null;
+  if (feature === undefined || (state !== '0' && state !== '1') || mode !== 'interlock') return null;
+  if (!isText(reason, 500) || !isText(issuer, 200) || typeof value['cancel'] !== 'boolean') return null;
+  const cancel = value['cancel'];
+  return {
+    accountID,
+    deviceID,
+    commandID,
+    boot,
+    counter,
+    issuedMs,
+    expiresMs,
+    feature,
+    state,
+    mode,
+    reason,
+    issuer,
+    cancel,
+  };
+}
+
+/** Ascending, disjoint ranges of the given sequence numbers. */
+export function toRanges(seqs: readonly number[]): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const seq of [...seqs].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && seq <= last[1] + 1) last[1] = Math.max(last[1], seq);
+    else ranges.push([seq, seq]);
+  }
+  return ranges;
+}

@@ -1,0 +1,137 @@
+// Every interface to the outside world, on one page. Product code reaches time, randomness, disk, network and
+// hardware only through these; the adapters stand in `src/adapters`, `agent/adapters` and `broker/adapters`,
+// the simulated ones in `simulator/`. This file holds types only and must never import anything.
+
+export type Cancel = () => void;
+
+/** Time. `monoMs` never steps and has an arbitrary origin; `utcMs` is the system's wall clock and may be wrong. */
+export interface Clock {
+  monoMs(): number;
+  utcMs(): number;
+  /** Runs once after `delayMs` (>= 0) of monotonic time unless cancelled. */
+  after(delayMs: number, run: () => void): Cancel;
+}
+
+/** Randomness: `bytes` is fit for keys and ids, `fraction` is uniform in [0, 1). */
+export interface Entropy {
+  bytes(count: number): Uint8Array;
+  fraction(): number;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured log: a stable event word first, then fields. Never a secret, never a token, no position at info. */
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  error(event: string, fields?: LogFields): void;
+  with(fields: LogFields): Log;
+}
+
+export interface SerialSettings {
+  readonly path: string;
+  readonly baudRate: number;
+  readonly dataBits: 7 | 8;
+  readonly parity: 'none' | 'even' | 'odd';
+  readonly stopBits: 1 | 2;
+}
+
+export interface ByteLinkHandlers {
+  onBytes(bytes: Uint8Array): void;
+  /** Called at most once, after which the link is dead for good; a new one must be opened. */
+  onDown(reason: string): void;
+}
+
+/** The hardware port: bytes out, bytes in. One object lives from one open to one close and is never re-used. */
+export interface ByteLink {
+  /** False when the link is not open; such bytes are dropped, never kept for later (a stale relay write kills). */
+  write(bytes: Uint8Array): boolean;
+  /** Resolves within a few seconds whatever the driver does. Does not call `onDown`. */
+  close(): Promise<void>;
+}
+
+/** Rejects with an AppError that names the path and the cause when the port cannot be opened. */
+export type OpenByteLink = (settings: SerialSettings, handlers: ByteLinkHandlers) => Promise<ByteLink>;
+
+export interface MqttMessage {
+  readonly topic: string;
+  readonly payload: Uint8Array;
+  readonly qos: 0 | 1;
+}
+
+export interface MqttLinkOptions {
+  readonly url: string;
+  readonly clientId: string;
+  readonly username: string;
+  readonly password: string;
+  readonly keepaliveS: number;
+  readonly connectTimeoutMs: number;
+  readonly will: MqttMessage;
+  /** PEM of the certificate authority to trust for mqtts; the system's list when absent. */
+  readonly ca?: string;
+}
+
+export interface MqttLinkHandlers {
+  onUp(): void;
+  /** The PUBACK of a QoS 1 message leaves only when `acknowledge` is called: after it is persisted. */
+  onMessage(message: MqttMessage, acknowledge: () => void): void;
+  /** Called exactly once: the link is dead and every publish in flight counts as not sent. */
+  onDown(reason: string): void;
+}
+
+/** One connection attempt and, if it succeeds, one connection. It never reconnects and stores nothing. */
+export interface MqttLink {
+  /** Resolves on PUBACK (QoS 1) or on hand-over to the socket (QoS 0); never settles once the link is down. */
+  publish(message: MqttMessage): Promise<void>;
+  subscribe(topics: readonly string[]): Promise<void>;
+  /** Sends DISCONNECT when it can (the last will is not published), then closes. Does not call `onDown`. */
+  close(): Promise<void>;
+  /** Drops the socket at once; `onDown` follows. */
+  destroy(reason: string): void;
+}
+
+export type OpenMqttLink = (options: MqttLinkOptions, handlers: MqttLinkHandlers) => MqttLink;
+
+export type SqlValue = string | number | null | Uint8Array;
+
+/** One SQL statement with `$1`..`$n` parameters; built by the `sql` template of `src/sql.ts`. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface WriteResult {
+  /** Rows inserted, updated or deleted. */
+  readonly changes: number;
+  /** What RETURNING gave; empty without it. */
+  readonly rows: readonly Row[];
+}
+
+/** A relational store. There are no interactive transactions: conditions stand in the statements. */
+export interface Database {
+  read(statement: Statement): Promise<readonly Row[]>;
+  /** All or nothing, durable (fsync) when it resolves. Rejects with an AppError; then nothing was written. */
+  write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
+  close(): Promise<void>;
+}
+
+/** The service manager (systemd). */
+export interface Supervisor {
+  ready(): void;
+  alive(): void;
+  status(text: string): void;
+  stopping(): void;
+}
+
+/** Ed25519 over JSON Web Signatures in compact form (RFC 7515, RFC 8037). */
+export interface Verifier {
+  /** The payload's bytes when signature, key and `type` fit; null otherwise. Never throws. */
+  verify(token: string, type: string): Uint8Array | null;
+}
+
+export interface Signer {
+  sign(payload: Uint8Array, type: string): string;
+}
