@@ -1,0 +1,224 @@
+// The agent's loop: events in, `stepVehicle`, effects out. The only place that performs effects: serial ports, commits,
+// MQTT, the service manager. It decides nothing; every decision is in `core/`.
+
+import { messageOf } from '../src/core/errors.ts';
+import { hexId } from '../src/core/ids.ts';
+import type {
+  Cancel,
+  Clock,
+  Entropy,
+  Log,
+  OpenByteLink,
+  OpenMqttLink,
+  Supervisor,
+  Verifier,
+} from '../src/ports.ts';
+import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
+import type { AgentConfig } from './config.ts';
+import { createVehicle, helloOf, stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
+import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
+import type { Outbox } from './outbox.ts';
+import { createSerialPorts } from './serial-ports.ts';
+import { createSession } from './session.ts';
+import { readVehicleRecord } from './vehicle-record.ts';
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly openByteLink: OpenByteLink;
+  readonly openMqttLink: OpenMqttLink;
+  /** Checks the broker's signature with the key that was pinned at enrolment. */
+  readonly verifier: Verifier;
+  readonly supervisor: Supervisor;
+  /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
+  openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
+}
+
+export interface AgentStatus {
+  readonly boot: string;
+  readonly connection: 'waiting' | 'connecting' | 'up';
+  readonly acknowledged: number;
+  readonly backlog: number;
+  readonly fixes: number;
+  readonly board: string;
+  readonly gnss: string;
+  readonly commits: { readonly waiting: number; readonly failing: string | null };
+}
+
+export interface Agent {
+  status(): Promise<AgentStatus>;
+  /** Reports SHUTDOWN, delivers what it can, closes everything. Resolves within 5 s. */
+  close(): Promise<void>;
+}
+
+const limits = {
+  watchdogMs: 10_000,
+  /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
+  commitHangMs: 30_000,
+  /** Time alone makes a step twice a second; without one for this long the loop is dead. */
+  stepHangMs: 5000,
+  stopMs: 2500,
+} as const;
+
+interface LoopOptions {
+  readonly vehicle: VehicleConfig;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly state: VehicleState;
+  perform(effect: VehicleEffect): void;
+}
+
+/** Steps the vehicle with one event after the other, and with time alone whenever it asks for that. */
+function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopOptions) {
+  const events: VehicleEvent[] = [];
+  let { state } = start;
+  let timer: Cancel = () => undefined;
+  let isStopped = false;
+  let isStepping = false;
+  let steppedMs = clock.monoMs();
+  const dispatch = (event: VehicleEvent): void => {
+    events.push(event);
+    if (isStepping) return;
+    isStepping = true;
+    try {
+      for (let next = events.shift(); next !== undefined; next = events.shift()) {
+        const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
+        const step = stepVehicle(state, next, { now, config: vehicle });
+        state = step.state;
+        for (const effect of step.effects) perform(effect);
+      }
+      steppedMs = clock.monoMs();
+    } finally {
+      // Whoever called may swallow what was thrown; the loop must go on all the same.
+      isStepping = false;
+      timer();
+      const delayMs = Math.max(1, vehicleWakeMs(state, vehicle) - clock.monoMs());
+      if (!isStopped) timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
+    }
+  };
+  return {
+    dispatch,
+    state: (): VehicleState => state,
+    /** Since the last step that went through. */
+    idleMs: (): number => clock.monoMs() - steppedMs,
+    /** No more steps by time; events are still taken. */
+    stopTime(): void {
+      isStopped = true;
+      timer();
+    },
+  };
+}
+
+/** Feeds the service manager's watchdog while steps go through and commits do not hang; being offline is healthy. */
+function startWatchdog(
+  { clock, supervisor }: Pick<AgentPorts, 'clock' | 'supervisor'>,
+  look: { idleMs(): number; hangingMs(): number; status(): string },
+): Cancel {
+  let cancel: Cancel = () => undefined;
+  const feed = (): void => {
+    if (look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs) supervisor.alive();
+    supervisor.status(look.status());
+    cancel = clock.after(limits.watchdogMs, feed);
+  };
+  cancel = clock.after(0, feed);
+  return () => cancel();
+}
+
+async function statusOf(
+  state: VehicleState,
+  parts: { boot: string; outbox: Outbox; commits: CommitQueue },
+): Promise<AgentStatus> {
+  const { queued } = await parts.outbox.stats();
+  return {
+    boot: parts.boot,
+    connection: state.delivery.phase.kind,
+    acknowledged: state.delivery.acknowledged,
+    backlog: queued.reduce((sum, count) => sum + count, 0),
+    fixes: state.fixes,
+    board: state.ports.board.kind,
+    gnss: state.ports.gnss.kind,
+    commits: parts.commits.status(),
+  };
+}
+
+/** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
+export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
+  const { clock, entropy, log } = ports;
+  const boot = hexId(entropy.bytes(8));
+  const bootMonoMs = clock.monoMs();
+  const outbox = await ports.openOutbox(boot, bootMonoMs);
+  const { record, memory, isIntact } = await readVehicleRecord(outbox);
+  const vehicle: VehicleConfig = { ...config, boot };
+  const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
+  const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
+  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, connectDelayMs });
+  const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
+  const { dispatch } = loop;
+  const serial = createSerialPorts(config, ports, dispatch);
+  const session = createSession({
+    config,
+    ports,
+    outbox,
+    dispatch,
+    hello: (nonce) => helloOf(loop.state(), vehicle, nonce),
+  });
+  const { acknowledge } = session;
+  const commits = createCommitQueue({ outbox, clock, log, isIntact, dispatch, acknowledge });
+
+  function perform(effect: VehicleEffect): void {
+    switch (effect.kind) {
+      case 'openPort':
+        return serial.open(effect.port);
+      case 'closePort':
+        return serial.close(effect.port);
+      case 'writePort':
+        return serial.write(effect.port, effect.bytes);
+      case 'commit':
+        return commits.add(effect);
+      case 'acknowledge':
+        return acknowledge(effect.receipt);
+      case 'delivery':
+        return session.perform(effect.effect);
+      case 'origin':
+        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
+          log.warn('clock origin not stored', { reason: messageOf(thrown) });
+        });
+      case 'log':
+        return log[effect.level](effect.event, effect.fields);
+    }
+  }
+
+  if (!isIntact) log.error('the record of commands and relays was lost: relays count as unknown until read');
+  log.info('agent started', { boot, version: config.agentVersion });
+  dispatch({ kind: 'start' });
+  ports.supervisor.ready();
+  const stopWatchdog = startWatchdog(ports, {
+    idleMs: loop.idleMs,
+    hangingMs: commits.hangingMs,
+    status: () => {
+      const { delivery, ports: serialPorts } = loop.state();
+      return `${delivery.phase.kind}, board ${serialPorts.board.kind}, gnss ${serialPorts.gnss.kind}`;
+    },
+  });
+
+  let isClosing = false;
+  return {
+    status: () => statusOf(loop.state(), { boot, outbox, commits }),
+    async close() {
+      if (isClosing) return;
+      isClosing = true;
+      ports.supervisor.stopping();
+      dispatch({ kind: 'stop' });
+      loop.stopTime();
+      stopWatchdog();
+      serial.closeAll();
+      const untilMs = clock.monoMs() + limits.stopMs;
+      await commits.settled(untilMs);
+      await session.drained(untilMs, () => loop.state().delivery);
+      await session.close();
+      await outbox.close();
+      log.info('agent stopped');
+    },
+  };
+}

@@ -1,0 +1,168 @@
+// Commits in order, one at a time, until the disk takes them. A failing disk is reported at once and tried again for
+// ever; what waits meanwhile is bounded, and positions are the first to be given up. Nothing is sent or acknowledged
+// before it is committed.
+import { messageOf } from '../src/core/errors.ts';
+import { eventFault } from '../src/core/event-check.ts';
+import type { Cancel, Clock, Log } from '../src/ports.ts';
+import { pause } from '../src/settle.ts';
+import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
+import type { Outbox } from './outbox.ts';
+import { putState, trustState } from './outbox-schema.ts';
+import { memoryKey, recordKey } from './vehicle-record.ts';
+
+const limits = {
+  /** Events that wait for a failing disk at most. */
+  events: 2000,
+  retryMs: 1000,
+  retryMostMs: 30_000,
+} as const;
+
+export interface CommitQueue {
+  add(commit: Commit): void;
+  /** Resolves when all is committed, or at `untilMs` (monotonic). */
+  settled(untilMs: number): Promise<void>;
+  /** How long the commit in progress has taken; 0 when there is none. */
+  hangingMs(): number;
+  status(): { readonly waiting: number; readonly failing: string | null };
+}
+
+/** Gives up what can be spared: positions first, then lesser news. Never a record, a receipt, or class 0. */
+function shed(waiting: Commit[], log: Log): void {
+  const isSpare = (commit: Commit, least: number): boolean =>
+    commit.record === null &&
+    commit.token === null &&
+    commit.receipts.length === 0 &&
+    commit.events.every(({ priority }) => priority >= least);
+  let count = waiting.reduce((sum, commit) => sum + commit.events.length, 0);
+  for (const least of [3, 2, 1]) {
+    while (count > limits.events) {
+      const at = waiting.findIndex((commit, index) => index > 0 && isSpare(commit, least));
+      const lost = at > 0 ? waiting.splice(at, 1)[0] : undefined;
+      if (lost === undefined) break;
+      count -= lost.events.length;
+      log.error('events given up: the disk does not take them', { events: lost.events.length, least });
+    }
+  }
+}
+
+/** The tokens of all that waits, each taken once. */
+function takeTokens(waiting: Commit[]): readonly string[] {
+  const tokens: string[] = [];
+  for (const [index, commit] of waiting.entries()) {
+    if (commit.token === null) continue;
+    tokens.push(commit.token);
+    waiting[index] = { ...commit, token: null };
+  }
+  return tokens;
+}
+
+/** The outbox refuses values outside their range; one such event must not hold up all others for ever. */
+function soundEvents(commit: Commit, log: Log): Commit['events'] {
+  return commit.events.filter(({ event }) => {
+    const fault = eventFault({ ...event, seq: 1 });
+    if (fault !== null)
+      log.error('event given up: a value is out of range', { statusCode: event.statusCode, fault });
+    return fault === null;
+  });
+}
+
+/** A pause that can be ended early. */
+function createPause(clock: Clock) {
+  let end: () => void = () => undefined;
+  return {
+    pause: (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        const cancel: Cancel = clock.after(ms, resolve);
+        end = () => {
+          cancel();
+          resolve();
+        };
+      }),
+    end: (): void => end(),
+  };
+}
+
+export function createCommitQueue(options: {
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** False when the state was lost at the start. */
+  readonly isIntact: boolean;
+  dispatch(event: VehicleEvent): void;
+  acknowledge(receipt: number): void;
+}): CommitQueue {
+  const { outbox, clock, log, dispatch } = options;
+  const waiting: Commit[] = [];
+  let running = false;
+  let isTrusted = options.isIntact;
+  let storedMemory = '';
+  let startedMs: number | null = null;
+  let failing: string | null = null;
+  const retry = createPause(clock);
+
+  const store = async (commit: Commit): Promise<void> => {
+    startedMs = clock.monoMs();
+    try {
+      const memory = JSON.stringify(commit.memory);
+      const statements = memory === storedMemory ? [] : [putState(memoryKey, memory)];
+      if (commit.record !== null) statements.push(putState(recordKey, JSON.stringify(commit.record)));
+      // After a loss the state counts as unknown until a record made from what the board says is on disk.
+      if (commit.record !== null && !isTrusted) statements.push(trustState());
+      await outbox.append(commit.events, statements);
+      isTrusted ||= commit.record !== null;
+      storedMemory = memory;
+    } finally {
+      startedMs = null;
+    }
+  };
+
+  /** Tells everybody who waits for a commit that the disk does not work: a restore must not wait for it. */
+  const tellFailure = (): void => {
+    for (const token of takeTokens(waiting)) dispatch({ kind: 'committed', token, durable: false });
+  };
+
+  const run = async (): Promise<void> => {
+    if (running) return;
+    running = true;
+    let retryMs: number = limits.retryMs;
+    for (let commit = waiting[0]; commit !== undefined; commit = waiting[0]) {
+      try {
+        await store(commit);
+      } catch (thrown) {
+        if (failing === null) log.error('commit failed', { reason: messageOf(thrown) });
+        failing = messageOf(thrown);
+        tellFailure();
+        await retry.pause(retryMs);
+        retryMs = Math.min(limits.retryMostMs, retryMs * 2);
+        continue;
+      }
+      if (failing !== null) log.info('commits work again');
+      failing = null;
+      retryMs = limits.retryMs;
+      waiting.shift();
+      for (const receipt of commit.receipts) options.acknowledge(receipt);
+      if (commit.events.length > 0) dispatch({ kind: 'delivery', input: { kind: 'stored' } });
+      if (commit.token !== null) dispatch({ kind: 'committed', token: commit.token, durable: true });
+    }
+    running = false;
+  };
+
+  return {
+    add(commit) {
+      const events = soundEvents(commit, log);
+      waiting.push({ ...commit, events });
+      shed(waiting, log);
+      if (failing !== null) {
+        if (commit.token !== null) tellFailure();
+        // Not before the disk is asked once more: it may have come back since.
+        if (events.some(({ priority }) => priority === 0)) retry.end();
+      }
+      void run();
+    },
+    async settled(untilMs) {
+      while (waiting.length > 0 && clock.monoMs() < untilMs) await pause(clock, 10);
+    },
+    hangingMs: () => (startedMs === null ? 0 : clock.monoMs() - startedMs),
+    status: () => ({ waiting: waiting.length, failing }),
+  };
+}

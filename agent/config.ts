@@ -1,0 +1,169 @@
+// The agent's settings: what an installer writes in agent.toml, and the checked value the agent runs on. Defaults are
+// here and nowhere else. Safety limits are not settings: they stand in `core/interlock.ts` and cannot be configured.
+import { type Static, Type } from 'typebox';
+import { AppError } from '../src/core/errors.ts';
+import { idPatternSource } from '../src/core/ids.ts';
+import type { LogFields, SerialSettings } from '../src/ports.ts';
+import { readBoardProfile } from './boards.ts';
+import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board-profile.ts';
+import type { ReportingOptions } from './core/reporting.ts';
+
+const id = (description: string) => Type.String({ pattern: idPatternSource, description });
+const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
+const number = (limits: { low: number; high: number; standard: number }, description: string) =>
+  Type.Number({ minimum: limits.low, maximum: limits.high, default: limits.standard, description });
+
+/** agent.toml: every key there is, with its limits and default. */
+export const agentFileSchema = Type.Object({
+  device: Type.Object({
+    account: id('Account of the vehicle'),
+    id: id('Id of the vehicle within the account'),
+  }),
+  broker: Type.Object({
+    url: Type.String({
+      pattern: '^mqtts?://[^/@]+$',
+      default: 'mqtt://127.0.0.1:1883',
+      description: 'Address of the broker, mqtt:// or mqtts://',
+    }),
+    secretFile: path(
+      'File that holds the device secret of `fleetward-broker device secret`, readable by the agent only',
+    ),
+    publicKey: Type.String({
+      pattern: '^[A-Za-z0-9+/]{43}=$',
+      description: "The broker's public key; a command that it did not sign is ignored",
+    }),
+    caFile: Type.Optional(path('Certificate authority (PEM) to trust for mqtts://')),
+    keepaliveS: number({ low: 10, high: 1740, standard: 60 }, 'MQTT keep-alive in seconds'),
+    connectSpreadS: number(
+      { low: 0, high: 300, standard: 5 },
+      'The first connect waits a random part of this',
+    ),
+  }),
+  storage: Type.Object({
+    path: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      default: '/var/lib/fleetward-agent/outbox.db',
+      description: 'Database of events that are not delivered yet',
+    }),
+    maxMb: Type.Integer({
+      minimum: 2,
+      maximum: 4096,
+      default: 64,
+      description: 'Most MiB on disk, log included',
+    }),
+    windowS: number(
+      { low: 0, high: 60, standard: 10 },
+      'Positions wait at most this long before they are written',
+    ),
+  }),
+  board: Type.Object({
+    profile: path('Name of a shipped board profile, or the path of one'),
+    port: path('Serial port of the I/O board, such as /dev/fleet-io'),
+    overrides: Type.Optional(boardOverridesSchema),
+  }),
+  gnss: Type.Object({
+    port: path('Serial port of the GNSS receiver, such as /dev/fleet-gps'),
+    baud: Type.Integer({ minimum: 1200, maximum: 921_600, default: 9600, description: 'Its speed in baud' }),
+    silenceS: number(
+      { low: 2, high: 60, standard: 5 },
+      'Without a byte for this long the port is opened anew',
+    ),
+  }),
+  reporting: Type.Object({
+    movingS: number({ low: 1, high: 3600, standard: 10 }, 'A position at least this often while moving'),
+    stoppedS: number({ low: 10, high: 86_400, standard: 300 }, '... and this often while parked'),
+    distanceM: number({ low: 10, high: 100_000, standard: 250 }, '... and after this many metres'),
+    turnDeg: number({ low: 5, high: 180, standard: 25 }, '... and after a turn of this many degrees'),
+    heartbeatS: number({ low: 30, high: 86_400, standard: 600 }, 'A heartbeat this often'),
+  }),
+  log: Type.Object({
+    level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+      description: 'Least severity that is logged',
+    }),
+  }),
+});
+
+export type AgentFile = Static<typeof agentFileSchema>;
+
+/** What `createAgent` runs on; the simulator builds it directly. */
+export interface AgentConfig {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly agentVersion: string;
+  /** No real clock shows an earlier time than this. */
+  readonly earliestUtcMs: number;
+  readonly broker: {
+    readonly url: string;
+    readonly secret: string;
+    readonly ca?: string;
+    readonly keepaliveS: number;
+    /** The first connect after a start waits a random part of this. */
+    readonly connectSpreadMs: number;
+  };
+  readonly profile: BoardProfile;
+  readonly boardPort: SerialSettings;
+  readonly gnssPort: SerialSettings;
+  readonly gnssSilenceMs: number;
+  readonly reporting: ReportingOptions;
+  readonly heartbeatMs: number;
+  /** Positions wait at most this long in memory before they are committed. */
+  readonly windowMs: number;
+}
+
+/** The release date: a lower bound of real time for clocks without a battery. */
+export const buildUtcMs = Date.UTC(2026, 10, 1);
+
+/** Settings that are no one's choice but follow from the file. `secret` and `ca` are the contents of their files. */
+export async function toAgentConfig(
+  file: AgentFile,
+  given: { readonly secret: string; readonly ca?: string; readonly agentVersion: string },
+): Promise<AgentConfig> {
+  const shipped = await readBoardProfile(file.board.profile);
+  const verdict = applyOverrides(shipped, file.board.overrides ?? {});
+  if (verdict.kind === 'faults') {
+    const lines = verdict.faults
+      .map((fault) => `board.overrides${fault.pointer}: ${fault.message}`)
+      .join('; ');
+    throw new AppError('config', `The overrides do not fit board profile ${file.board.profile}: ${lines}`);
+  }
+  const { profile } = verdict;
+  const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
+  return {
+    accountID: file.device.account,
+    deviceID: file.device.id,
+    agentVersion: given.agentVersion,
+    earliestUtcMs: buildUtcMs,
+    broker: {
+      url: file.broker.url,
+      secret: given.secret,
+      ...(given.ca === undefined ? {} : { ca: given.ca }),
+      keepaliveS: file.broker.keepaliveS,
+      connectSpreadMs: file.broker.connectSpreadS * 1000,
+    },
+    profile,
+    boardPort: { path: file.board.port, baudRate, dataBits, parity, stopBits },
+    gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
+    gnssSilenceMs: file.gnss.silenceS * 1000,
+    reporting: {
+      movingMs: file.reporting.movingS * 1000,
+      stoppedMs: file.reporting.stoppedS * 1000,
+      distanceM: file.reporting.distanceM,
+      turnDeg: file.reporting.turnDeg,
+    },
+    heartbeatMs: file.reporting.heartbeatS * 1000,
+    windowMs: file.storage.windowS * 1000,
+  };
+}
+
+/** What may be logged of a configuration: never the secret. */
+export function describeConfig(config: AgentConfig): LogFields {
+  return {
+    account: config.accountID,
+    device: config.deviceID,
+    broker: config.broker.url,
+    board: `${config.profile.name} at ${config.boardPort.path}`,
+    gnss: config.gnssPort.path,
+  };
+}

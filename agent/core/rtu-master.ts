@@ -1,0 +1,374 @@
+// Modbus RTU master as a pure machine: jobs, bytes and time in; bytes and results out; timers are data (`wakeAtMs`).
+// It must never give a value that belongs to another request, and never send a write twice by itself.
+//
+// The danger it is built around: an answer to a read names unit, function and length, but not the address. A late
+// answer to a read of register n is a perfect answer to the next read of register m, and from then on every answer
+// is one request late, for ever: both masters on npm do this (first read answered after 350 ms, the others after
+// 60 ms, time-out 300 ms, five registers: reads 2 to 5 each give the register before). So one request at a time;
+// after any fault the bus is silent for the shortest response time-out, restarted by each byte, and the unit is not
+// asked again before `lateGuardMs` (longer than any time-out) have passed since the request that went unanswered.
+// Whatever comes meanwhile is thrown away and only teaches the master how slow the unit is. The bound: an answer
+// later than `lateGuardMs` cannot be told apart by any RTU master; boards answer within 100 ms.
+// Serial Line V1.02 ("SL") 2.4 (one request at a time, response time-out, turn-around), 2.5.1.1 (3.5 characters).
+import {
+  announcedLength,
+  checkRequest,
+  decodeResponse,
+  encodeRequest,
+  expectedLength,
+  isWrite,
+  type ModbusRequest,
+  maxFrameLength,
+} from './modbus-frame.ts';
+import { stripEcho } from './rtu-echo.ts';
+import {
+  defaultRtuOptions,
+  type RtuCounters,
+  type RtuFault,
+  type RtuInput,
+  type RtuJob,
+  type RtuMasterOptions,
+  type RtuMasterState,
+  type RtuOutput,
+  type RtuPhase,
+  type RtuPriority,
+  type RtuResult,
+} from './rtu-types.ts';
+import {
+  newRtuUnit,
+  type RtuUnit,
+  unitTimeoutMs,
+  withAnswer,
+  withFailure,
+  withTurnaround,
+} from './rtu-unit.ts';
+
+type Draft = { -readonly [Key in keyof RtuMasterState]: RtuMasterState[Key] };
+
+interface Work {
+  readonly draft: Draft;
+  readonly outputs: RtuOutput[];
+  readonly atMs: number;
+}
+
+const noBytes = new Uint8Array(0);
+const priorities: readonly RtuPriority[] = ['relay', 'poll', 'config'];
+/** Line glitches when a driver lets the bus go; more than this after an answer is a second frame. */
+const glitchBytes = 2;
+const aliveMs = 5000;
+
+/** A master whose link is down. Options not given are those of `defaultRtuOptions`. */
+export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMasterState {
+  const full = { ...defaultRtuOptions, ...options };
+  return {
+    options: full,
+    phase: { kind: 'down' },
+    queue: [],
+    units: {},
+    hasEcho: full.echo === 'on',
+    late: null,
+    counters: {
+      requests: 0,
+      answers: 0,
+      timeouts: 0,
+      cut: 0,
+      crc: 0,
+      wrongUnit: 0,
+      wrongFunction: 0,
+      wrongLength: 0,
+      wrongEcho: 0,
+      tooLong: 0,
+      exceptions: 0,
+      noiseBytes: 0,
+      lateAnswers: 0,
+    },
+    wakeAtMs: null,
+  };
+}
+
+/** One input; `atMs` is monotonic time and never goes back. Every job gets exactly one `done`, unless cancelled. */
+export function stepRtuMaster(
+  state: RtuMasterState,
+  input: RtuInput,
+): { readonly state: RtuMasterState; readonly outputs: readonly RtuOutput[] } {
+  const work: Work = { draft: { ...state }, outputs: [], atMs: input.atMs };
+  passTime(work);
+  switch (input.kind) {
+    case 'submit':
+      submit(work, input.job);
+      break;
+    case 'cancel':
+      work.draft.queue = work.draft.queue.filter((job) => job.id !== input.id);
+      break;
+    case 'bytes':
+      receive(work, input.bytes);
+      break;
+    case 'up':
+      goUp(work);
+      break;
+    case 'down':
+      goDown(work);
+      break;
+    case 'time':
+      break;
+  }
+  // After a result the caller speaks first: a relay's read-back must not queue behind a poll that happens to wait.
+  if (!work.outputs.some((output) => output.kind === 'done')) sendNext(work);
+  work.draft.wakeAtMs = nextWakeMs(work.draft);
+  return { state: work.draft, outputs: work.outputs };
+}
+
+function done(work: Work, id: number, result: RtuResult): void {
+  work.outputs.push({ kind: 'done', id, result });
+}
+
+function count(work: Work, name: keyof RtuCounters, by = 1): void {
+  work.draft.counters = { ...work.draft.counters, [name]: work.draft.counters[name] + by };
+}
+
+function submit(work: Work, job: RtuJob): void {
+  const { draft } = work;
+  const fault = checkRequest(job.request);
+  if (fault !== null) return done(work, job.id, { kind: 'refused', reason: fault });
+  // Never kept for later: a relay write that fires after the next open would be one nobody asked for any more.
+  if (draft.phase.kind === 'down') return done(work, job.id, { kind: 'linkDown' });
+  const rank = priorities.indexOf(job.priority);
+  if (draft.queue.length >= draft.options.queueLimit) {
+    const last = draft.queue.at(-1);
+    if (last === undefined || priorities.indexOf(last.priority) <= rank) {
+      return done(work, job.id, { kind: 'queueFull' });
+    }
+    draft.queue = draft.queue.slice(0, -1);
+    done(work, last.id, { kind: 'queueFull' });
+  }
+  const behind = draft.queue.findIndex((other) => priorities.indexOf(other.priority) > rank);
+  const place = behind < 0 ? draft.queue.length : behind;
+  draft.queue = [...draft.queue.slice(0, place), job, ...draft.queue.slice(place)];
+}
+
+function goUp(work: Work): void {
+  const { draft, atMs } = work;
+  if (draft.phase.kind !== 'down') return;
+  draft.hasEcho = draft.options.echo === 'on';
+  draft.phase = idle(work, atMs + draft.options.timeoutMinMs);
+}
+
+function goDown(work: Work): void {
+  const { draft, atMs } = work;
+  if (draft.phase.kind === 'down') return;
+  const { phase } = draft;
+  if (phase.kind === 'settling') done(work, phase.exchange.job.id, phase.result);
+  if (phase.kind === 'waiting') {
+    const { job, sentAtMs } = phase.exchange;
+    done(work, job.id, isWrite(job.request) ? { kind: 'unknown', reason: 'linkDown' } : { kind: 'linkDown' });
+    // The unit may answer into the next open.
+    const unit = unitOf(draft, job);
+    const holdUntilMs = Math.max(unit.holdUntilMs, sentAtMs + draft.options.lateGuardMs, atMs);
+    setUnit(draft, job, { ...unit, holdUntilMs });
+  }
+  for (const job of draft.queue) done(work, job.id, { kind: 'linkDown' });
+  draft.queue = [];
+  draft.late = null;
+  draft.phase = { kind: 'down' };
+}
+
+function idle(work: Work, quietUntilMs: number): RtuPhase {
+  return {
+    kind: 'idle',
+    quietUntilMs,
+    ceilingMs: Math.max(quietUntilMs, work.atMs + work.draft.options.silenceCeilingMs),
+  };
+}
+
+function unitOf(draft: Draft, job: RtuJob): RtuUnit {
+  return draft.units[job.request.unit] ?? newRtuUnit;
+}
+
+function setUnit(draft: Draft, job: RtuJob, unit: RtuUnit): void {
+  draft.units = { ...draft.units, [job.request.unit]: unit };
+}
+
+/** Time that `bytes` characters take on the wire. */
+function wireMs(options: RtuMasterOptions, bytes: number): number {
+  return (bytes * options.bitsPerChar * 1000) / options.baudRate;
+}
+
+/** SL 2.5.1.1: 3.5 characters, fixed at 1.75 ms above 19200 baud; 1 ms more because some boards count long. */
+function gapMs(options: RtuMasterOptions): number {
+  return Math.max(wireMs(options, 3.5), 1.75) + 1;
+}
+
+/** What happened only because time went by. */
+function passTime(work: Work): void {
+  const { phase } = work.draft;
+  if (phase.kind === 'settling' && work.atMs >= phase.untilMs) accept(work, phase);
+  if (phase.kind === 'waiting' && work.atMs >= phase.timeoutAtMs) {
+    fail(work, phase, phase.bytes.length === 0 ? 'timeout' : 'cut');
+  }
+}
+
+function accept(work: Work, phase: RtuPhase & { kind: 'settling' }): void {
+  const { draft } = work;
+  const { job } = phase.exchange;
+  count(work, phase.result.kind === 'exception' ? 'exceptions' : 'answers');
+  setUnit(draft, job, withAnswer(unitOf(draft, job), work.atMs));
+  draft.phase = idle(work, phase.untilMs);
+  done(work, job.id, phase.result);
+}
+
+/** Ends an exchange without a good answer: the result, then silence on the bus and a pause for the unit. */
+function fail(
+  work: Work,
+  phase: RtuPhase & { kind: 'waiting' | 'settling' },
+  reason: Exclude<RtuFault, 'linkDown'>,
+): void {
+  const { draft, atMs } = work;
+  const { exchange } = phase;
+  const { job } = exchange;
+  const unit = unitOf(draft, job);
+  // When the answer has come, only spoilt, no other is due; else it may still be on its way.
+  const hasCome = phase.kind === 'waiting' && isAnswerLike(job.request, phase.bytes);
+  const guardMs = hasCome ? 0 : draft.options.lateGuardMs;
+  const quietUntilMs = atMs + draft.options.timeoutMinMs;
+  const holdUntilMs = Math.max(quietUntilMs, exchange.sentAtMs + guardMs);
+  const isOtherAlive = Object.entries(draft.units).some(
+    ([address, other]) =>
+      Number(address) !== job.request.unit && other.lastOkMs !== null && atMs - other.lastOkMs < aliveMs,
+  );
+  setUnit(draft, job, withFailure(unit, { atMs, holdUntilMs, isOtherAlive }));
+  count(work, reason === 'timeout' ? 'timeouts' : reason);
+  if (reason === 'wrongUnit' && phase.kind === 'waiting') learnLate(work, phase.bytes);
+  if (!hasCome) draft.late = { exchange, bytes: noBytes };
+  draft.phase = idle(work, quietUntilMs);
+  if (isWrite(job.request)) return done(work, job.id, { kind: 'unknown', reason });
+  done(work, job.id, reason === 'timeout' ? { kind: 'timeout' } : { kind: 'invalid', reason });
+}
+
+function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
+  if (bytes.length < 4) return false;
+  const verdict = decodeResponse(request, bytes);
+  return verdict.kind === 'incomplete' || (verdict.kind === 'invalid' && verdict.reason === 'crc');
+}
+
+function receive(work: Work, bytes: Uint8Array): void {
+  const { draft } = work;
+  const { phase } = draft;
+  if (phase.kind === 'waiting') return receiveAnswer(work, phase, bytes);
+  if (phase.kind === 'settling') return receiveSurplus(work, phase, bytes.length);
+  count(work, 'noiseBytes', bytes.length);
+  if (phase.kind === 'down') return;
+  learnLate(work, bytes);
+  const { timeoutMinMs, silenceCeilingMs } = draft.options;
+  const isFirst = work.atMs >= phase.quietUntilMs;
+  const ceilingMs = isFirst ? work.atMs + silenceCeilingMs : phase.ceilingMs;
+  const quietUntilMs = Math.max(phase.quietUntilMs, Math.min(ceilingMs, work.atMs + timeoutMinMs));
+  draft.phase = { kind: 'idle', quietUntilMs, ceilingMs };
+}
+
+function receiveSurplus(work: Work, phase: RtuPhase & { kind: 'settling' }, length: number): void {
+  const surplus = phase.surplus + length;
+  count(work, 'noiseBytes', length);
+  // Two answers to one request: one of them is not this request's, and nobody can say which.
+  if (surplus > glitchBytes) return fail(work, phase, 'tooLong');
+  work.draft.phase = { ...phase, surplus, untilMs: work.atMs + gapMs(work.draft.options) };
+}
+
+function receiveAnswer(work: Work, phase: RtuPhase & { kind: 'waiting' }, chunk: Uint8Array): void {
+  const { draft, atMs } = work;
+  const { exchange } = phase;
+  const { request } = exchange.job;
+  const waiting = { ...phase, bytes: join(phase.bytes, chunk) };
+  draft.phase = waiting;
+  const { body, hasEcho } = stripEcho(exchange, waiting.bytes, {
+    mode: draft.options.echo,
+    hasEcho: draft.hasEcho,
+  });
+  draft.hasEcho = hasEcho;
+  if (body === 'incomplete') return;
+  if (body === 'wrong') return fail(work, waiting, 'wrongEcho');
+  const length = announcedLength(request, body);
+  const verdict = decodeResponse(request, body.subarray(0, length));
+  if (verdict.kind === 'incomplete') return;
+  if (verdict.kind === 'invalid') return fail(work, waiting, verdict.reason);
+  const wire = wireMs(draft.options, exchange.sent.length + length);
+  setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), atMs - exchange.sentAtMs - wire));
+  const settling = {
+    kind: 'settling',
+    exchange,
+    result: verdict,
+    untilMs: atMs + gapMs(draft.options),
+    surplus: 0,
+  } as const;
+  draft.phase = settling;
+  if (body.length > length) receiveSurplus(work, settling, body.length - length);
+}
+
+/** Takes the turn-around of an answer that came too late; its value is thrown away. */
+function learnLate(work: Work, chunk: Uint8Array): void {
+  const { draft } = work;
+  if (draft.late === null) return;
+  const { exchange } = draft.late;
+  const { request } = exchange.job;
+  const bytes = join(draft.late.bytes, chunk);
+  draft.late = { exchange, bytes };
+  const length = announcedLength(request, bytes);
+  if (bytes.length < length) return;
+  const verdict = decodeResponse(request, bytes.subarray(0, length));
+  draft.late = null;
+  if (verdict.kind !== 'ok') return;
+  count(work, 'lateAnswers');
+  const wire = wireMs(draft.options, exchange.sent.length + length);
+  const sampleMs = work.atMs - exchange.sentAtMs - wire;
+  setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), sampleMs));
+}
+
+function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  const kept = tail.subarray(0, Math.max(0, 2 * maxFrameLength - head.length));
+  const joined = new Uint8Array(head.length + kept.length);
+  joined.set(head);
+  joined.set(kept, head.length);
+  return joined;
+}
+
+/** When a queued job may go out, as far as its unit is concerned. */
+function readyAtMs(draft: Draft, job: RtuJob): number {
+  const unit = unitOf(draft, job);
+  return job.priority === 'relay' ? unit.holdUntilMs : Math.max(unit.holdUntilMs, unit.pollsHeldUntilMs);
+}
+
+function sendNext(work: Work): void {
+  const { draft, atMs } = work;
+  const expired = draft.queue.filter((job) => job.deadlineMs !== undefined && job.deadlineMs < atMs);
+  if (expired.length > 0) {
+    draft.queue = draft.queue.filter((job) => !expired.includes(job));
+    for (const job of expired) done(work, job.id, { kind: 'expired' });
+  }
+  if (draft.phase.kind !== 'idle' || atMs < draft.phase.quietUntilMs) return;
+  const job = draft.queue.find((candidate) => readyAtMs(draft, candidate) <= atMs);
+  if (job === undefined) return;
+  draft.queue = draft.queue.filter((other) => other !== job);
+  const sent = encodeRequest(job.request);
+  const wire = wireMs(draft.options, sent.length * (draft.hasEcho ? 2 : 1) + expectedLength(job.request));
+  const timeoutMs = unitTimeoutMs(unitOf(draft, job), { ...draft.options, wireMs: wire });
+  draft.phase = {
+    kind: 'waiting',
+    exchange: { job, sent, sentAtMs: atMs },
+    timeoutAtMs: atMs + timeoutMs,
+    bytes: noBytes,
+  };
+  if (draft.late?.exchange.job.request.unit === job.request.unit) draft.late = null;
+  count(work, 'requests');
+  work.outputs.push({ kind: 'write', bytes: sent });
+}
+
+function nextWakeMs(draft: Draft): number | null {
+  const { phase } = draft;
+  const deadlines = draft.queue.flatMap((job) => (job.deadlineMs === undefined ? [] : [job.deadlineMs + 1]));
+  const times = [...deadlines];
+  if (phase.kind === 'waiting') times.push(phase.timeoutAtMs);
+  if (phase.kind === 'settling') times.push(phase.untilMs);
+  if (phase.kind === 'idle') {
+    for (const job of draft.queue) times.push(Math.max(phase.quietUntilMs, readyAtMs(draft, job)));
+  }
+  return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,81 @@
+// What the RTU master knows about one unit on the bus: how fast it answers, and how long to leave it alone after a
+// fault. Pure. It must never shorten the pause that keeps a late answer from being taken for the next request's.
+
+export interface RtuTiming {
+  /** Time-out limits without the time the bytes spend on the wire. */
+  readonly timeoutMinMs: number;
+  readonly timeoutMaxMs: number;
+  readonly timeoutInitialMs: number;
+  /** An answer may come this long after its request; the same unit is not asked anything else before. */
+  readonly lateGuardMs: number;
+}
+
+export interface RtuUnit {
+  /** High-water mark of the turn-around, decaying slowly: close to the 99th percentile. Null before any answer. */
+  readonly turnaroundMs: number | null;
+  readonly failures: number;
+  /** Nothing is sent to the unit before: answers to earlier requests may still come. */
+  readonly holdUntilMs: number;
+  /** Polls and configuration wait until then while the unit is dead and another is alive (circuit breaker). */
+  readonly pollsHeldUntilMs: number;
+  readonly breakerMs: number;
+  readonly lastOkMs: number | null;
+}
+
+const failuresToBreak = 5;
+const breakerFirstMs = 500;
+const breakerLastMs = 10_000;
+const marginMinMs = 60;
+
+export const newRtuUnit: RtuUnit = {
+  turnaroundMs: null,
+  failures: 0,
+  holdUntilMs: -Infinity,
+  pollsHeldUntilMs: -Infinity,
+  breakerMs: 0,
+  lastOkMs: null,
+};
+
+/** How long to wait for an answer that needs `wireMs` on the wire (request and longest answer together). */
+export function unitTimeoutMs(unit: RtuUnit, timing: RtuTiming & { readonly wireMs: number }): number {
+  const estimate = unit.turnaroundMs;
+  const wanted =
+    estimate === null ? timing.timeoutInitialMs : estimate + Math.max(marginMinMs, estimate * 0.5);
+  return Math.min(timing.timeoutMaxMs, Math.max(timing.timeoutMinMs, wanted)) + timing.wireMs;
+}
+
+/**
+ * Takes one seen turn-around into the estimate, those of answers that came too late included: otherwise a slow board
+ * would time out for ever. Up at once, down by 1 % a sample.
+ */
+export function withTurnaround(unit: RtuUnit, sampleMs: number): RtuUnit {
+  const sample = Math.max(0, sampleMs);
+  const before = unit.turnaroundMs;
+  const turnaroundMs = before === null || sample > before ? sample : before - (before - sample) * 0.01;
+  return { ...unit, turnaroundMs };
+}
+
+/** After an answer that fits, exceptions included: the unit lives. */
+export function withAnswer(unit: RtuUnit, atMs: number): RtuUnit {
+  return { ...unit, failures: 0, breakerMs: 0, pollsHeldUntilMs: -Infinity, lastOkMs: atMs };
+}
+
+/**
+ * After a failed exchange. The breaker opens only when another unit answers: on a bus without a living unit asking
+ * costs nothing and finds the board again at once.
+ */
+export function withFailure(
+  unit: RtuUnit,
+  fault: { readonly atMs: number; readonly holdUntilMs: number; readonly isOtherAlive: boolean },
+): RtuUnit {
+  const failures = unit.failures + 1;
+  const isBroken = fault.isOtherAlive && failures >= failuresToBreak;
+  const breakerMs = isBroken ? Math.min(breakerLastMs, Math.max(breakerFirstMs, unit.breakerMs * 2)) : 0;
+  return {
+    ...unit,
+    failures,
+    holdUntilMs: Math.max(unit.holdUntilMs, fault.holdUntilMs),
+    breakerMs,
+    pollsHeldUntilMs: isBroken ? fault.atMs + breakerMs : -Infinity,
+  };
+}

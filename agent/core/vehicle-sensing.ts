@@ -1,0 +1,127 @@
+// What the vehicle learns from its board and its GNSS receiver, turned into evidence and events. It never acts.
+import type { InputName } from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import type { BoardOutput } from './board-types.ts';
+import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from './epochs.ts';
+import { noteFix, noteVoid } from './evidence.ts';
+import { type InputChange, stepInputs } from './inputs.ts';
+import { decodeNmea } from './nmea.ts';
+import { judgeFix } from './plausibility.ts';
+import { isBelievable, stepReporting } from './reporting.ts';
+import { changeStatusCode } from './sensor-events.ts';
+import { offerGnssTime } from './timekeeping.ts';
+import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
+
+/** Takes in what the board said about inputs, analogs and itself; relays are `vehicle-control.ts`'s. */
+export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): void {
+  for (const output of outputs) {
+    switch (output.kind) {
+      case 'write':
+        work.effects.push({ kind: 'writePort', port: 'board', bytes: output.bytes });
+        break;
+      case 'inputs':
+        senseInputs(work, { kind: 'sample', atMs: output.atMs, values: output.values });
+        break;
+      case 'analogs':
+        if (output.values.fuel !== undefined) put(work, { fuelLevel: output.values.fuel });
+        break;
+      case 'boardUp':
+        put(work, { isBoardFresh: true });
+        tellBoard(work, false, output.reason);
+        break;
+      case 'boardDown':
+        put(work, { isBoardFresh: true, relaysReadMs: null });
+        tellBoard(work, true, output.reason);
+        break;
+      case 'problem':
+        log(work, output.reason === null ? 'info' : 'error', 'board profile', {
+          profile: work.config.profile.name,
+          place: output.place,
+          problem: output.reason ?? 'none any more',
+        });
+        if (output.reason !== null) {
+          const attributes = { part: 'board', place: output.place, reason: output.reason };
+          record(work, { statusCode: statusCodes.INTERNAL_FAILURE.code, attributes });
+        }
+        break;
+      case 'relays':
+      case 'relayResult':
+        break;
+    }
+  }
+}
+
+/** One event per loss and one per return, however many units and ports say so. */
+export function tellBoard(work: Work, lost: boolean, reason: string): void {
+  if (work.state.isBoardLost === lost) return;
+  put(work, { isBoardLost: lost });
+  log(work, lost ? 'warn' : 'info', lost ? 'board lost' : 'board answers', { reason });
+  const status = lost ? statusCodes.BOARD_LOST : statusCodes.BOARD_RESTORED;
+  record(work, { statusCode: status.code, attributes: { reason } });
+}
+
+type Sample = Parameters<typeof stepInputs<InputName>>[1];
+
+/** Debounces, and tells every change that is news. */
+export function senseInputs(work: Work, input: Sample): void {
+  const { state, changes } = stepInputs(work.state.inputs, input);
+  put(work, { inputs: state });
+  for (const change of changes) tellInput(work, change);
+}
+
+function tellInput(work: Work, change: InputChange<InputName>): void {
+  const { signal, reading, sinceMs } = change;
+  if (reading === 'unknown') return log(work, 'warn', 'input unknown', { input: signal });
+  const { memory } = work.state;
+  const value = reading === 'on';
+  const before = memory.inputs[signal] ?? null;
+  const statusCode = changeStatusCode(signal, before, value);
+  log(work, 'info', 'input', { input: signal, on: value });
+  if (before === value) return;
+  put(work, { memory: { ...memory, inputs: { ...memory.inputs, [signal]: value } } });
+  if (statusCode !== null) commitNow(work, [stamp(work, { statusCode }, sinceMs)]);
+}
+
+/** Bytes of the GNSS receiver. */
+export function takeGnssBytes(work: Work, bytes: Uint8Array): void {
+  const atMs = work.now.monoMs;
+  const decoded = decodeNmea(work.state.nmea, bytes);
+  let epochs = noteBytes(work.state.epochs, atMs);
+  const reports: EpochReport[] = [];
+  for (const sentence of decoded.sentences) {
+    const step = assembleEpochs(epochs, sentence, atMs);
+    epochs = step.state;
+    reports.push(...step.reports);
+  }
+  put(work, { nmea: decoded.state, epochs });
+  for (const report of reports) takeReport(work, report);
+}
+
+/** Ends an epoch by silence when it is due. */
+export function flushGnss(work: Work): void {
+  const { state, reports } = flushEpoch(work.state.epochs, work.now.monoMs);
+  put(work, { epochs: state });
+  for (const report of reports) takeReport(work, report);
+}
+
+function takeReport(work: Work, report: EpochReport): void {
+  if (report.kind === 'void') return put(work, { speed: noteVoid(work.state.speed) });
+  const judged = judgeFix(work.state.plausibility, report.fix);
+  put(work, {
+    plausibility: judged.state,
+    speed: noteFix(work.state.speed, judged.fix),
+    fixes: work.state.fixes + 1,
+  });
+  takeFix(work, judged.fix);
+}
+
+function takeFix(work: Work, fix: Fix): void {
+  if (fix.utcMs !== null && fix.doubts.length === 0) {
+    const time = offerGnssTime(work.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
+    put(work, { time });
+  }
+  if (!isBelievable(fix)) return;
+  const step = stepReporting(work.state.reporting, fix, work.config.reporting);
+  put(work, { fix, reporting: step.state });
+  if (step.report) record(work, { statusCode: statusCodes.LOCATION.code }, fix.atMonoMs);
+}

@@ -1,0 +1,282 @@
+// The whole state of a vehicle, what may happen to it, and what it may do about it: the types of `vehicle.ts` and the
+// few helpers that all its parts share. Types and pure helpers only.
+import {
+  type FeatureName,
+  type FleetEvent,
+  featureNames,
+  type InputName,
+  inputNames,
+} from '../../src/core/event.ts';
+import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
+import type { Ack, CommandBody, Welcome } from '../../src/core/wire.ts';
+import type { BoardProfile } from './board-profile.ts';
+import type { BoardState } from './board-types.ts';
+import type { CommandsState } from './command-draft.ts';
+import type { CommandRecord, EventDraft } from './command-record.ts';
+import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
+import type { EpochState, Fix } from './epochs.ts';
+import { type Evidence, type Sensed, type SpeedState, speedAt } from './evidence.ts';
+import { type InputsState, readingOf } from './inputs.ts';
+import type { NmeaState } from './nmea.ts';
+import type { PlausibilityState } from './plausibility.ts';
+import type { PortOptions, PortState } from './port.ts';
+import type { RelaysState } from './relays.ts';
+import type { ReportingOptions, ReportingState } from './reporting.ts';
+import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
+
+export interface VehicleConfig {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly agentVersion: string;
+  readonly earliestUtcMs: number;
+  readonly boot: string;
+  readonly profile: BoardProfile;
+  readonly gnssSilenceMs: number;
+  readonly reporting: ReportingOptions;
+  readonly heartbeatMs: number;
+  readonly windowMs: number;
+}
+
+/** Survives restarts, beside the command record. */
+export interface VehicleMemory {
+  readonly odometerM: number;
+  /** Inputs as last told, so that a restart is no news. */
+  readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
+}
+
+export type PortName = 'board' | 'gnss';
+
+export interface VehicleState {
+  readonly time: TimeState;
+  readonly ports: Readonly<Record<PortName, PortState>>;
+  readonly board: BoardState;
+  readonly inputs: InputsState<InputName>;
+  readonly fuelLevel: number | null;
+  readonly nmea: NmeaState;
+  readonly epochs: EpochState;
+  readonly plausibility: PlausibilityState;
+  readonly speed: SpeedState;
+  /** The last believable fix. */
+  readonly fix: Fix | null;
+  readonly reporting: ReportingState;
+  readonly commands: CommandsState;
+  readonly relays: RelaysState;
+  /** Last read-back of the relays, and whether the next one is the first since the board came up. */
+  readonly relaysReadMs: number | null;
+  readonly isBoardFresh: boolean;
+  readonly isBoardLost: boolean;
+  readonly memory: VehicleMemory;
+  readonly delivery: DeliveryState;
+  /** Positions that wait for their window. */
+  readonly pending: readonly StampedEvent[];
+  readonly pendingSinceMs: number;
+  readonly heartbeatMs: number;
+  readonly tickMs: number;
+  /** Fixes since the start, believable or not. */
+  readonly fixes: number;
+  /** Nothing is started any more; what is stored is still delivered. */
+  readonly isStopping: boolean;
+}
+
+/** An event with its time and place, ready for the outbox, which gives it its number. */
+export interface StampedEvent {
+  readonly event: Omit<FleetEvent, 'seq'>;
+  readonly priority: Priority;
+}
+
+export type VehicleEvent =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'opened'; readonly port: PortName }
+  | { readonly kind: 'failed' | 'down'; readonly port: PortName; readonly reason: string }
+  | { readonly kind: 'bytes'; readonly port: PortName; readonly bytes: Uint8Array }
+  /** `durable` false: the disk does not take it; it is kept and tried again. */
+  | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
+  | { readonly kind: 'delivery'; readonly input: DeliveryInput }
+  | { readonly kind: 'welcome'; readonly welcome: Welcome }
+  | { readonly kind: 'ack'; readonly ack: Ack }
+  /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
+  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number };
+
+export interface Commit {
+  readonly kind: 'commit';
+  readonly events: readonly StampedEvent[];
+  readonly record: CommandRecord | null;
+  readonly memory: VehicleMemory;
+  readonly token: string | null;
+  readonly receipts: readonly number[];
+}
+
+export type VehicleEffect =
+  | { readonly kind: 'openPort' | 'closePort'; readonly port: PortName }
+  | { readonly kind: 'writePort'; readonly port: PortName; readonly bytes: Uint8Array }
+  | Commit
+  | { readonly kind: 'acknowledge'; readonly receipt: number }
+  | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
+  | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
+
+export interface Now {
+  readonly monoMs: number;
+  readonly utcMs: number;
+  /** A random number in [0, 1), new for each step. */
+  readonly fraction: number;
+}
+
+/** One step in progress: a state to be replaced piece by piece, and the effects so far. */
+export interface Work {
+  state: VehicleState;
+  readonly effects: VehicleEffect[];
+  readonly now: Now;
+  readonly config: VehicleConfig;
+  readonly receipts: number[];
+}
+
+export const vehicleLimits = {
+  /** A fix older than this is not attached to an event. */
+  fixAgeMs: 10_000,
+  /** A read-back of the relays older than this is no sign of life. */
+  relaysAgeMs: 15_000,
+  /** Positions held back at most, whatever the window. */
+  pending: 200,
+  /** How often evidence is looked at while a command waits or a relay differs. */
+  tickMs: 500,
+  port: {
+    // Longer than the pause after which a range that the board refuses is asked again: a wrong profile is no lost port.
+    board: { silenceMs: 6500, baseMs: 500, capMs: 2500 },
+    gnss: { silenceMs: 5000, baseMs: 500, capMs: 2500 },
+  } satisfies Record<PortName, PortOptions>,
+} as const;
+
+/** Replaces pieces of the state. */
+export function put(work: Work, piece: Partial<VehicleState>): void {
+  work.state = { ...work.state, ...piece };
+}
+
+export function log(
+  work: Work,
+  level: 'info' | 'warn' | 'error',
+  event: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): void {
+  work.effects.push({ kind: 'log', level, event, fields });
+}
+
+function sensed(state: VehicleState, name: InputName): Sensed {
+  const { reading, sinceMs } = readingOf(state.inputs, name);
+  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+}
+
+/**
+ * The same for the interlock: a contact that closes counts at its first sample. The debounce guards its opening only, as
+ * nothing may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ */
+function alertTo(state: VehicleState, name: InputName): Sensed {
+  const candidate = state.inputs.sensors[name]?.candidate;
+  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+  return sensed(state, name);
+}
+
+/** What is proven now. */
+export function evidenceOf(work: Work): Evidence {
+  const { state, now } = work;
+  const readMs = state.relaysReadMs;
+  return {
+    nowMs: now.monoMs,
+    ignition: alertTo(state, 'ignition'),
+    panic: sensed(state, 'panic'),
+    motion: alertTo(state, 'motion'),
+    speed: speedAt(state.speed, now.monoMs),
+    trustedUtcMs: trustedUtcMs(state.time, now.monoMs),
+    latestUtcMs: latestUtcMs(state.time, now.monoMs),
+    boardAlive: readMs !== null && now.monoMs - readMs <= vehicleLimits.relaysAgeMs,
+  };
+}
+
+function knownInputs(state: VehicleState): FleetEvent['inputs'] {
+  const known: Partial<Record<InputName, boolean>> = {};
+  for (const name of inputNames) {
+    const { value } = sensed(state, name);
+    if (value !== null) known[name] = value;
+  }
+  return known;
+}
+
+function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
+  const known: Partial<Record<FeatureName, boolean>> = {};
+  for (const name of featureNames) {
+    const reading = state.relays.readings[name];
+    if (reading !== undefined && state.relaysReadMs !== null) known[name] = reading.on;
+  }
+  return known;
+}
+
+function place(state: VehicleState, atMs: number): Partial<FleetEvent> {
+  const { fix } = state;
+  if (fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs) return {};
+  return {
+    latitude: fix.latitude,
+    longitude: fix.longitude,
+    ...(fix.altitudeM === null || fix.altitudeM < -1000 || fix.altitudeM > 20_000
+      ? {}
+      : { altitude: Math.round(fix.altitudeM) }),
+    ...(fix.speedKmh === null ? {} : { speed: Math.round(fix.speedKmh * 10) / 10 }),
+    ...(fix.headingDeg === null ? {} : { heading: Math.round(fix.headingDeg) % 360 }),
+    ...(fix.hdop === null ? {} : { hdop: Math.round(fix.hdop * 10) / 10 }),
+    ...(fix.satellites === null ? {} : { satellites: fix.satellites }),
+  };
+}
+
+/** Gives a draft its time, place and the sensor states of this moment. */
+export function stamp(work: Work, draft: EventDraft, atMs = work.now.monoMs): StampedEvent {
+  const { state } = work;
+  const upMs = upMsAt(state.time, atMs);
+  const origin = bestOrigin(state.time);
+  const event = {
+    timestamp: origin === null ? null : origin.originMs + upMs,
+    upMs,
+    timeQuality: origin?.quality ?? 'none',
+    odometer: Math.round(state.reporting.odometerM) / 1000,
+    ...(state.fuelLevel === null ? {} : { fuelLevel: Math.round(state.fuelLevel * 1000) / 1000 }),
+    inputs: knownInputs(state) ?? {},
+    ...place(state, atMs),
+    ...draft,
+    outputs: { ...knownOutputs(state), ...draft.outputs },
+  } as const;
+  return { event, priority: statusPriority(draft.statusCode) };
+}
+
+/** Commits events now, together with every position that waits, the vehicle's memory and, if given, the record. */
+export function commitNow(
+  work: Work,
+  events: readonly StampedEvent[],
+  with_: { readonly token?: string; readonly record?: boolean } = {},
+): void {
+  const { state } = work;
+  const memory: VehicleMemory = { ...state.memory, odometerM: Math.round(state.reporting.odometerM) };
+  work.effects.push({
+    kind: 'commit',
+    events: [...state.pending, ...events],
+    record: with_.record === true ? state.commands.record : null,
+    memory,
+    token: with_.token ?? null,
+    receipts: work.receipts.splice(0),
+  });
+  put(work, { pending: [], memory });
+}
+
+/** Records one fact: at once, or within the window if it is of the lowest class. */
+export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs): void {
+  const stamped = stamp(work, draft, atMs);
+  const { pending } = work.state;
+  const waits = stamped.priority === 3 && work.config.windowMs > 0 && pending.length < vehicleLimits.pending;
+  if (!waits) return commitNow(work, [stamped]);
+  const pendingSinceMs = pending.length === 0 ? work.now.monoMs : work.state.pendingSinceMs;
+  put(work, { pending: [...pending, stamped], pendingSinceMs });
+}

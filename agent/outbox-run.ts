@@ -1,0 +1,174 @@
+// The running outbox: its single line of work, appending, its own events, and the background work of counting, checking
+// and salvaging. A damaged file found while running is replaced here; the queue goes on in the new one.
+import { basename } from 'node:path';
+import { AppError } from '../src/core/errors.ts';
+import { type AttributeValue, eventLimits, type FleetEvent } from '../src/core/event.ts';
+import { eventFault } from '../src/core/event-check.ts';
+import { type Priority, statusCodes } from '../src/core/status-codes.ts';
+import type { Cancel, Log, Statement } from '../src/ports.ts';
+import type { FileOptions } from './outbox-file.ts';
+import { type Queue, rowOf, settleDoubt } from './outbox-queue.ts';
+import {
+  type Replacement,
+  type Rescue,
+  replacedBootNumber,
+  replaceFile,
+  resumeRescue,
+  walkStep,
+} from './outbox-repair.ts';
+import { rewindQueue } from './outbox-sending.ts';
+import { insert } from './outbox-space.ts';
+
+export interface OutboxOptions extends FileOptions {
+  /** Id of this run; a fresh one at every start of the agent, since sequence numbers begin at 1. */
+  readonly boot: string;
+  /** Monotonic time that `upMs` counts from. */
+  readonly bootMonoMs: number;
+  readonly log: Log;
+  // `maxBytes` (of FileOptions) caps database and log together; at least 1 MiB.
+}
+
+export interface OutboxRecord {
+  readonly event: Omit<FleetEvent, 'seq'>;
+  readonly priority: Priority;
+}
+
+export interface Run {
+  readonly options: OutboxOptions;
+  readonly queue: Queue;
+  rescue: Rescue | null;
+  replaced: Replacement | null;
+  tail: Promise<unknown>;
+  isClosed: boolean;
+  isBusy: boolean;
+  cancel: Cancel;
+}
+
+/** Runs jobs one after the other; a failed one does not stop the next. */
+export function inLine<T>(run: Run, job: () => Promise<T>): Promise<T> {
+  const result = run.tail.then(() => {
+    if (run.isClosed) throw new AppError('storage', `${run.options.path}: the outbox is closed`);
+    return job();
+  });
+  run.tail = result.catch(() => undefined);
+  return result;
+}
+
+function upMsOf(run: Run): number {
+  return Math.max(0, Math.round(run.queue.clock.monoMs() - run.options.bootMonoMs));
+}
+
+/** An event of the outbox's own; UTC follows when read. */
+export function ownEvent(run: Run, event: Pick<FleetEvent, 'statusCode' | 'attributes'>): OutboxRecord {
+  return { event: { ...event, timestamp: null, upMs: upMsOf(run), timeQuality: 'none' }, priority: 1 };
+}
+
+export async function appendNow(run: Run, records: readonly OutboxRecord[], extra: readonly Statement[]) {
+  const { queue } = run;
+  if (records.length > eventLimits.events) {
+    throw new AppError('invalid_content', `more than ${eventLimits.events} events in one append`);
+  }
+  await settleDoubt(queue);
+  const first = queue.nextSeq;
+  const numbered = records.map(({ event, priority }, index) => ({
+    event: { ...event, seq: first + index },
+    priority,
+  }));
+  for (const [index, { event }] of numbered.entries()) {
+    const fault = eventFault(event);
+    if (fault !== null) throw new AppError('invalid_content', `event ${index} of an append: ${fault}`);
+  }
+  // A function, because a damaged file may be replaced before the second try, and the rows' numbers with it.
+  await insert(queue, () => numbered.map((record) => rowOf(queue, record)), extra);
+  await reportReplacement(run);
+  return numbered.map(({ event }) => event);
+}
+
+export async function reportReplacement(run: Run): Promise<void> {
+  const { replaced } = run;
+  if (replaced === null) return;
+  run.replaced = null;
+  const attributes: Record<string, AttributeValue> = {
+    phase: 'replaced',
+    reason: replaced.reason.slice(0, 300),
+    evidence: basename(replaced.evidence),
+    stateKept: replaced.isStateKept,
+  };
+  try {
+    await appendNow(run, [ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes })], []);
+  } catch (thrown) {
+    // What was asked for is done; the report is made up for with the next append.
+    run.replaced = replaced;
+    run.options.log.warn('outbox_report', { reason: String(thrown) });
+  }
+}
+
+const backgroundMs = 20;
+/** After a failure, a full disk for one. */
+const backgroundRetryMs = 30_000;
+
+async function runBackground(run: Run): Promise<void> {
+  try {
+    const goesOn = await inLine(run, () => backgroundStep(run));
+    run.isBusy = false;
+    if (goesOn) planBackground(run);
+  } catch (thrown) {
+    run.isBusy = false;
+    if (run.isClosed) return;
+    run.options.log.error('outbox_background', { reason: String(thrown) });
+    planBackground(run, backgroundRetryMs);
+  }
+}
+
+/** One short piece of background work at a time, with pauses, until none is left. */
+export function planBackground(run: Run, delayMs = backgroundMs): void {
+  if (run.isClosed || run.isBusy) return;
+  run.isBusy = true;
+  run.cancel = run.queue.clock.after(delayMs, () => {
+    void runBackground(run);
+  });
+}
+
+async function backgroundStep(run: Run): Promise<boolean> {
+  const { rescue } = run;
+  if (rescue === null) {
+    const goesOn = await walkStep(run.queue);
+    await reportReplacement(run);
+    return goesOn;
+  }
+  if (await rescue.step()) return true;
+  if (run.rescue !== rescue) return true;
+  rescue.close();
+  run.rescue = null;
+  const attributes = { phase: 'salvaged', count: rescue.restored() };
+  await appendNow(run, [ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes })], []);
+  return true;
+}
+
+/** Puts a new file in the place of one that turned out damaged while running. */
+export async function replaceWhileRunning(run: Run, reason: string): Promise<void> {
+  const { queue, options } = run;
+  options.log.error('outbox_damaged', { reason });
+  run.rescue?.close();
+  await queue.database.close();
+  const replaced = await replaceFile(options, { reason, boot: options.boot });
+  adopt(run, replaced);
+}
+
+export function adopt(run: Run, replaced: Replacement): void {
+  const { queue } = run;
+  queue.database = replaced.opened.database;
+  queue.number = replacedBootNumber;
+  queue.boots.clear();
+  rewindQueue(queue);
+  for (const state of queue.classes) {
+    state.count = 0;
+    state.last = 0;
+  }
+  // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.
+  queue.walk = { priority: 4, at: 0, boundary: 0 };
+  const note = JSON.stringify({ evidence: replaced.evidence, floors: replaced.floors });
+  run.rescue = resumeRescue(queue, { path: run.options.path, note });
+  run.replaced = replaced;
+  planBackground(run);
+}

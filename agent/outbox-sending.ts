@@ -1,0 +1,177 @@
+// The sending side of the outbox: the next batch, what an acknowledgement deletes, and the report of what was dropped.
+// Urgent classes always go first; within a class the order is that of appending.
+import { type AttributeValue, type FleetEvent, type TimeQuality, timeQualities } from '../src/core/event.ts';
+import { type Priority, statusCodes } from '../src/core/status-codes.ts';
+import type { Row, Statement } from '../src/ports.ts';
+import { bootNumberOf, decodeRow, rowId } from './core/outbox-row.ts';
+import { flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
+import { discardDamaged, isSoundRow } from './outbox-repair.ts';
+import { boots, drops, priorities, rows } from './outbox-schema.ts';
+
+/** A running boot's drops are reported at most this often. */
+const reportEveryMs = 60_000;
+/** So many acknowledged rows are deleted at once: a page of the file holds about a dozen. */
+const flushRows = 64;
+
+export interface NextBatch {
+  /** Most events, 1 to 500. */
+  readonly limit: number;
+  /** Most payload bytes; at least one event is always given. */
+  readonly bytes: number;
+  /** Classes left out this time. */
+  readonly skip?: readonly Priority[];
+}
+
+export interface Batch {
+  readonly boot: string;
+  readonly priority: Priority;
+  readonly events: readonly FleetEvent[];
+}
+
+/** Forgets what is in flight: all of it will be handed out again, in order. */
+export function rewindQueue(queue: Queue): void {
+  for (const state of queue.classes) {
+    state.cursor = 0;
+    state.late = false;
+    state.inFlight.clear();
+  }
+}
+
+function isPending(queue: Queue, id: number): boolean {
+  return queue.pending.some((range) => id >= range.from && id <= range.to);
+}
+
+function isQuality(text: string | null): text is TimeQuality {
+  return timeQualities.some((quality) => quality === text);
+}
+
+/** The longest prefix of one boot that fits `bytes`. */
+function prefixOf(page: readonly Row[], bytes: number): readonly Row[] {
+  const number = bootNumberOf(Number(page[0]?.['id']));
+  let sum = 0;
+  const end = page.findIndex((row, index) => {
+    sum += row['body'] instanceof Uint8Array ? row['body'].length : 0;
+    return index > 0 && (sum > bytes || bootNumberOf(Number(row['id'])) !== number);
+  });
+  return end === -1 ? page : page.slice(0, end);
+}
+
+async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Omit<Batch, 'priority'> | null> {
+  const origin = await originOf(queue, bootNumberOf(Number(sent[0]?.['id'])));
+  const events: FleetEvent[] = [];
+  let boot: string | null = null;
+  for (const row of sent) {
+    const decoded = row['body'] instanceof Uint8Array ? decodeRow(row['body']) : null;
+    if (decoded === null) continue;
+    boot ??= decoded.boot;
+    const { event } = decoded;
+    const quality = origin?.quality ?? null;
+    const knowsTime =
+      event.timestamp === null && event.upMs !== null && origin !== null && origin.originMs !== null;
+    events.push(
+      knowsTime && isQuality(quality)
+        ? { ...event, timestamp: origin.originMs + event.upMs, timeQuality: quality }
+        : event,
+    );
+  }
+  return boot === null ? null : { boot, events };
+}
+
+async function nextOf(queue: Queue, priority: Priority, want: NextBatch): Promise<Batch | null> {
+  const state = queue.classes[priority];
+  if (state.late && state.inFlight.size === 0) {
+    state.cursor = 0;
+    state.late = false;
+    await flushPending(queue);
+  }
+  while (state.cursor < state.last) {
+    const page = await readRows(queue, rows.after(priority, { id: state.cursor, limit: want.limit }));
+    if (page.length === 0) {
+      state.cursor = state.last;
+      return null;
+    }
+    await discardDamaged(queue, { priority, rows: page.filter((row) => !isSoundRow(row)) });
+    const unsent = page.filter((row) => isSoundRow(row) && !isPending(queue, Number(row['id'])));
+    if (unsent.length === 0) {
+      state.cursor = Number(page.at(-1)?.['id']);
+      continue;
+    }
+    const sent = prefixOf(unsent, want.bytes);
+    const content = await eventsOf(queue, sent);
+    state.cursor = Number(sent.at(-1)?.['id']);
+    for (const row of sent) state.inFlight.add(Number(row['id']));
+    if (content !== null) return { ...content, priority };
+  }
+  return null;
+}
+
+/** The next batch of one boot and one class behind what is in flight; null when there is nothing. */
+export async function nextBatch(queue: Queue, want: NextBatch): Promise<Batch | null> {
+  for (const priority of priorities) {
+    if (want.skip?.includes(priority)) continue;
+    const batch = await nextOf(queue, priority, want);
+    if (batch !== null) return batch;
+  }
+  return null;
+}
+
+/** Takes exactly the given sequence numbers of a boot out of the queue. Numbers not yet given away are ignored. */
+export async function acknowledge(
+  queue: Queue,
+  ack: { boot: string; ranges: readonly (readonly [from: number, to: number])[] },
+): Promise<void> {
+  const row = (await readRows(queue, boots.byName(ack.boot)))[0];
+  if (row === undefined) return;
+  const number = Number(row['number']);
+  const most = number === queue.number ? queue.nextSeq - 1 : 2 ** 31 - 1;
+  for (const [fromSeq, toSeq] of ack.ranges) {
+    const range = { from: rowId(number, Math.max(1, fromSeq)), to: rowId(number, Math.min(most, toSeq)) };
+    if (!(range.from <= range.to)) continue;
+    queue.pending.push(range);
+    queue.pendingRows += Math.min(range.to - range.from + 1, flushRows);
+    for (const state of queue.classes) {
+      for (const id of state.inFlight) if (id >= range.from && id <= range.to) state.inFlight.delete(id);
+    }
+  }
+  if (queue.pendingRows >= flushRows) await flushPending(queue);
+}
+
+/** An event about rows that were given up, and the statement that forgets the note in the same commit. */
+export interface DropReport {
+  readonly event: Pick<FleetEvent, 'statusCode' | 'attributes'>;
+  readonly forget: Statement;
+}
+
+async function reportOf(queue: Queue, row: Row): Promise<DropReport> {
+  const origin = await originOf(queue, Number(row['number']));
+  const utcMs = (upMs: Row[string] | undefined): number | null =>
+    typeof upMs === 'number' && origin !== null && origin.originMs !== null ? origin.originMs + upMs : null;
+  const attributes: Record<string, AttributeValue> = {
+    class: Number(row['class']),
+    boot: origin?.boot ?? null,
+    reason: String(row['reason']),
+    from: Number(row['from_seq']),
+    to: Number(row['to_seq']),
+    fromMs: utcMs(row['from_up_ms']),
+    toMs: utcMs(row['to_up_ms']),
+    count: Number(row['count']),
+  };
+  const key = { class: row['class'] ?? 0, number: row['number'] ?? 0, reason: row['reason'] ?? '' };
+  return { event: { statusCode: statusCodes.EVENTS_DROPPED.code, attributes }, forget: drops.forget(key) };
+}
+
+/** What was dropped since the last report, if it is time for one: only while sending, so an outage fills nothing. */
+export async function dueReports(queue: Queue): Promise<readonly DropReport[]> {
+  const nowMs = queue.clock.monoMs();
+  if (!queue.hasUnreported || nowMs < queue.reportNotBeforeMs) return [];
+  const found = await readRows(queue, drops.unreported());
+  const reports: DropReport[] = [];
+  for (const row of found) reports.push(await reportOf(queue, row));
+  return reports;
+}
+
+/** To be called once the reports are committed. */
+export function noteReported(queue: Queue): void {
+  queue.reportNotBeforeMs = queue.clock.monoMs() + reportEveryMs;
+  queue.hasUnreported = false;
+}

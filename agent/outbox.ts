@@ -1,0 +1,246 @@
+// The durable queue of a vehicle: an event is on disk before anything is sent or acted on, and leaves it only when the
+// broker has acknowledged it or when space runs out (counted, ranged and reported). All work is done in one line, one
+// job at a time. Never loses an acknowledged event silently, never falls back to memory.
+import { AppError } from '../src/core/errors.ts';
+import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
+import { isId } from '../src/core/ids.ts';
+import type { Statement } from '../src/ports.ts';
+import { bootNumberOf, stateSum } from './core/outbox-row.ts';
+import { fileBytes, inMemory, markClosed, maxBytesLeast, openFile } from './outbox-file.ts';
+import { commit, emptyClass, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
+import { isNumberLeft, replaceFile, resumeRescue } from './outbox-repair.ts';
+import {
+  adopt,
+  appendNow,
+  inLine,
+  type OutboxOptions,
+  type OutboxRecord,
+  ownEvent,
+  planBackground,
+  type Run,
+  replaceWhileRunning,
+  reportReplacement,
+} from './outbox-run.ts';
+import { boots, drops, noteKeys, notes, priorities, readStateRows, rows } from './outbox-schema.ts';
+import {
+  acknowledge,
+  type Batch,
+  dueReports,
+  type NextBatch,
+  nextBatch,
+  noteReported,
+  rewindQueue,
+} from './outbox-sending.ts';
+
+export type { OutboxOptions, OutboxRecord } from './outbox-run.ts';
+
+export interface OutboxStats {
+  /** Rows per class; a lower bound until `isExact`. Includes up to 64 acknowledged ones that are not deleted yet. */
+  readonly queued: readonly [number, number, number, number];
+  readonly isExact: boolean;
+  /** Bytes of all files now. */
+  readonly bytes: number;
+  /** Rows ever given up, per class, over all boots. */
+  readonly dropped: readonly [number, number, number, number];
+}
+
+export interface AgentState {
+  readonly values: ReadonlyMap<string, string>;
+  /** False after a loss: relay state is unknown until read back; `trustState()` in an `append` ends that. */
+  readonly isIntact: boolean;
+}
+
+export interface Outbox {
+  /**
+   * Stores events and `extra` statements in one durable commit, and only then resolves, with the events numbered.
+   * Rejects with AppError `invalid_content` (nothing stored) or `storage` (disk full of class 0, or disk failed).
+   */
+  append(records: readonly OutboxRecord[], extra?: readonly Statement[]): Promise<readonly FleetEvent[]>;
+  /** The next batch behind what is in flight, lowest class number first; null when there is none. */
+  next(want: NextBatch): Promise<Batch | null>;
+  /** After a lost link: everything unacknowledged is handed out again. */
+  rewind(): Promise<void>;
+  /** Deletes exactly these; the deletion itself may wait, a repeat after a crash is harmless. */
+  acknowledge(boot: string, ranges: readonly (readonly [from: number, to: number])[]): Promise<void>;
+  /** UTC of `upMs` 0 of this boot: events stored without UTC get it when read, in later boots too. */
+  setOrigin(originMs: number, quality: TimeQuality): Promise<void>;
+  readState(): Promise<AgentState>;
+  stats(): Promise<OutboxStats>;
+  /** Deletes what is acknowledged and closes the file in good order. */
+  close(): Promise<void>;
+}
+
+async function nextNow(run: Run, want: NextBatch): Promise<Batch | null> {
+  const limit = Math.max(1, Math.min(eventLimits.events, Math.floor(want.limit)));
+  const reports = await dueReports(run.queue);
+  if (reports.length > 0) {
+    const events = reports.map(({ event }) => ownEvent(run, event));
+    await appendNow(
+      run,
+      events,
+      reports.map(({ forget }) => forget),
+    );
+    noteReported(run.queue);
+  }
+  return nextBatch(run.queue, { ...want, limit });
+}
+
+async function setOriginNow(run: Run, originMs: number, quality: TimeQuality): Promise<void> {
+  const { queue } = run;
+  const known = await originOf(queue, queue.number);
+  if (known?.originMs === originMs && known.quality === quality) return;
+  await commit(queue, () => [boots.setOrigin({ number: queue.number, originMs, quality })]);
+  queue.boots.delete(queue.number);
+}
+
+async function readStateNow(run: Run): Promise<AgentState> {
+  const found = await readRows(run.queue, readStateRows);
+  const kept = await readRows(run.queue, notes.all());
+  const sound = found.filter((row) => row['sum'] === stateSum(String(row['key']), String(row['value'])));
+  const isLost = kept.some((row) => row['key'] === noteKeys.stateLost);
+  return {
+    values: new Map(sound.map((row) => [String(row['key']), String(row['value'])])),
+    isIntact: !isLost && sound.length === found.length,
+  };
+}
+
+function statsNow(run: Run): OutboxStats {
+  const [p0, p1, p2, p3] = run.queue.classes;
+  return {
+    queued: [p0.count, p1.count, p2.count, p3.count],
+    isExact: run.queue.walk.priority > 3 && run.rescue === null,
+    bytes: fileBytes(run.options.path),
+    dropped: [p0.dropped, p1.dropped, p2.dropped, p3.dropped],
+  };
+}
+
+function createQueue(options: OutboxOptions, database: Queue['database']): Queue {
+  return {
+    clock: options.clock,
+    log: options.log,
+    boot: options.boot,
+    path: options.path,
+    maxBytes: options.maxBytes,
+    diskPages: Number.MAX_SAFE_INTEGER,
+    retryReserveMs: Number.NEGATIVE_INFINITY,
+    database,
+    number: 0,
+    nextSeq: 1,
+    isInDoubt: false,
+    classes: [emptyClass(), emptyClass(), emptyClass(), emptyClass()],
+    boots: new Map(),
+    pending: [],
+    pendingRows: 0,
+    hasUnreported: true,
+    reportNotBeforeMs: Number.NEGATIVE_INFINITY,
+    thinPasses: 0,
+    thinnedTo: 0,
+    walk: { priority: 4, at: 0, boundary: 0 },
+    replace: () => Promise.reject(new Error('not open yet')),
+  };
+}
+
+/** Takes up what a sound file holds; the cost does not depend on how much that is. */
+async function takeUp(run: Run, note: string | undefined): Promise<void> {
+  const { queue, options } = run;
+  if ((await readRows(queue, boots.byName(options.boot))).length > 0) {
+    throw new AppError('config', `${options.path}: boot id ${options.boot} was used before`, {
+      hint: 'Every start of the agent needs a boot id of its own.',
+    });
+  }
+  queue.number = Number((await readRows(queue, boots.newest()))[0]?.['number'] ?? 0) + 1;
+  if (!isNumberLeft(queue.number)) throw new AppError('storage', `${options.path}: no boot number is left`);
+  let oldest = queue.number;
+  for (const priority of priorities) {
+    const first = (await readRows(queue, rows.first(priority)))[0];
+    const last = (await readRows(queue, rows.last(priority)))[0];
+    if (first !== undefined) oldest = Math.min(oldest, bootNumberOf(Number(first['id'])));
+    queue.classes[priority].last = Number(last?.['id'] ?? 0);
+  }
+  await commit(queue, () => [
+    boots.add({ number: queue.number, boot: options.boot }),
+    ...(note === undefined ? [boots.forgetBelow(oldest)] : []),
+  ]);
+  queue.walk = { priority: 0, at: 0, boundary: queue.number * 2 ** 31 };
+  run.rescue = note === undefined ? null : resumeRescue(queue, { path: options.path, note });
+}
+
+function assertOptions(options: OutboxOptions): void {
+  if (options.maxBytes < maxBytesLeast) {
+    throw new AppError('config', `the outbox needs at least ${maxBytesLeast} bytes`);
+  }
+  if (!isId(options.boot)) throw new AppError('config', 'the boot id is not an id');
+}
+
+/**
+ * Opens the outbox at `path`, or `:memory:` for a simulated vehicle. A damaged file is set aside, replaced and
+ * salvaged in the background.
+ * @throws AppError `storage` when the folder is missing, not writable or full; `config` for wrong options.
+ */
+export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
+  assertOptions(options);
+  const opened = await openFile(options);
+  const replaced = opened.ok
+    ? null
+    : await replaceFile(options, { reason: opened.fault, boot: options.boot });
+  const kept = opened.ok ? opened : replaced?.opened;
+  if (kept === undefined) throw new AppError('storage', `${options.path}: cannot be opened`);
+  const queue = createQueue(options, kept.database);
+  const run: Run = {
+    options,
+    queue,
+    rescue: null,
+    replaced: null,
+    tail: Promise.resolve(),
+    isClosed: false,
+    isBusy: false,
+    cancel: () => undefined,
+  };
+  queue.replace = (reason) => replaceWhileRunning(run, reason);
+  try {
+    if (replaced === null) await takeUp(run, kept.notes.get(noteKeys.rescue));
+    else adopt(run, replaced);
+    for (const row of await readRows(queue, drops.totals())) {
+      const priority = priorities.find((one) => one === row['class']);
+      if (priority !== undefined) queue.classes[priority].dropped = Number(row['dropped']);
+    }
+    await reportReplacement(run);
+  } catch (thrown) {
+    run.isClosed = true;
+    run.cancel();
+    run.rescue?.close();
+    await queue.database.close();
+    throw thrown;
+  }
+  if (replaced !== null)
+    options.log.error('outbox_replaced', { reason: replaced.reason, evidence: replaced.evidence });
+  planBackground(run);
+  return outboxOf(run);
+}
+
+function outboxOf(run: Run): Outbox {
+  const { queue } = run;
+  return {
+    append: (records, extra = []) => inLine(run, () => appendNow(run, records, extra)),
+    next: (want) => inLine(run, () => nextNow(run, want)),
+    rewind: () => inLine(run, async () => rewindQueue(queue)),
+    acknowledge: (boot, ranges) => inLine(run, () => acknowledge(queue, { boot, ranges })),
+    setOrigin: (originMs, quality) => inLine(run, () => setOriginNow(run, originMs, quality)),
+    readState: () => inLine(run, () => readStateNow(run)),
+    stats: () => inLine(run, async () => statsNow(run)),
+    async close() {
+      if (run.isClosed) return;
+      await inLine(run, async () => {
+        run.isClosed = true;
+        run.cancel();
+        run.rescue?.close();
+        try {
+          await flushPending(queue);
+          if (run.options.path !== inMemory) await markClosed(queue.database);
+        } finally {
+          await queue.database.close();
+        }
+      });
+    },
+  };
+}

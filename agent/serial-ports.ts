@@ -1,0 +1,71 @@
+// The two serial ports of a vehicle as the loop sees them: opened, closed and written on its word. Decides nothing; when
+// to open again is `core/port.ts`'s. It must never hand on what an abandoned link says, nor keep bytes for later.
+import { AppError, messageOf } from '../src/core/errors.ts';
+import type { ByteLink, Log, OpenByteLink } from '../src/ports.ts';
+import type { AgentConfig } from './config.ts';
+import type { PortName, VehicleEvent } from './core/vehicle-state.ts';
+
+interface SerialPorts {
+  open(port: PortName): void;
+  close(port: PortName): void;
+  write(port: PortName, bytes: Uint8Array): void;
+  closeAll(): void;
+}
+
+/** Serial links by generation: what an abandoned link says later is nobody's business. */
+export function createSerialPorts(
+  config: AgentConfig,
+  ports: { readonly openByteLink: OpenByteLink; readonly log: Log },
+  dispatch: (event: VehicleEvent) => void,
+): SerialPorts {
+  const links: Record<PortName, { generation: number; link: ByteLink | null }> = {
+    board: { generation: 0, link: null },
+    gnss: { generation: 0, link: null },
+  };
+  // A port that stays shut is tried for ever; the log is told once why.
+  const told: Record<PortName, string> = { board: '', gnss: '' };
+  const drop = (port: PortName): void => {
+    const slot = links[port];
+    slot.generation += 1;
+    void slot.link?.close();
+    slot.link = null;
+  };
+  const open = async (port: PortName): Promise<void> => {
+    drop(port);
+    const slot = links[port];
+    const generation = slot.generation;
+    const isCurrent = (): boolean => links[port].generation === generation;
+    const settings = port === 'board' ? config.boardPort : config.gnssPort;
+    try {
+      const link = await ports.openByteLink(settings, {
+        onBytes: (bytes) => isCurrent() && dispatch({ kind: 'bytes', port, bytes }),
+        onDown: (reason) => {
+          if (!isCurrent()) return;
+          drop(port);
+          dispatch({ kind: 'down', port, reason });
+        },
+      });
+      if (!isCurrent()) return void link.close();
+      slot.link = link;
+      told[port] = '';
+      dispatch({ kind: 'opened', port });
+    } catch (thrown) {
+      if (!isCurrent()) return;
+      const hint = thrown instanceof AppError ? thrown.hint : undefined;
+      const reason = messageOf(thrown);
+      if (told[port] !== reason) ports.log.warn('port does not open', { port, reason, hint });
+      told[port] = reason;
+      dispatch({ kind: 'failed', port, reason });
+    }
+  };
+  return {
+    open: (port) => void open(port),
+    close: drop,
+    // A false answer is a link that is going down; the master's time-out deals with it.
+    write: (port, bytes) => void links[port].link?.write(bytes),
+    closeAll() {
+      drop('board');
+      drop('gnss');
+    },
+  };
+}

@@ -1,0 +1,234 @@
+// The agent's MQTT session as the loop sees it: connects, greets, sends and forgets on the word of `core/delivery.ts`, and
+// hands on what comes only after its signature was checked. It must never delete an event by itself, nor acknowledge a
+// command before the loop says that it is on disk.
+import { messageOf } from '../src/core/errors.ts';
+import { encodeProtobuf } from '../src/core/event-protobuf.ts';
+import { hexId } from '../src/core/ids.ts';
+import { type DownlinkVerb, formatDeviceUser, formatTopic, type UplinkVerb } from '../src/core/topics.ts';
+import {
+  decodeAck,
+  decodeCommand,
+  decodeWelcome,
+  encodeJsonMessage,
+  type Hello,
+  signedTypes,
+} from '../src/core/wire.ts';
+import type { Clock, Entropy, Log, MqttLink, MqttMessage, OpenMqttLink, Verifier } from '../src/ports.ts';
+import { pause } from '../src/settle.ts';
+import type { AgentConfig } from './config.ts';
+import type { DeliveryEffect, DeliveryInput, DeliveryState } from './core/delivery.ts';
+import type { VehicleEvent } from './core/vehicle-state.ts';
+import type { Outbox } from './outbox.ts';
+
+const limits = {
+  batchEvents: 50,
+  batchBytes: 16 * 1024,
+  /** Unanswered QoS 1 messages held at most; beyond it they are dropped unacknowledged and come again. */
+  receipts: 100,
+  connectTimeoutMs: 20_000,
+} as const;
+
+interface SessionPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly openMqttLink: OpenMqttLink;
+  readonly verifier: Verifier;
+}
+
+interface SessionOptions {
+  readonly config: AgentConfig;
+  readonly ports: SessionPorts;
+  readonly outbox: Outbox;
+  hello(nonce: string): Hello;
+  dispatch(event: VehicleEvent): void;
+}
+
+type Topic = (verb: UplinkVerb | DownlinkVerb) => string;
+
+/** Checks what comes and hands it on; keeps the receipts of commands until they are persisted. */
+function createInbox({ ports, dispatch }: Pick<SessionOptions, 'ports' | 'dispatch'>, topic: Topic) {
+  const { log, verifier } = ports;
+  const receipts = new Map<number, () => void>();
+  let nextReceipt = 1;
+  const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
+
+  const takeWelcome = (payload: Uint8Array): void => {
+    const body = verifier.verify(text(payload), signedTypes.welcome);
+    const welcome = body === null ? null : decodeWelcome(body);
+    if (welcome !== null) return dispatch({ kind: 'welcome', welcome });
+    log.error('welcome with a bad signature', { hint: 'Is broker.publicKey that of this broker?' });
+  };
+
+  const takeCommand = (payload: Uint8Array, acknowledge: () => void): void => {
+    const body = verifier.verify(text(payload), signedTypes.command);
+    const command = body === null ? null : decodeCommand(body);
+    if (command === null) {
+      log.error('command with a bad signature or content: ignored', {
+        hint: 'Is broker.publicKey that of this broker?',
+      });
+      return acknowledge();
+    }
+    if (receipts.size >= limits.receipts) return;
+    const receipt = nextReceipt++;
+    receipts.set(receipt, acknowledge);
+    dispatch({ kind: 'command', body: command, receipt });
+  };
+
+  return {
+    take({ topic: name, payload }: MqttMessage, acknowledge: () => void): void {
+      if (name === topic('commands')) return takeCommand(payload, acknowledge);
+      acknowledge();
+      if (name === topic('welcome')) return takeWelcome(payload);
+      const ack = name === topic('ack') ? decodeAck(payload) : null;
+      if (ack !== null) dispatch({ kind: 'ack', ack });
+    },
+    acknowledge(receipt: number): void {
+      receipts.get(receipt)?.();
+      receipts.delete(receipt);
+    },
+    clear: (): void => receipts.clear(),
+  };
+}
+
+/** What goes out over one link. */
+function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbox'>, topic: Topic) {
+  const { accountID, deviceID, broker } = config;
+  const user = formatDeviceUser({ accountID, deviceID });
+  const presence = (word: 'online' | 'offline'): MqttMessage => ({
+    topic: topic('presence'),
+    payload: new TextEncoder().encode(word),
+    qos: 1,
+  });
+  return {
+    presence,
+    linkOptions: {
+      url: broker.url,
+      clientId: user,
+      username: user,
+      password: broker.secret,
+      keepaliveS: broker.keepaliveS,
+      connectTimeoutMs: limits.connectTimeoutMs,
+      will: presence('offline'),
+      ...(broker.ca === undefined ? {} : { ca: broker.ca }),
+    },
+    async greet(link: MqttLink, hello: Hello): Promise<void> {
+      await link.subscribe([topic('welcome'), topic('ack'), topic('commands')]);
+      void link.publish({ topic: topic('hello'), payload: encodeJsonMessage(hello), qos: 1 });
+      void link.publish(presence('online'));
+    },
+    nextBatch: () => outbox.next({ limit: limits.batchEvents, bytes: limits.batchBytes }),
+    send(link: MqttLink, batch: NonNullable<Awaited<ReturnType<Outbox['next']>>>): void {
+      let left = batch.events;
+      while (left.length > 0) {
+        const { payload, count } = encodeProtobuf(batch.boot, left);
+        void link.publish({ topic: topic('events'), payload, qos: 1 });
+        left = left.slice(count);
+      }
+    },
+  };
+}
+
+/** One link at a time, by generation: what an abandoned link says later is nobody's business. */
+function createConnection(options: SessionOptions, inbox: ReturnType<typeof createInbox>) {
+  const { ports, dispatch } = options;
+  let link: MqttLink | null = null;
+  let generation = 0;
+  const drop = (): MqttLink | null => {
+    const dropped = link;
+    generation += 1;
+    link = null;
+    inbox.clear();
+    return dropped;
+  };
+  return {
+    link: (): MqttLink | null => link,
+    drop,
+    open(linkOptions: Parameters<OpenMqttLink>[0]): void {
+      drop();
+      const mine = generation;
+      const isCurrent = (): boolean => generation === mine;
+      const deliver = (input: DeliveryInput): void => dispatch({ kind: 'delivery', input });
+      link = ports.openMqttLink(linkOptions, {
+        onUp: () => isCurrent() && deliver({ kind: 'up', nonce: hexId(ports.entropy.bytes(8)) }),
+        onMessage: (message, acknowledge) => isCurrent() && inbox.take(message, acknowledge),
+        onDown: (reason) => {
+          if (!isCurrent()) return;
+          drop();
+          deliver({ kind: 'down', reason });
+        },
+      });
+    },
+  };
+}
+
+/** The session of one agent. */
+export function createSession(options: SessionOptions) {
+  const { config, ports, outbox, dispatch } = options;
+  const { log, clock } = ports;
+  const topic: Topic = (verb) =>
+    formatTopic({ accountID: config.accountID, deviceID: config.deviceID }, verb);
+  const inbox = createInbox(options, topic);
+  const outlet = createOutlet(options, topic);
+  const connection = createConnection(options, inbox);
+  const deliver = (input: DeliveryInput): void => dispatch({ kind: 'delivery', input });
+
+  const greet = async (nonce: string): Promise<void> => {
+    const link = connection.link();
+    if (link === null) return;
+    await outlet.greet(link, options.hello(nonce));
+    if (link === connection.link()) deliver({ kind: 'greeted' });
+  };
+
+  const fetch = async (): Promise<void> => {
+    const link = connection.link();
+    const batch = await outlet.nextBatch();
+    // The link changed meanwhile: what was read is handed out again.
+    if (link === null || link !== connection.link()) return outbox.rewind();
+    if (batch === null) return deliver({ kind: 'empty' });
+    outlet.send(link, batch);
+    deliver({ kind: 'fetched', boot: batch.boot, seqs: batch.events.map((event) => event.seq) });
+  };
+
+  const failed = (what: string) => (thrown: unknown) => {
+    log.warn(what, { reason: messageOf(thrown) });
+    connection.link()?.destroy(`${what}: ${messageOf(thrown)}`);
+  };
+
+  return {
+    acknowledge: inbox.acknowledge,
+    perform(effect: DeliveryEffect): void {
+      switch (effect.kind) {
+        case 'connect':
+          return connection.open(outlet.linkOptions);
+        case 'greet':
+          return void greet(effect.nonce).catch(failed('subscribing failed'));
+        case 'destroy':
+          log.warn('connection given up', { reason: effect.reason });
+          return connection.drop()?.destroy(effect.reason);
+        case 'rewind':
+          return void outbox.rewind().catch(failed('rewinding the outbox failed'));
+        case 'fetch':
+          return void fetch().catch(failed('reading the outbox failed'));
+        case 'forget':
+          return void outbox.acknowledge(effect.boot, effect.ranges).catch((thrown: unknown) => {
+            log.warn('acknowledged events not removed', { reason: messageOf(thrown) });
+          });
+      }
+    },
+    /** Resolves when everything stored has been acknowledged, the link is down, or time is up. */
+    async drained(untilMs: number, delivery: () => DeliveryState): Promise<void> {
+      const isDone = (): boolean => {
+        const { phase, inFlight, drained } = delivery();
+        return phase.kind !== 'up' || (drained && inFlight.length === 0) || clock.monoMs() >= untilMs;
+      };
+      while (!isDone()) await pause(clock, 20);
+    },
+    async close(): Promise<void> {
+      const link = connection.drop();
+      if (link === null) return;
+      void link.publish(outlet.presence('offline'));
+      await link.close();
+    },
+  };
+}

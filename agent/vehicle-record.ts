@@ -1,0 +1,34 @@
+// What a vehicle remembers over restarts, as rows of the outbox's state table: the command record and the memory. Read
+// once at the start; written only together with the events that tell of it.
+import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
+import type { VehicleMemory } from './core/vehicle-state.ts';
+import type { Outbox } from './outbox.ts';
+
+export const recordKey = 'commands';
+export const memoryKey = 'memory';
+
+const emptyMemory: VehicleMemory = { odometerM: 0, inputs: {} };
+
+function parse<T extends object>(
+  text: string | undefined,
+  empty: T,
+): { readonly value: T; readonly lost: boolean } {
+  if (text === undefined) return { value: empty, lost: false };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return { value: { ...empty, ...value }, lost: false };
+  } catch {
+    // Falls through: an unreadable record is a lost one, and is reported as such.
+  }
+  return { value: empty, lost: true };
+}
+
+/** `isIntact` false: there was a record and it cannot be read, so relays count as unknown until the board is read. */
+export async function readVehicleRecord(
+  outbox: Outbox,
+): Promise<{ readonly record: CommandRecord; readonly memory: VehicleMemory; readonly isIntact: boolean }> {
+  const { values, isIntact } = await outbox.readState();
+  const record = parse<CommandRecord>(values.get(recordKey), createCommandRecord());
+  const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
+  return { record: record.value, memory: memory.value, isIntact: isIntact && !record.lost };
+}
