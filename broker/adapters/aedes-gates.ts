@@ -1,0 +1,184 @@
+// The hooks that aedes calls: who may come in, publish, subscribe and receive. A hook must never throw (that would end
+// the process) and never answer before the work behind it is done.
+import type { Socket } from 'node:net';
+import type { Aedes, AuthenticateError, Client, ConnectPacket } from 'aedes';
+import { messageOf } from '../../src/core/errors.ts';
+import { pause } from '../../src/settle.ts';
+import {
+  type ConnackCode,
+  type ConnectVerdict,
+  connackCodes,
+  judgePublish,
+  mayReceive,
+} from '../core/mqtt-access.ts';
+import type { Rates } from '../core/rate.ts';
+import type { MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
+import type { DeviceRef } from '../store/devices.ts';
+import { createSession, type Pressure, type Session } from './aedes-session.ts';
+
+const authenticateTimeoutMs = 10_000;
+const failureDelayMs = 2000;
+/** Bytes that may wait for a client that does not read before it is dropped. */
+const backlogMost = 1024 * 1024;
+
+/** What the hooks of one server share. */
+export interface ServerState {
+  readonly options: MqttServerOptions;
+  readonly limits: MqttLimits;
+  readonly verdicts: WeakMap<Client, ConnectVerdict>;
+  readonly bySession: WeakMap<Client, Session>;
+  /** The newest connection of each user name. */
+  readonly sessions: Map<string, Session>;
+  readonly pressure: Pressure;
+  readonly failures: Rates;
+  isClosing: boolean;
+}
+
+const socketOf = (client: Client): Socket => client.conn as Socket;
+/** Address of the peer, empty when it is gone. */
+export const addressOf = (client: Client): string => socketOf(client).remoteAddress ?? '';
+
+/** What a CONNECT says, for the judge. */
+export function factsOf(packet: ConnectPacket) {
+  const { will, username, password, clientId, keepalive } = packet;
+  return {
+    clientId,
+    username: username ?? null,
+    keepaliveS: keepalive ?? 0,
+    hasPassword: password !== undefined && password !== null && password.length > 0,
+    will: will
+      ? { topic: will.topic, qos: will.qos ?? 0, retain: will.retain === true, messageId: undefined }
+      : null,
+  };
+}
+
+function refusal(code: ConnackCode, reason: string): AuthenticateError {
+  const error: Error & { returnCode?: number } = new Error(reason);
+  error.returnCode = code;
+  // The type's enum is `const` and declared only: its numbers cannot be imported, so it is met at this cast.
+  return error as unknown as AuthenticateError;
+}
+
+/** Resolves to the device or to the refusal; never rejects. */
+async function logIn(
+  state: ServerState,
+  client: Client,
+  secret: Uint8Array,
+): Promise<DeviceRef | AuthenticateError> {
+  const { clock, log, authenticate, isOverloaded } = state.options;
+  const verdict = state.verdicts.get(client);
+  if (verdict === undefined) return refusal(connackCodes.notAuthorized, 'no CONNECT was judged');
+  if (!verdict.ok) return refusal(verdict.code, verdict.reason);
+  if (isOverloaded() || state.isClosing)
+    return refusal(connackCodes.unavailable, 'the broker cannot keep up');
+  const address = addressOf(client);
+  if (state.failures.isSpent(address, clock.monoMs())) {
+    await pause(clock, failureDelayMs);
+  }
+  try {
+    const device = await authenticate(verdict.device, secret);
+    if (device !== null) return device;
+    state.failures.take(address, clock.monoMs());
+    return refusal(connackCodes.badCredentials, 'unknown device or wrong secret');
+  } catch (thrown) {
+    log.error('login failed', { reason: messageOf(thrown) });
+    return refusal(connackCodes.unavailable, 'the broker cannot check the secret now');
+  }
+}
+
+/** Lets in a device with the right secret; every refusal is a CONNACK with its code. */
+export function authenticator(state: ServerState): Aedes['authenticate'] {
+  const { clock, log } = state.options;
+  return (client, username, password, done) => {
+    let isAnswered = false;
+    const answer = (outcome: DeviceRef | AuthenticateError): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      cancel();
+      if (outcome instanceof Error) {
+        const user = (username ?? '').slice(0, 140);
+        log.info('connection refused', { user, address: addressOf(client), reason: outcome.message });
+        done(outcome, false);
+        return;
+      }
+      state.bySession.set(client, openSession(state, client, outcome));
+      done(null, true);
+    };
+    const timedOut = (): void =>
+      answer(refusal(connackCodes.unavailable, 'the check of the secret took too long'));
+    const cancel = clock.after(authenticateTimeoutMs, timedOut);
+    void logIn(state, client, new Uint8Array(password ?? [])).then(answer);
+  };
+}
+
+function openSession(state: ServerState, client: Client, device: DeviceRef): Session {
+  const { accountID, deviceID } = device;
+  return createSession({
+    device,
+    client,
+    socket: socketOf(client),
+    pressure: state.pressure,
+    inFlightMost: state.limits.inFlightEach,
+    onFailure: (reason) => state.options.log.error('payload not stored', { accountID, deviceID, reason }),
+  });
+}
+
+/** Takes a publish: refused ones end the connection, others are answered once they are stored. */
+export function publishGate(state: ServerState): Aedes['authorizePublish'] {
+  const { onUplink, log } = state.options;
+  return (client, packet, done) => {
+    const session = client === null ? undefined : state.bySession.get(client);
+    // A will of a connection of another process, or of one that never logged in: nobody may hear it.
+    if (client === null || session === undefined)
+      return done(client === null ? null : new Error('not authorized'));
+    const { accountID, deviceID } = session.device;
+    const verdict = judgePublish(session.device, {
+      topic: packet.topic,
+      qos: packet.qos,
+      retain: packet.retain,
+      messageId: packet.messageId,
+    });
+    if (!verdict.ok) {
+      log.warn('publish refused', {
+        accountID,
+        deviceID,
+        topic: packet.topic.slice(0, 200),
+        reason: verdict.reason,
+      });
+      return done(new Error(verdict.reason));
+    }
+    // Only a will comes from a closed client. That the connection ended is known from the socket itself.
+    if (client.closed) return done(null);
+    const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
+    session.take(
+      () => onUplink(session.device, { verb: verdict.verb, payload }),
+      () => done(null),
+    );
+  };
+}
+
+/** Grants a device its own downlink topics; anything else is SUBACK 0x80. */
+export function subscribeGate(state: ServerState): Aedes['authorizeSubscribe'] {
+  return (client, subscription, done) => {
+    const session = state.bySession.get(client);
+    if (session !== undefined && mayReceive(session.device, subscription.topic))
+      return done(null, subscription);
+    const topic = subscription.topic.slice(0, 200);
+    state.options.log.warn('subscription refused', { user: client.id.slice(0, 140), topic });
+    done(null, null);
+  };
+}
+
+/** Last look at each delivery, and the end of a client that does not read. */
+export function forwardGate(state: ServerState): Aedes['authorizeForward'] {
+  return (client, packet) => {
+    const session = state.bySession.get(client);
+    if (session === undefined || !mayReceive(session.device, packet.topic)) return null;
+    if (session.socket.writableLength > backlogMost) {
+      state.options.log.warn('client does not read', { user: client.id });
+      session.socket.destroy();
+      return null;
+    }
+    return packet;
+  };
+}

@@ -1,0 +1,78 @@
+// What can go wrong between a socket and an operation, in this service's own codes and words, and the limits that make
+// it go wrong. A framework's message must never reach a client where it could quote a body.
+import { AppError, messageOf } from '../../src/core/errors.ts';
+
+/** Limits of the HTTP side. Times in ms, sizes in bytes. */
+export const httpLimits = {
+  /** Open connections; more are closed at once, so that a flood leaves file handles to the vehicles. */
+  connections: 5000,
+  bodyBytes: 1024 * 1024,
+  headerBytes: 16 * 1024,
+  requestMs: 30_000,
+  keepAliveMs: 65_000,
+  requestsPerSocket: 10_000,
+  paramLength: 256,
+  closeMs: 3000,
+} as const;
+
+/** The framework's own failures in our codes: 415 is 406 and 413 is 400 in this interface. */
+export function translateFault(thrown: unknown): unknown {
+  if (thrown instanceof AppError || !(thrown instanceof Error)) return thrown;
+  const code = 'code' in thrown ? String(thrown.code) : '';
+  const status = 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
+  const json = 'Send JSON with `Content-Type: application/json`.';
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new AppError('not_acceptable', 'the body is not declared as application/json', { hint: json });
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new AppError('malformed_request', `the body is longer than ${httpLimits.bodyBytes} bytes`);
+  }
+  // Longer than any id: there can be no such object.
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('not_found', 'a part of the path is too long');
+  if (code === 'FST_ERR_BAD_URL')
+    return new AppError('malformed_request', 'the path is not correctly encoded');
+  return status >= 400 && status < 500 ? new AppError('malformed_request', thrown.message) : thrown;
+}
+
+/** JSON in UTF-8 and nothing else; values stay as they are. */
+export function parseJson(body: Buffer): unknown {
+  if (body.length === 0)
+    throw new AppError('malformed_json', 'the body is empty', { hint: 'Send a JSON object.' });
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch (thrown) {
+    // The parser's message quotes the body, which may hold a password.
+    const place = /position \d+/.exec(messageOf(thrown))?.[0];
+    throw new AppError(
+      'malformed_json',
+      place ? `the body is not JSON: fault at ${place}` : 'the body is not JSON',
+    );
+  }
+}
+
+/** What the parser refuses before there is a request, by Node's code. */
+export const wireFaults: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: `the headers are longer than ${httpLimits.headerBytes} bytes`,
+  ERR_HTTP_REQUEST_TIMEOUT: `the request took longer than ${httpLimits.requestMs} ms to arrive`,
+};
+
+/** Why a port could not be had: AppError `port_in_use` or `config`. */
+export function listenError(
+  thrown: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+): AppError {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (code === 'EADDRINUSE') {
+    return new AppError('port_in_use', `HTTP port ${port} on ${host} is taken by another program`, {
+      cause: thrown,
+      hint: 'Stop that program, or choose another port with --http-port.',
+    });
+  }
+  return new AppError('config', `cannot listen for HTTP on ${host} port ${port}: ${messageOf(thrown)}`, {
+    cause: thrown,
+    hint:
+      code === 'EACCES'
+        ? 'Ports below 1024 need a right; choose another with --http-port.'
+        : 'Give an address of this machine with --http-host.',
+  });
+}

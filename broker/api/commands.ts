@@ -1,0 +1,151 @@
+// Commands to devices. The service only asks; whether and when a vehicle acts is decided on the vehicle (it is never
+// stopped while it moves), and the answer says what the ledger knows at this moment, never more.
+import { Type } from 'typebox';
+import { AppError } from '../../src/core/errors.ts';
+import { type FeatureName, type FeatureState, featureNames } from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import { operation } from './operation.ts';
+import { type CommandView, commandAnswer, ok } from './shapes.ts';
+import { viewCommand } from './views.ts';
+
+const exampleCommand: CommandView = {
+  commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
+  deviceID: 'truck-17',
+  feature: 'enginecutoff',
+  state: '1',
+  pendingState: '1',
+  commandState: 'sent',
+  expires: 1763769600,
+  ...ok,
+};
+
+const lifeOfCommand = `The answer comes at once and does not mean that the vehicle has acted. Follow the command in
+\`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits, and
+\`pendingReason\` says why) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`, \`superseded\`, \`cancelled\`,
+\`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
+feature replaces an older one that has not executed. The same command of the same user within 10 seconds is one command.`;
+
+const feature = operation({
+  id: 'commandFeature',
+  method: 'POST',
+  path: '/command/feature/authorization',
+  plainForm: false,
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Set a feature of a device',
+  description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
+\`cargoaccess\` (\`0\` Disallowed, \`1\` Allowed) into a state. ${lifeOfCommand}
+
+\`ttl\` is how many seconds the command may wait for the vehicle; without it 24 hours for \`enginecutoff\` and 60 seconds
+for \`cargoaccess\`. \`reason\` is kept in the ledger. A device that lacks the feature answers 422 \`unsupported\`.
+The members may be sent flat or under a root member \`data\`; \`deviceid\` is understood too.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceID: Type.String({ description: 'The device' }),
+      feature: Type.Enum([...featureNames], { description: 'What to set' }),
+      state: Type.Enum(['0', '1'], { description: 'The state to bring it into, as text' }),
+      reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why, for the record' })),
+      ttl: Type.Optional(
+        Type.Integer({
+          minimum: 10,
+          maximum: 86_400,
+          description: 'Seconds that it may wait for the vehicle',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: commandAnswer,
+  errors: ['not_found', 'unsupported'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
+    result: exampleCommand,
+  },
+  async run({ body, caller }, { ledger }) {
+    const command = await ledger.request({
+      accountID: caller.accountID,
+      deviceID: body.deviceID,
+      feature: body.feature,
+      state: body.state,
+      issuer: caller.userID,
+      reason: body.reason ?? '',
+      ...(body.ttl === undefined ? {} : { ttlS: body.ttl }),
+    });
+    return viewCommand(command);
+  },
+});
+
+interface Wish {
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+}
+
+/** The code names what shall be true afterwards, as OpenGTS' expectAckCode does. */
+const wishOfCode: ReadonlyMap<string, Wish> = new Map([
+  [String(statusCodes.VEHICLE_DISABLED.code), { feature: 'enginecutoff', state: '1' }],
+  [String(statusCodes.VEHICLE_ENABLED.code), { feature: 'enginecutoff', state: '0' }],
+  [String(statusCodes.DOOR_LOCK.code), { feature: 'cargoaccess', state: '0' }],
+  [String(statusCodes.DOOR_UNLOCK.code), { feature: 'cargoaccess', state: '1' }],
+]);
+
+/** Codes that OpenGTS gives a meaning as a command and that no unit of ours can follow yet. */
+function isKnownButUnsupported(code: number): boolean {
+  const isOutput = (code >= 62560 && code <= 62569) || (code >= 62592 && code <= 62601);
+  return isOutput || code === statusCodes.QUERY.code;
+}
+
+function wishOf(codeText: string): Wish {
+  const wish = wishOfCode.get(codeText);
+  if (wish !== undefined) return wish;
+  const allowed = [...wishOfCode.keys()].join(', ');
+  const details = [{ pointer: '/newStatusCode', message: `must be one of ${allowed}` }];
+  if (/^[0-9]{1,5}$/.test(codeText) && isKnownButUnsupported(Number(codeText))) {
+    throw new AppError('unsupported', `status code ${codeText} cannot be commanded yet`, { details });
+  }
+  throw new AppError(
+    'invalid_content',
+    `${JSON.stringify(codeText)} is no status code that can be commanded`,
+    {
+      details,
+      hint: `Use one of ${allowed}.`,
+    },
+  );
+}
+
+const send = operation({
+  id: 'commandSend',
+  method: 'GET',
+  path: '/command/send/{device}/{newStatusCode}/authorization',
+  plainForm: false,
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Send a command by status code',
+  description: `\`newStatusCode\` is the status that shall be true afterwards: 63680 engine disabled (enginecutoff 1),
+63681 engine enabled (enginecutoff 0), 63637 cargo locked (cargoaccess 0), 63638 cargo unlocked (cargoaccess 1). Any
+other code answers 422; 61504 (locate now) and the numbered outputs answer 422 \`unsupported\` for the time being.
+Never cached; the token is taken from the header only. ${lifeOfCommand}`,
+  params: Type.Object({
+    device: Type.String({ description: 'The device' }),
+    newStatusCode: Type.String({ description: '`63680`, `63681`, `63637` or `63638`' }),
+  }),
+  body: null,
+  result: commandAnswer,
+  errors: ['not_found', 'unsupported', 'invalid_content'],
+  effects: true,
+  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
+  async run({ params, caller }, { ledger }) {
+    const command = await ledger.request({
+      accountID: caller.accountID,
+      deviceID: params.device,
+      ...wishOf(params.newStatusCode),
+      issuer: caller.userID,
+      reason: '',
+    });
+    return viewCommand(command);
+  },
+});
+
+export const commandOperations = [feature, send] as const;

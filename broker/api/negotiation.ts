@@ -1,0 +1,50 @@
+// Whether a client takes JSON (RFC 9110 section 12.5.1), and which verbs a path knows. Pure; it must decide the same
+// for every path, so that 404, 405 and 406 never depend on a framework's taste.
+import { type Operation, servedPaths } from './operation.ts';
+
+/** How closely a media range names JSON: 3 exactly, 2 `application/*`, 1 anything, 0 something else. */
+function closeness(range: string): 0 | 1 | 2 | 3 {
+  if (range === 'application/json') return 3;
+  if (range === 'application/*') return 2;
+  return range === '*/*' ? 1 : 0;
+}
+
+/** True when an `Accept` header admits `application/json`; a missing or empty one admits everything. */
+export function acceptsJson(header: string | undefined): boolean {
+  if (header === undefined || header.trim() === '') return true;
+  let best = { closeness: 0, weight: 0 };
+  for (const part of header.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const weightText = parameters.find((piece) => piece.startsWith('q='))?.slice('q='.length);
+    const weight = weightText === undefined ? 1 : Number(weightText);
+    const here = closeness(range);
+    // The closest range decides, whatever its weight: `application/json;q=0, */*` excludes JSON.
+    if (here > best.closeness) best = { closeness: here, weight };
+  }
+  return best.closeness > 0 && best.weight > 0;
+}
+
+export interface PathTable {
+  /** Verbs of the path of a request (no query), for `Allow`; empty for an unknown path. */
+  allowed(path: string): readonly string[];
+}
+
+/** @param fixed further GET paths without variables (probes, documents). */
+export function createPathTable(operations: readonly Operation[], fixed: readonly string[]): PathTable {
+  const patterns = operations.flatMap((operation) => {
+    // A GET with effects must not be run for a HEAD.
+    const verbs = operation.method === 'GET' && !operation.effects ? ['GET', 'HEAD'] : [operation.method];
+    return servedPaths(operation).map((path) => ({ matcher: new RegExp(`^${matcherSource(path)}$`), verbs }));
+  });
+  return {
+    allowed(path) {
+      if (fixed.includes(path)) return ['GET', 'HEAD'];
+      return [...new Set(patterns.flatMap(({ matcher, verbs }) => (matcher.test(path) ? verbs : [])))];
+    },
+  };
+}
+
+/** A path variable is any one segment. */
+function matcherSource(path: string): string {
+  return path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+');
+}

@@ -1,0 +1,138 @@
+// From what a client sent to what a handler may trust: the optional root `data`, the documented letter cases, then the
+// schema. Pure. It never changes a value and never drops a member: what does not fit is refused, with a JSON pointer
+// into the document as the client wrote it.
+import type { TObject } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError, type ErrorDetail } from '../../src/core/errors.ts';
+
+/** Spellings of one member that the interface documents; no others are understood. */
+const spellings: readonly (readonly string[])[] = [
+  ['deviceID', 'deviceid'],
+  ['uniqueid', 'uniqueID'],
+  ['deviceDescription', 'devicedescription'],
+  ['deviceDriver', 'devicedriver'],
+];
+
+/** Faults listed in one answer. */
+const detailsMost = 50;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface Unwrapped {
+  readonly value: unknown;
+  /** Where the fields stand in the document. */
+  readonly pointer: '' | '/data' | '/data/0';
+}
+
+/** The fields of a body, flat or under `data` (an object, or an array of one). */
+function unwrap(body: unknown): Unwrapped {
+  if (!isObject(body) || !('data' in body) || Object.keys(body).length !== 1)
+    return { value: body, pointer: '' };
+  const { data } = body;
+  if (Array.isArray(data) && data.length === 1) return { value: data[0], pointer: '/data/0' };
+  return { value: data, pointer: '/data' };
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function invalid(details: readonly ErrorDetail[]): AppError {
+  const [first] = details;
+  const what = first === undefined ? 'does not fit' : `${first.pointer || 'the body'} ${first.message}`;
+  return new AppError('invalid_content', what, {
+    details: details.slice(0, detailsMost),
+    hint: 'The operation and its members are described at /docs.',
+  });
+}
+
+interface Spelled {
+  readonly value: JsonObject;
+  /** Name in the schema -> name in the document. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+/** Renames members to the schema's spelling; a member given in two spellings is refused. */
+function respell(value: JsonObject, { schema, pointer }: { schema: TObject; pointer: string }): Spelled {
+  // No prototype: a member named `__proto__` is a member like any other, and is refused as unknown.
+  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  const written = new Map<string, string>();
+  for (const [name, field] of Object.entries(value)) {
+    const group = Object.hasOwn(schema.properties, name)
+      ? [name]
+      : spellings.find((names) => names.includes(name));
+    const canonical = group?.find((candidate) => Object.hasOwn(schema.properties, candidate)) ?? name;
+    const other = written.get(canonical);
+    if (other !== undefined) {
+      const message = `is the same member as ${other}; send one of them`;
+      throw invalid([{ pointer: `${pointer}/${escapePointer(name)}`, message }]);
+    }
+    written.set(canonical, name);
+    fields[canonical] = field;
+  }
+  return { value: fields, written };
+}
+
+/** Checks values against one schema; compiled once. */
+export interface Checker {
+  /** Throws AppError `invalid_content` listing every fault. Path variables are checked as they are. */
+  checkParams(params: unknown): void;
+  /** The body in the schema's spelling. */
+  readBody(body: unknown): unknown;
+}
+
+type Faults = ReturnType<ReturnType<typeof Compile>['Errors']>;
+
+/** One detail for each member that a fault is about; typebox lists missing and unknown members at their parent. */
+function detailsOf(faults: Faults, place: (instancePath: string) => string): readonly ErrorDetail[] {
+  return faults.flatMap((fault) => {
+    const at = (name: string) => place(`${fault.instancePath}/${escapePointer(name)}`);
+    switch (fault.keyword) {
+      case 'required':
+        return fault.params.requiredProperties.map((name) => ({ pointer: at(name), message: 'is missing' }));
+      case 'additionalProperties':
+        return fault.params.additionalProperties.map((name) => ({
+          pointer: at(name),
+          message: 'is not known here',
+        }));
+      // Says the same once more for each unknown member.
+      case 'boolean':
+        return [];
+      case 'enum':
+        return [
+          {
+            pointer: place(fault.instancePath),
+            message: `must be one of ${fault.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`,
+          },
+        ];
+      default:
+        return [{ pointer: place(fault.instancePath), message: fault.message }];
+    }
+  });
+}
+
+/** @param schemas of one operation; `body` null for one without a body. */
+export function createChecker(schemas: { readonly params: TObject; readonly body: TObject | null }): Checker {
+  const params = Compile(schemas.params);
+  const body = schemas.body === null ? null : { schema: schemas.body, validator: Compile(schemas.body) };
+  return {
+    checkParams(values) {
+      if (!params.Check(values)) throw invalid(detailsOf(params.Errors(values), (path) => path));
+    },
+    readBody(document) {
+      if (body === null) return null;
+      const { value, pointer } = unwrap(document);
+      if (!isObject(value)) throw invalid([{ pointer, message: 'must be an object' }]);
+      const spelled = respell(value, { schema: body.schema, pointer });
+      if (body.validator.Check(spelled.value)) return spelled.value;
+      const place = (path: string): string => {
+        const [name = '', ...rest] = path.split('/').slice(1);
+        if (path === '') return pointer;
+        const plain = name.replaceAll('~1', '/').replaceAll('~0', '~');
+        const asWritten = escapePointer(spelled.written.get(plain) ?? plain);
+        return [pointer, asWritten, ...rest].join('/');
+      };
+      throw invalid(detailsOf(body.validator.Errors(spelled.value), place));
+    },
+  };
+}

@@ -1,0 +1,257 @@
+// Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
+// joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
+import { messageOf } from '../src/core/errors.ts';
+import type { DeviceAddress } from '../src/core/topics.ts';
+import { decodeHello, encodeJsonMessage } from '../src/core/wire.ts';
+import { migrate } from '../src/migrate.ts';
+import type { Cancel, Clock, Database, Entropy, Log, Signer } from '../src/ports.ts';
+import { settleWithin } from '../src/settle.ts';
+import { type CommandLedger, createCommandLedger } from './commands.ts';
+import { isSecret } from './device-secret.ts';
+import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { type Committed, createIngest, type Ingest } from './ingest.ts';
+import type { MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
+import { changedCredentials, findCredential } from './store/credentials.ts';
+import { type DeviceRef, setAllOffline } from './store/devices.ts';
+import { migrations } from './store/migrations.ts';
+import { setHeartbeat } from './store/projections.ts';
+
+export interface BrokerOptions {
+  /** Opened by the caller; the broker brings it up to date and closes it. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly signer: Signer;
+  readonly log: Log;
+  readonly openMqttServer: OpenMqttServer;
+  readonly mqtt: { readonly host: string; readonly port: number; readonly limits?: Partial<MqttLimits> };
+  /** Called for every batch of events after its commit, for live streams and notifications. */
+  readonly onCommitted?: (committed: Committed) => void;
+}
+
+export interface BrokerMetrics {
+  readonly connections: number;
+  /** Age of the oldest write that waits for the disk, in ms. */
+  readonly lagMs: number;
+  readonly payloads: number;
+  readonly events: number;
+  readonly duplicates: number;
+  readonly quarantined: number;
+  readonly failures: number;
+}
+
+/** What the HTTP side works with. */
+export interface BrokerServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly ingest: Ingest;
+  readonly ledger: CommandLedger;
+  isOnline(accountID: string, deviceID: string): boolean;
+  /** Ends the device's MQTT connection, if it has one. */
+  kick(device: DeviceAddress, reason: string): void;
+  metrics(): BrokerMetrics;
+}
+
+export interface Broker {
+  readonly services: BrokerServices;
+  readonly mqttPort: number;
+  /**
+   * Stops listening, commits and answers what came in, closes everything; within 5 s.
+   * @param users what still works with `services` (the HTTP host that stops at the same time): the store stays open for
+   * them for up to 3 s.
+   */
+  close(users?: Promise<unknown>): Promise<void>;
+}
+
+/** A store that takes longer than this gets no new connections: better refuse than acknowledge minutes late. */
+const overloadLagMs = 10_000;
+/** How often live connections are compared with replaced secrets and suspended accounts. */
+const revocationPeriodMs = 2000;
+const presenceMost = 64;
+const usersMs = 3000;
+const storeCloseMs = 1500;
+
+interface Parts {
+  readonly options: BrokerOptions;
+  readonly commits: GroupCommit;
+  readonly ingest: Ingest;
+  readonly ledger: CommandLedger;
+  /** Hash that each connected device logged in with, by what `authenticate` gave for its connection. */
+  readonly hashes: WeakMap<DeviceRef, string>;
+  mqtt: MqttServer | null;
+}
+
+/** The device when its secret is right and its account active. The work is the same for an unknown device. */
+async function authenticate(
+  parts: Parts,
+  device: DeviceAddress,
+  secret: Uint8Array,
+): Promise<DeviceRef | null> {
+  const credential = await findCredential(parts.options.db, device);
+  const isRight = isSecret(secret, credential?.secretHash ?? null);
+  if (credential === null || credential.secretHash === null || !isRight || !credential.isAccountActive)
+    return null;
+  const ref: DeviceRef = { ...device, deviceNo: credential.deviceNo };
+  parts.hashes.set(ref, credential.secretHash);
+  return ref;
+}
+
+async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+  const outcome = await parts.ingest.submit(device, payload);
+  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+  if (outcome.kind !== 'stored' || outcome.ack === null) return;
+  // Not awaited: the PUBACK does not wait for a client that is slow to read its `ack` topic.
+  const ack = { verb: 'ack', payload: encodeJsonMessage(outcome.ack), qos: 0 } as const;
+  parts.mqtt?.publish(device, ack).catch((thrown: unknown) => {
+    parts.options.log.debug('ack not sent', { reason: messageOf(thrown) });
+  });
+}
+
+async function takeHello(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+  const hello = decodeHello(payload);
+  if (hello !== null) return parts.ledger.onHello(device, hello);
+  const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
+  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+}
+
+async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+  const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
+  if (text === 'offline') return parts.ledger.onOffline(device);
+  if (text === 'online') {
+    await parts.commits.write([setHeartbeat(device.deviceNo, Math.round(parts.options.clock.utcMs()))]);
+    return;
+  }
+  const reason = 'presence is neither online nor offline';
+  const outcome = await parts.ingest.quarantine(device, { verb: 'presence', payload, reason });
+  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+}
+
+function takeUplink(parts: Parts, device: DeviceRef, message: Uplink): Promise<void> {
+  const { verb, payload } = message;
+  const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
+  return takers[verb](parts, device, payload);
+}
+
+function openMqtt(parts: Parts): Promise<MqttServer> {
+  const { clock, log, mqtt, openMqttServer } = parts.options;
+  return openMqttServer({
+    ...mqtt,
+    clock,
+    log,
+    authenticate: (device, secret) => authenticate(parts, device, secret),
+    onUplink: (device, message) => takeUplink(parts, device, message),
+    onOffline: (device) => {
+      parts.ledger.onOffline(device).catch((thrown: unknown) => {
+        log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
+      });
+    },
+    isOverloaded: () => parts.commits.lagMs() > overloadLagMs,
+  });
+}
+
+/** Ends live connections whose secret was replaced or whose account was suspended, also by another process. */
+async function revoke(parts: Parts, sinceS: number): Promise<void> {
+  for (const changed of await changedCredentials(parts.options.db, sinceS)) {
+    const ref = parts.mqtt?.connected(changed) ?? null;
+    if (ref === null || (changed.isAccountActive && parts.hashes.get(ref) === changed.secretHash)) continue;
+    const reason = changed.isAccountActive ? 'its secret was replaced' : 'its account is suspended';
+    parts.mqtt?.kick(changed, reason);
+  }
+}
+
+function watchRevocations(parts: Parts): Cancel {
+  const { clock, log } = parts.options;
+  let cancel: Cancel = () => undefined;
+  let isStopped = false;
+  // A minute back, so that a clock that differs a little between two processes hides nothing.
+  const sinceS = (): number => Math.floor(clock.utcMs() / 1000) - 60;
+  const again = (): void => {
+    if (!isStopped) cancel = clock.after(revocationPeriodMs, look);
+  };
+  const look = (): void => {
+    revoke(parts, sinceS())
+      .catch((thrown: unknown) => log.error('revocations not read', { reason: messageOf(thrown) }))
+      .finally(again);
+  };
+  again();
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
+
+function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
+  const { clock, entropy, log } = parts.options;
+  const { commits, ingest, ledger } = parts;
+  return {
+    db: parts.options.db,
+    clock,
+    entropy,
+    log,
+    ingest,
+    ledger,
+    isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
+    kick: (device, reason) => mqtt.kick(device, reason),
+    metrics: () => ({ connections: mqtt.connectionCount(), lagMs: commits.lagMs(), ...ingest.counts() }),
+  };
+}
+
+/** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
+export async function createBroker(options: BrokerOptions): Promise<Broker> {
+  const { db, clock, entropy, signer, log } = options;
+  await migrate(db, migrations);
+  await db.write([setAllOffline()]);
+  const commits = createGroupCommit({ db, clock, log });
+  const grouped: Database = {
+    read: (statement) => db.read(statement),
+    write: (batch) => commits.write(batch),
+    close: () => db.close(),
+  };
+  const ledger = createCommandLedger({
+    db: grouped,
+    clock,
+    entropy,
+    signer,
+    log,
+    publish: async (device, message) => (await parts.mqtt?.publish(device, message)) ?? false,
+  });
+  const ingest = createIngest({
+    db,
+    commits,
+    clock,
+    log,
+    onCommitted: (committed) => {
+      ledger.onCommitted(committed);
+      options.onCommitted?.(committed);
+    },
+  });
+  const parts: Parts = { options, commits, ingest, ledger, hashes: new WeakMap(), mqtt: null };
+  const closeStore = async (): Promise<void> => {
+    await ingest.close();
+    await ledger.close();
+    await commits.close();
+  };
+  const mqtt = await openMqtt(parts).catch(async (thrown: unknown) => {
+    await closeStore();
+    throw thrown;
+  });
+  parts.mqtt = mqtt;
+  const stopWatching = watchRevocations(parts);
+  log.info('broker started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
+  return {
+    services: servicesOf(parts, mqtt),
+    mqttPort: mqtt.port,
+    async close(users = Promise.resolve()) {
+      stopWatching();
+      // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.
+      await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
+      // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.
+      await settleWithin(clock, closeStore(), storeCloseMs);
+      await db.write([setAllOffline()]).catch(() => undefined);
+      await db.close();
+      log.info('broker stopped');
+    },
+  };
+}

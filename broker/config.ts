@@ -1,0 +1,79 @@
+// The broker's settings and the rules between them. Safe by default: it listens on this machine only, and a listener
+// without TLS on another address must be asked for in words.
+import { type Static, Type } from 'typebox';
+import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
+import { AppError } from '../src/core/errors.ts';
+
+const port = (standard: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: standard, description });
+const host = (description: string) => Type.String({ minLength: 1, default: '127.0.0.1', description });
+
+export const brokerSchema = Type.Object({
+  http: Type.Object({
+    port: port(8080, 'Port of the HTTP/JSON service; 0 takes a free one'),
+    host: host('Address of the HTTP/JSON service'),
+    // Fastify's own check of an address would end the program without naming the setting.
+    trustedProxies: Type.Array(Type.String({ pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$' }), {
+      default: [],
+      description: 'Addresses of reverse proxies whose X-Forwarded-For is believed, with commas between them',
+    }),
+  }),
+  mqtt: Type.Object({
+    port: port(1883, 'Port of the MQTT server; 0 takes a free one'),
+    host: host('Address of the MQTT server'),
+  }),
+  database: Type.String({ minLength: 1, default: './fleetward.db', description: 'SQLite file' }),
+  signingKeyFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Private key (PEM) that signs commands; <database>.signing-key.pem unless given',
+    }),
+  ),
+  insecureListen: Type.Boolean({
+    default: false,
+    description: 'Allow listening without TLS on an address other than loopback',
+  }),
+  logLevel: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'info',
+    description: 'Least severity that is logged',
+  }),
+});
+
+export type BrokerConfig = Static<typeof brokerSchema> & { readonly signingKeyFile: string };
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+}
+
+function checkListeners(config: Static<typeof brokerSchema>): void {
+  if (config.insecureListen) return;
+  const open = [
+    { flag: '--http-host', address: config.http.host, what: 'tokens and passwords' },
+    { flag: '--mqtt-host', address: config.mqtt.host, what: 'device secrets and positions' },
+  ].find(({ address }) => !isLoopback(address));
+  if (open === undefined) return;
+  throw new AppError(
+    'config',
+    `${open.flag} ${open.address} would send ${open.what} over the network without TLS`,
+    {
+      hint: 'Put a TLS proxy in front and listen on 127.0.0.1, or add --insecure-listen to accept the risk.',
+    },
+  );
+}
+
+export interface BrokerConfigSources {
+  readonly file: ConfigFile | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+
+/** @throws AppError `usage` or `config`. */
+export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerConfig> {
+  const { value, origins } = loadConfig({ schema: brokerSchema, ...sources });
+  checkListeners(value);
+  const signingKeyFile = value.signingKeyFile ?? `${value.database}.signing-key.pem`;
+  return {
+    value: Object.freeze({ ...value, signingKeyFile }),
+    origins: { signingKeyFile: { kind: 'default', name: 'default' }, ...origins },
+  };
+}

@@ -1,0 +1,181 @@
+// What a batch of events says about the present: last position, fuel, odometer, states, command reports. Each carries
+// the event's time and a tie-breaker, so that the store can take the newest whatever the order of arrival, and a replay
+// changes nothing. It must never let a doubtful time move the last position.
+import {
+  type CommandState,
+  type EventBatch,
+  type FleetEvent,
+  featureNames,
+  inputNames,
+} from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+
+/**
+ * Place of an event in time: `ms` is 0 when its time is unknown or not plausible. Such an event tells nothing about the
+ * position, and states only where nothing better is known.
+ */
+interface Moment {
+  readonly ms: number;
+  /** Decides between events of one millisecond: sequence number, then boot. */
+  readonly tie: string;
+}
+
+export interface Position extends Moment {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly speed: number;
+  readonly heading: number;
+  readonly altitude: number;
+  readonly geozoneID: string;
+}
+
+export interface Reading extends Moment {
+  readonly value: number;
+}
+
+export interface StateReport extends Moment {
+  readonly state: string;
+}
+
+interface Report extends Moment {
+  readonly commandID: string;
+  readonly commandState: CommandState;
+  readonly detail: string;
+}
+
+export interface Projection {
+  readonly position: Position | null;
+  readonly fuel: Reading | null;
+  readonly odometer: Reading | null;
+  readonly states: ReadonlyMap<string, StateReport>;
+  readonly reports: readonly Report[];
+  /** Events whose time lies more than a day ahead of the broker's clock. */
+  readonly futureCount: number;
+}
+
+/** An event may be this far ahead of the broker's clock before its time counts as wrong, in ms. */
+export const aheadMostMs = 86_400_000;
+
+/** No device of ours existed before 2001; an older time is an unset clock. */
+const earliestMs = 978_307_200_000;
+
+const detailMost = 500;
+
+/** States that a status code alone tells, for trackers that send no `inputs`. */
+const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = new Map([
+  [statusCodes.IGNITION_ON.code, ['ignition', '1']],
+  [statusCodes.IGNITION_OFF.code, ['ignition', '0']],
+  [statusCodes.PANIC_ON.code, ['panic', '1']],
+  [statusCodes.PANIC_OFF.code, ['panic', '0']],
+  [statusCodes.TAMPER_ON.code, ['tamper', '1']],
+  [statusCodes.TAMPER_OFF.code, ['tamper', '0']],
+  [statusCodes.DOOR_OPEN_CABIN.code, ['cabinDoor', '1']],
+  [statusCodes.DOOR_CLOSE_CABIN.code, ['cabinDoor', '0']],
+  [statusCodes.DOOR_OPEN_CARGO.code, ['cargoDoor', '1']],
+  [statusCodes.DOOR_CLOSE_CARGO.code, ['cargoDoor', '0']],
+  [statusCodes.VEHICLE_DISABLED.code, ['enginecutoff', '1']],
+  [statusCodes.VEHICLE_ENABLED.code, ['enginecutoff', '0']],
+  [statusCodes.DOOR_LOCK.code, ['cargoaccess', '0']],
+  [statusCodes.DOOR_UNLOCK.code, ['cargoaccess', '1']],
+]);
+
+/** An event with its usable time; within one batch the sequence number decides between equal times. */
+interface Candidate {
+  readonly ms: number;
+  readonly event: FleetEvent;
+}
+
+function isNewer(one: Candidate, other: Candidate): boolean {
+  return one.ms > other.ms || (one.ms === other.ms && one.event.seq > other.event.seq);
+}
+
+const newer = (known: Candidate | null, fresh: Candidate): Candidate =>
+  known === null || isNewer(fresh, known) ? fresh : known;
+
+/** The states that one event tells; explicit inputs and outputs stand above what the code implies. */
+function statesOf(event: FleetEvent): ReadonlyMap<string, string> {
+  const states = new Map<string, string>();
+  const told = implied.get(event.statusCode);
+  if (told !== undefined) states.set(told[0], told[1]);
+  for (const name of inputNames) {
+    const active = event.inputs?.[name];
+    if (active !== undefined) states.set(name, active ? '1' : '0');
+  }
+  for (const name of featureNames) {
+    const active = event.outputs?.[name];
+    if (active !== undefined) states.set(name, active ? '1' : '0');
+  }
+  if (event.fuelLevel !== undefined) states.set('fuel', String(event.fuelLevel));
+  return states;
+}
+
+function usableMs(event: FleetEvent, nowMs: number): number {
+  const { timestamp } = event;
+  return timestamp !== null && timestamp >= earliestMs && timestamp <= nowMs + aheadMostMs ? timestamp : 0;
+}
+
+// Ten digits hold any sequence number, so that texts compare as the numbers do.
+const momentOf = ({ ms, event }: Candidate, boot: string): Moment => ({
+  ms,
+  tie: `${String(event.seq).padStart(10, '0')}:${boot}`,
+});
+
+function positionOf({ event }: Candidate, moment: Moment): Position {
+  return {
+    ms: moment.ms,
+    tie: moment.tie,
+    latitude: event.latitude ?? 0,
+    longitude: event.longitude ?? 0,
+    speed: event.speed ?? 0,
+    heading: event.heading ?? 0,
+    altitude: event.altitude ?? 0,
+    geozoneID: event.geozoneID ?? '',
+  };
+}
+
+function reportOf(candidate: Candidate, boot: string): Report | null {
+  const { commandID, commandState, attributes } = candidate.event;
+  if (commandID === undefined || commandState === undefined) return null;
+  const reason = attributes?.['reason'];
+  const detail = typeof reason === 'string' ? reason.slice(0, detailMost) : '';
+  return { ...momentOf(candidate, boot), commandID, commandState, detail };
+}
+
+/**
+ * Reduces a batch to what it says about the present.
+ * @param batch with the boot and the sequence numbers that it is stored under.
+ * @param nowMs the broker's UTC.
+ */
+export function projectBatch(batch: EventBatch & { readonly boot: string }, nowMs: number): Projection {
+  const { boot, events } = batch;
+  let position: Candidate | null = null;
+  let fuel: Candidate | null = null;
+  let odometer: Candidate | null = null;
+  let futureCount = 0;
+  const newest = new Map<string, { readonly from: Candidate; readonly state: string }>();
+  const reports: Report[] = [];
+  for (const event of events) {
+    const candidate: Candidate = { ms: usableMs(event, nowMs), event };
+    if (event.timestamp !== null && event.timestamp > nowMs + aheadMostMs) futureCount += 1;
+    const report = reportOf(candidate, boot);
+    if (report !== null) reports.push(report);
+    // Without a time nobody knows whether this is where the vehicle is or where it was last week.
+    if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
+    if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
+    if (event.odometer !== undefined) odometer = newer(odometer, candidate);
+    for (const [name, state] of statesOf(event)) {
+      const known = newest.get(name);
+      if (known === undefined || isNewer(candidate, known.from)) newest.set(name, { from: candidate, state });
+    }
+  }
+  const states = new Map<string, StateReport>();
+  for (const [name, { from, state }] of newest) states.set(name, { ...momentOf(from, boot), state });
+  return {
+    position: position && positionOf(position, momentOf(position, boot)),
+    fuel: fuel && { ...momentOf(fuel, boot), value: fuel.event.fuelLevel ?? 0 },
+    odometer: odometer && { ...momentOf(odometer, boot), value: odometer.event.odometer ?? 0 },
+    states,
+    reports,
+    futureCount,
+  };
+}

@@ -1,0 +1,46 @@
+// Token buckets by key, bounded in number: how often something may happen per source. Time is an argument. When there
+// are too many keys the fullest knowledge we lose is the oldest key, which then starts afresh.
+
+export interface RateLimit {
+  /** So many at once. */
+  readonly burst: number;
+  /** So many come back each second. */
+  readonly perS: number;
+}
+
+export interface Rates {
+  /** Takes one token; false when there is none left. */
+  take(key: string, nowMs: number): boolean;
+  /** True when `take` would fail. */
+  isSpent(key: string, nowMs: number): boolean;
+}
+
+interface Bucket {
+  readonly tokens: number;
+  readonly atMs: number;
+}
+
+const keysMost = 10_000;
+
+export function createRates(limit: RateLimit): Rates {
+  const buckets = new Map<string, Bucket>();
+  const tokensOf = (key: string, nowMs: number): number => {
+    const bucket = buckets.get(key);
+    if (bucket === undefined) return limit.burst;
+    const back = (Math.max(0, nowMs - bucket.atMs) / 1000) * limit.perS;
+    return Math.min(limit.burst, bucket.tokens + back);
+  };
+  return {
+    take(key, nowMs) {
+      const tokens = tokensOf(key, nowMs);
+      // Deleted first so that the map's order is the order of use.
+      buckets.delete(key);
+      const [oldest] = buckets.keys();
+      if (buckets.size >= keysMost && oldest !== undefined) buckets.delete(oldest);
+      const left = tokens >= 1 ? tokens - 1 : tokens;
+      buckets.set(key, { tokens: left, atMs: nowMs });
+      return tokens >= 1;
+    },
+    isSpent: (key, nowMs) => tokensOf(key, nowMs) < 1,
+  };
+}

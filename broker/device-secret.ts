@@ -1,0 +1,40 @@
+// The secret with which a device proves who it is: 256 random bits, shown once, kept only as SHA-256 (a random secret
+// of that size needs no slow hash). A new one replaces the old one at once, also on live connections.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../src/core/errors.ts';
+import type { Clock, Database, Entropy } from '../src/ports.ts';
+import { type DeviceKey, setDeviceSecret } from './store/devices.ts';
+
+const secretBytes = 32;
+
+/** SHA-256 in hexadecimal, as the database keeps it. */
+export function hashSecret(secret: Uint8Array | string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Compares in constant time, with the same work when there is nothing to compare with. */
+export function isSecret(presented: Uint8Array, storedHash: string | null): boolean {
+  const given = Buffer.from(hashSecret(presented), 'hex');
+  const stored = Buffer.from(storedHash ?? '', 'hex');
+  const isKnown = stored.length === given.length;
+  return timingSafeEqual(given, isKnown ? stored : Buffer.alloc(given.length)) && isKnown;
+}
+
+/**
+ * Makes a new secret for a device; the old one stops working, and a live connection that used it ends within seconds.
+ * @returns the secret, base64url; it cannot be read again.
+ * @throws AppError `not_found` when there is no such device.
+ */
+export async function issueDeviceSecret(
+  db: Database,
+  entropy: Entropy,
+  clock: Clock,
+  key: DeviceKey,
+): Promise<string> {
+  const secret = Buffer.from(entropy.bytes(secretBytes)).toString('base64url');
+  const { accountID, deviceID } = key;
+  const atS = Math.floor(clock.utcMs() / 1000);
+  const isSet = await setDeviceSecret(db, { accountID, deviceID, secretHash: hashSecret(secret), atS });
+  if (!isSet) throw new AppError('not_found', `there is no device ${deviceID} in account ${accountID}`);
+  return secret;
+}

@@ -1,0 +1,20 @@
+// Work on one key strictly one after the other, whatever fails; different keys do not wait for each other. It holds
+// nothing for a key without work.
+
+/** Queues by number, such as a device's. */
+export function createQueues() {
+  const tails = new Map<number, Promise<unknown>>();
+  return {
+    run<T>(key: number, work: () => Promise<T>): Promise<T> {
+      const before = tails.get(key) ?? Promise.resolve();
+      const result = before.then(work, work);
+      tails.set(key, result);
+      const forget = (): void => {
+        if (tails.get(key) === result) tails.delete(key);
+      };
+      result.then(forget, forget);
+      return result;
+    },
+    idle: async (): Promise<void> => void (await Promise.allSettled(tails.values())),
+  };
+}

@@ -1,0 +1,252 @@
+// Statements on the command ledger. Every change carries its condition: the rank of a state only grows, a finished
+// command never becomes unfinished, and a late report can never turn the clock back, in whatever order things come.
+
+import type { CommandState, FeatureName, FeatureState } from '../../src/core/event.ts';
+import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import type { DeviceRef } from './devices.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+
+export interface CommandRow extends DeviceRef {
+  readonly commandID: string;
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  readonly reason: string;
+  readonly issuer: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly commandState: CommandState;
+  readonly stateRank: number;
+  /** Why it waits, or why it was refused; empty when there is nothing to say. */
+  readonly detail: string;
+  readonly isFinal: boolean;
+  readonly updatedMs: number;
+  /** Event time of the device's newest report; 0 while it reported nothing. */
+  readonly reportedMs: number;
+  /** User who asked to withdraw it; null when nobody did. */
+  readonly cancelBy: string | null;
+  /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
+  readonly sentBoot: string | null;
+  readonly sentCounter: number | null;
+}
+
+/** Order of the states. 5: the broker presumes the end; 6: the device reported it, which is the truth. */
+const ranks = {
+  requested: 0,
+  sent: 1,
+  received: 2,
+  armed: 3,
+  executing: 4,
+  unknown: 4,
+  confirmed: 6,
+  refused: 6,
+  expired: 6,
+  superseded: 6,
+  cancelled: 6,
+} as const satisfies Record<CommandState, number>;
+
+/** Rank of an end that the broker presumes until the device says otherwise. */
+const presumedRank = 5;
+
+/** From this rank on the device holds the command. */
+export const receivedRank = ranks.received;
+
+/** Ends after which the same wish is a new command. */
+const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
+
+function toCommand(row: Row): CommandRow {
+  return {
+    commandID: textOf(row, 'command_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    feature: textOf(row, 'feature') as FeatureName,
+    state: textOf(row, 'state') as FeatureState,
+    reason: textOf(row, 'reason'),
+    issuer: textOf(row, 'issuer'),
+    issuedMs: numberOf(row, 'issued_ms'),
+    expiresMs: numberOf(row, 'expires_ms'),
+    commandState: textOf(row, 'command_state') as CommandState,
+    stateRank: numberOf(row, 'state_rank'),
+    detail: textOf(row, 'detail'),
+    isFinal: numberOf(row, 'is_final') === 1,
+    updatedMs: numberOf(row, 'updated_ms'),
+    reportedMs: numberOf(row, 'reported_ms'),
+    cancelBy: textOrNull(row, 'cancel_by'),
+    sentBoot: textOrNull(row, 'sent_boot'),
+    sentCounter: numberOrNull(row, 'sent_counter'),
+  };
+}
+
+const selectCommand = sql`SELECT c.*, d.account_id, d.device_id FROM commands c
+  JOIN devices d ON d.device_no = c.device_no`;
+
+/** One command of an account, or null. */
+export async function findCommand(
+  db: Database,
+  key: { readonly accountID: string; readonly commandID: string },
+): Promise<CommandRow | null> {
+  const [row] = await db.read(
+    sql`${selectCommand} WHERE d.account_id = ${key.accountID} AND c.command_id = ${key.commandID}`,
+  );
+  return row === undefined ? null : toCommand(row);
+}
+
+/** Commands of an account that have not come to an end, oldest first. */
+export async function unfinishedCommands(db: Database, accountID: string): Promise<readonly CommandRow[]> {
+  const rows = await db.read(
+    sql`${selectCommand} WHERE d.account_id = ${accountID} AND c.is_final = 0 ORDER BY c.issued_ms, c.command_id`,
+  );
+  return rows.map(toCommand);
+}
+
+/** Commands of one device that have not come to an end, oldest first. */
+export async function unfinishedOf(db: Database, deviceNo: number): Promise<readonly CommandRow[]> {
+  const rows = await db.read(
+    sql`${selectCommand} WHERE c.device_no = ${deviceNo} AND c.is_final = 0 ORDER BY c.issued_ms, c.command_id`,
+  );
+  return rows.map(toCommand);
+}
+
+/** The newest command of one feature of a device, finished or not; null when there never was one. */
+export async function newestCommand(
+  db: Database,
+  of: { readonly deviceNo: number; readonly feature: FeatureName },
+): Promise<CommandRow | null> {
+  const [row] = await db.read(sql`${selectCommand}
+    WHERE c.device_no = ${of.deviceNo} AND c.feature = ${of.feature}
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT 1`);
+  return row === undefined ? null : toCommand(row);
+}
+
+export interface NewCommand {
+  readonly deviceNo: number;
+  readonly commandID: string;
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  readonly reason: string;
+  readonly issuer: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  /** An equal command of the same issuer issued after this is the same command: nothing is inserted. */
+  readonly sameSinceMs: number;
+}
+
+const listOf = (values: readonly SqlValue[]): Statement =>
+  values
+    .map((value, index) => (index === 0 ? sql`${value}` : sql`, ${value}`))
+    .reduce((list, item) => sql`${list}${item}`);
+
+/** True in SQL when the newest command of the feature is the same wish and has not failed. */
+function isRepeat(command: NewCommand): Statement {
+  return sql`EXISTS (SELECT 1 FROM commands n WHERE n.command_id = (
+      SELECT m.command_id FROM commands m
+      WHERE m.device_no = ${command.deviceNo} AND m.feature = ${command.feature}
+      ORDER BY m.issued_ms DESC, m.command_id DESC LIMIT 1)
+    AND n.state = ${command.state} AND n.issuer = ${command.issuer} AND n.issued_ms > ${command.sameSinceMs}
+    AND n.command_state NOT IN (${listOf(failures)}))`;
+}
+
+/**
+ * Records a command and replaces the unfinished one of the same feature, unless it is a repeat. One batch; the second
+ * statement changes 1 row when the command is new and 0 when it repeats the newest one.
+ */
+export function supersedeAndInsert(command: NewCommand): readonly Statement[] {
+  return [
+    sql`UPDATE commands SET command_state = 'superseded', state_rank = ${presumedRank}, is_final = 1,
+        updated_ms = ${command.issuedMs}
+      WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND is_final = 0
+        AND NOT ${isRepeat(command)}`,
+    sql`INSERT INTO commands (command_id, device_no, feature, state, reason, issuer, issued_ms, expires_ms,
+        command_state, state_rank, updated_ms)
+      SELECT ${command.commandID}, device_no, ${command.feature}, ${command.state}, ${command.reason},
+        ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, 'requested', 0, ${command.issuedMs}
+      FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)}`,
+  ];
+}
+
+export interface Sending {
+  readonly deviceNo: number;
+  readonly commandID: string;
+  readonly boot: string;
+  readonly atMs: number;
+}
+
+/**
+ * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch; the second
+ * statement returns a row with `sent_counter` only when the command may still be sent.
+ */
+export function recordSending(sending: Sending): readonly Statement[] {
+  return [
+    sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
+      RETURNING command_counter`,
+    sql`UPDATE commands SET
+        command_state = CASE WHEN state_rank < ${ranks.sent} THEN 'sent' ELSE command_state END,
+        state_rank = CASE WHEN state_rank < ${ranks.sent} THEN ${ranks.sent} ELSE state_rank END,
+        sent_boot = ${sending.boot}, updated_ms = ${sending.atMs},
+        sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
+      WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND is_final = 0
+        AND expires_ms > ${sending.atMs}
+      RETURNING sent_counter`,
+  ];
+}
+
+export interface CommandReport {
+  readonly deviceNo: number;
+  readonly commandID: string;
+  readonly commandState: CommandState;
+  readonly detail: string;
+  /** Event time and tie of the report: of two reports of one rank the newer one stays. */
+  readonly reportedMs: number;
+  readonly tie: string;
+  readonly atMs: number;
+}
+
+/** Applies a device's report; null for a state that no device can report. Replays and late reports change nothing. */
+export function advanceCommand(report: CommandReport): Statement | null {
+  const rank = ranks[report.commandState];
+  if (rank < receivedRank) return null;
+  const isFinal = rank > presumedRank ? 1 : 0;
+  return sql`UPDATE commands SET command_state = ${report.commandState}, state_rank = ${rank},
+      detail = ${report.detail}, is_final = ${isFinal}, updated_ms = ${report.atMs},
+      reported_ms = ${report.reportedMs}, reported_tie = ${report.tie}
+    WHERE command_id = ${report.commandID} AND device_no = ${report.deviceNo}
+      AND (state_rank < ${rank} OR (state_rank = ${rank}
+        AND (reported_ms, reported_tie) < (${report.reportedMs}, ${report.tie})))`;
+}
+
+/** Withdraws a command that never left; changes 0 rows when it has. */
+export function cancelUnsent(cancel: {
+  readonly commandID: string;
+  readonly by: string;
+  readonly atMs: number;
+}): Statement {
+  return sql`UPDATE commands SET command_state = 'cancelled', state_rank = ${presumedRank}, is_final = 1,
+      cancel_by = ${cancel.by}, updated_ms = ${cancel.atMs}
+    WHERE command_id = ${cancel.commandID} AND is_final = 0 AND state_rank < ${ranks.sent}`;
+}
+
+/** Notes the wish to withdraw a command that has left but does not execute yet. */
+export function requestCancel(cancel: {
+  readonly commandID: string;
+  readonly by: string;
+  readonly atMs: number;
+}): Statement {
+  return sql`UPDATE commands SET cancel_by = COALESCE(cancel_by, ${cancel.by}), updated_ms = ${cancel.atMs}
+    WHERE command_id = ${cancel.commandID} AND is_final = 0 AND state_rank < ${ranks.executing}`;
+}
+
+/** How long the ledger waits after the end of a command for the device's own word, in ms. */
+const reportGraceMs = 60_000;
+
+/**
+ * Ends what is past its time: at once what the device never received, after a minute what it holds. A command that
+ * executes or whose outcome is unknown stays visible until the device reports. Returns `command_id` of each.
+ */
+export function expireCommands(nowMs: number): Statement {
+  return sql`UPDATE commands SET command_state = 'expired', state_rank = ${presumedRank}, is_final = 1,
+      updated_ms = ${nowMs}
+    WHERE is_final = 0 AND ((state_rank < ${receivedRank} AND expires_ms <= ${nowMs})
+      OR (state_rank < ${ranks.executing} AND expires_ms <= ${nowMs - reportGraceMs}))
+    RETURNING command_id, device_no, feature, state`;
+}

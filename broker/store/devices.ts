@@ -1,0 +1,268 @@
+// Statements on devices: who they are, what they last said, and the last known state of their sensors and features.
+// Statements that serve people take the account and never reach another account's row; those of the ingest side take
+// the device number that authentication gave.
+
+import type { Hello } from '../../src/core/wire.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { numberOf, numberOrNull, textListOf, textOf, textOrNull } from './row.ts';
+
+/** Names of one device as people and topics know it. */
+export interface DeviceKey {
+  readonly accountID: string;
+  readonly deviceID: string;
+}
+
+/** An authenticated device: its names and its number. */
+export interface DeviceRef extends DeviceKey {
+  readonly deviceNo: number;
+}
+
+export interface DeviceRow extends DeviceRef {
+  readonly uniqueID: string;
+  readonly sms: string;
+  readonly type: string;
+  readonly description: string;
+  readonly displayName: string;
+  readonly driver: string;
+  readonly notifyEmail: string;
+  readonly pinColor: string;
+  readonly pinTag: string;
+  readonly additionalPinDisplay: string;
+  readonly equipmentTypeID: string;
+  readonly equipmentTypeDesc: string;
+  readonly createdS: number;
+  /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
+  readonly secretHash: string | null;
+  readonly secretIssuedS: number | null;
+  /** As said in the last hello; null before the first. */
+  readonly boot: string | null;
+  readonly nonce: string | null;
+  readonly agentVersion: string;
+  readonly features: readonly string[];
+  readonly sensors: readonly string[];
+  readonly configVersion: number;
+  readonly timeQuality: string;
+  readonly helloMs: number;
+  readonly isOnline: boolean;
+  readonly commandCounter: number;
+  /** Broker's time of the last sign of life; 0 for a new device. */
+  readonly heartbeatMs: number;
+  /** Event time of the last position; 0 while there is none. */
+  readonly fixMs: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  /** km/h. */
+  readonly speed: number;
+  /** Degrees from true north. */
+  readonly heading: number;
+  /** Metres. */
+  readonly altitude: number;
+  readonly address: string;
+  readonly geozoneID: string;
+  /** Kilometres. */
+  readonly odometer: number | null;
+  /** Fraction 0 to 1. */
+  readonly fuelLevel: number | null;
+  readonly fuelMs: number;
+}
+
+export interface DeviceState {
+  readonly state: string;
+  /** Event time of the newest report of this state; 0 while it was never reported. */
+  readonly changedMs: number;
+}
+
+/** The sensors and features of every new device, all in state '0'. */
+const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic'] as const;
+
+function toDevice(row: Row): DeviceRow {
+  return {
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    uniqueID: textOf(row, 'unique_id'),
+    sms: textOf(row, 'sms'),
+    type: textOf(row, 'type'),
+    description: textOf(row, 'description'),
+    displayName: textOf(row, 'display_name'),
+    driver: textOf(row, 'driver'),
+    notifyEmail: textOf(row, 'notify_email'),
+    pinColor: textOf(row, 'pin_color'),
+    pinTag: textOf(row, 'pin_tag'),
+    additionalPinDisplay: textOf(row, 'additional_pin_display'),
+    equipmentTypeID: textOf(row, 'equipment_type_id'),
+    equipmentTypeDesc: textOf(row, 'equipment_type_desc'),
+    createdS: numberOf(row, 'created_s'),
+    secretHash: textOrNull(row, 'secret_hash'),
+    secretIssuedS: numberOrNull(row, 'secret_issued_s'),
+    boot: textOrNull(row, 'boot'),
+    nonce: textOrNull(row, 'nonce'),
+    agentVersion: textOf(row, 'agent_version'),
+    features: textListOf(row, 'features'),
+    sensors: textListOf(row, 'sensors'),
+    configVersion: numberOf(row, 'config_version'),
+    timeQuality: textOf(row, 'time_quality'),
+    helloMs: numberOf(row, 'hello_ms'),
+    isOnline: numberOf(row, 'is_online') === 1,
+    commandCounter: numberOf(row, 'command_counter'),
+    heartbeatMs: numberOf(row, 'heartbeat_ms'),
+    fixMs: numberOf(row, 'fix_ms'),
+    latitude: numberOf(row, 'latitude'),
+    longitude: numberOf(row, 'longitude'),
+    speed: numberOf(row, 'speed'),
+    heading: numberOf(row, 'heading'),
+    altitude: numberOf(row, 'altitude'),
+    address: textOf(row, 'address'),
+    geozoneID: textOf(row, 'geozone_id'),
+    odometer: numberOrNull(row, 'odometer'),
+    fuelLevel: numberOrNull(row, 'fuel_level'),
+    fuelMs: numberOf(row, 'fuel_ms'),
+  };
+}
+
+/** One device of an account, or null. */
+export async function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
+  const [row] = await db.read(
+    sql`SELECT * FROM devices WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`,
+  );
+  return row === undefined ? null : toDevice(row);
+}
+
+/** Every device of an account by device id. */
+export async function listDevices(db: Database, accountID: string): Promise<readonly DeviceRow[]> {
+  const rows = await db.read(sql`SELECT * FROM devices WHERE account_id = ${accountID} ORDER BY device_id`);
+  return rows.map(toDevice);
+}
+
+const toState = (row: Row): DeviceState => ({
+  state: textOf(row, 'state'),
+  changedMs: numberOf(row, 'changed_ms'),
+});
+
+/** States of every device of an account: device number -> name -> state. */
+export async function listStates(
+  db: Database,
+  accountID: string,
+): Promise<ReadonlyMap<number, ReadonlyMap<string, DeviceState>>> {
+  const rows = await db.read(sql`
+    SELECT s.device_no, s.name, s.state, s.changed_ms
+    FROM device_states s JOIN devices d ON d.device_no = s.device_no
+    WHERE d.account_id = ${accountID} ORDER BY s.device_no, s.name`);
+  const states = new Map<number, Map<string, DeviceState>>();
+  for (const row of rows) {
+    const deviceNo = numberOf(row, 'device_no');
+    const ofDevice = states.get(deviceNo) ?? new Map<string, DeviceState>();
+    ofDevice.set(textOf(row, 'name'), toState(row));
+    states.set(deviceNo, ofDevice);
+  }
+  return states;
+}
+
+/** States of one device, whose number came from a statement that took the account. */
+export async function deviceStates(
+  db: Database,
+  deviceNo: number,
+): Promise<ReadonlyMap<string, DeviceState>> {
+  const rows = await db.read(
+    sql`SELECT name, state, changed_ms FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
+  );
+  return new Map(rows.map((row) => [textOf(row, 'name'), toState(row)]));
+}
+
+/** What people may say about a device. */
+export interface DeviceFields {
+  readonly uniqueID?: string;
+  readonly sms?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly displayName?: string;
+  readonly driver?: string;
+  readonly notifyEmail?: string;
+}
+
+/**
+ * Creates a device with its default states. A device of that id is left as it is; the caller asks `findDevice`.
+ * @returns the statements of one batch; the first one changes 1 row when the device is new and 0 when it was there.
+ */
+export function insertDevice(
+  key: DeviceKey,
+  options: { readonly createdS: number; readonly fields?: DeviceFields },
+): readonly Statement[] {
+  const { createdS, fields = {} } = options;
+  const insert = sql`
+    INSERT INTO devices (account_id, device_id, unique_id, sms, type, description, display_name, driver,
+      notify_email, created_s)
+    VALUES (${key.accountID}, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
+      ${fields.type ?? ''}, ${fields.description ?? ''}, ${fields.displayName ?? ''}, ${fields.driver ?? ''},
+      ${fields.notifyEmail ?? ''}, ${createdS})
+    ON CONFLICT (account_id, device_id) DO NOTHING`;
+  const states = defaultStates.map(
+    (name) => sql`
+      INSERT INTO device_states (device_no, name, state, changed_ms)
+      SELECT device_no, ${name}, '0', 0 FROM devices
+      WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}
+      ON CONFLICT (device_no, name) DO NOTHING`,
+  );
+  return [insert, ...states];
+}
+
+/** Changes the given fields and leaves the others; changes 0 rows when there is no such device. */
+export function updateDevice(key: DeviceKey, fields: DeviceFields): Statement {
+  return sql`
+    UPDATE devices SET
+      unique_id = COALESCE(${fields.uniqueID ?? null}, unique_id),
+      sms = COALESCE(${fields.sms ?? null}, sms),
+      type = COALESCE(${fields.type ?? null}, type),
+      description = COALESCE(${fields.description ?? null}, description),
+      display_name = COALESCE(${fields.displayName ?? null}, display_name),
+      driver = COALESCE(${fields.driver ?? null}, driver),
+      notify_email = COALESCE(${fields.notifyEmail ?? null}, notify_email)
+    WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`;
+}
+
+/** Replaces the device's secret; false when there is no such device. */
+export async function setDeviceSecret(
+  db: Database,
+  secret: DeviceKey & { readonly secretHash: string; readonly atS: number },
+): Promise<boolean> {
+  const [result] = await db.write([
+    sql`UPDATE devices SET secret_hash = ${secret.secretHash}, secret_issued_s = ${secret.atS}
+      WHERE account_id = ${secret.accountID} AND device_id = ${secret.deviceID}`,
+  ]);
+  return (result?.changes ?? 0) > 0;
+}
+
+/** Beyond this a device's counter is a fault of the device: it must not use up the broker's own numbers. */
+const counterMost = 2 ** 48;
+
+/**
+ * Keeps what a device said in its hello and marks it online. The command counter never falls behind the device's own:
+ * after a restore from a backup the device would refuse every further command.
+ */
+export function recordHello(deviceNo: number, hello: Hello, atMs: number): Statement {
+  const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
+  return sql`
+    UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
+      features = ${JSON.stringify(hello.features)}, sensors = ${JSON.stringify(hello.sensors)},
+      time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
+      heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
+      command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
+      is_online = 1
+    WHERE device_no = ${deviceNo}`;
+}
+
+/** Marks a device online or offline. */
+export function setOnline(deviceNo: number, isOnline: boolean): Statement {
+  return sql`UPDATE devices SET is_online = ${isOnline ? 1 : 0} WHERE device_no = ${deviceNo}`;
+}
+
+/** After a start nobody is connected, whatever the last process left behind. */
+export function setAllOffline(): Statement {
+  return sql`UPDATE devices SET is_online = 0 WHERE is_online = 1`;
+}
+
+/** False once the device was deleted. */
+export async function deviceExists(db: Database, deviceNo: number): Promise<boolean> {
+  return (await db.read(sql`SELECT 1 AS there FROM devices WHERE device_no = ${deviceNo}`)).length > 0;
+}

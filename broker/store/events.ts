@@ -1,0 +1,239 @@
+// Statements on events: one insert that a replay cannot double, and reads that join through the device's account, so
+// that no caller can reach another account's events by any argument.
+
+import type { CommandState, FleetEvent } from '../../src/core/event.ts';
+import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+
+export interface EventRow {
+  /** Grows with every event stored: the resume point of a listing by arrival. */
+  readonly eventNo: number;
+  readonly deviceNo: number;
+  readonly deviceID: string;
+  readonly boot: string;
+  readonly seq: number;
+  readonly timestampMs: number;
+  readonly receivedMs: number;
+  readonly upMs: number | null;
+  readonly timeQuality: string;
+  readonly statusCode: number;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly altitude: number | null;
+  readonly speed: number | null;
+  readonly heading: number | null;
+  readonly hdop: number | null;
+  readonly satellites: number | null;
+  readonly odometer: number | null;
+  readonly fuelLevel: number | null;
+  readonly inputs: Readonly<Record<string, unknown>> | null;
+  readonly outputs: Readonly<Record<string, unknown>> | null;
+  readonly geozoneID: string;
+  readonly commandID: string | null;
+  readonly commandState: CommandState | null;
+  readonly attributes: Readonly<Record<string, unknown>> | null;
+}
+
+/** Most events that one read gives. */
+const eventsMost = 10_000;
+
+/** The key of an event without boot and seq of its own: de-duplicated by (device, timestamp, statusCode). */
+export function bareKey(event: FleetEvent): { readonly boot: string; readonly seq: number } {
+  // '@' is no character of an id, so no device can name a boot like this.
+  return { boot: `@${event.timestamp ?? 0}`, seq: event.statusCode };
+}
+
+const json = (value: object | undefined): string | null =>
+  value === undefined ? null : JSON.stringify(value);
+
+const columns = [
+  'device_no',
+  'boot',
+  'seq',
+  'timestamp_ms',
+  'received_ms',
+  'up_ms',
+  'time_quality',
+  'status_code',
+  'latitude',
+  'longitude',
+  'altitude',
+  'speed',
+  'heading',
+  'hdop',
+  'satellites',
+  'odometer',
+  'fuel_level',
+  'inputs',
+  'outputs',
+  'geozone_id',
+  'command_id',
+  'command_state',
+  'attributes',
+] as const;
+
+/** Events of one statement, largest first. Few texts, so that each stays prepared; fewer statements cost far less. */
+const chunkSizes = [16, 4, 1] as const;
+
+function insertText(rowCount: number): string {
+  const rows = Array.from({ length: rowCount }, (_unused, row) => {
+    const holes = columns.map((_column, column) => `$${row * columns.length + column + 1}`);
+    return `(${holes.join(', ')})`;
+  });
+  return `INSERT INTO events (${columns.join(', ')}) VALUES ${rows.join(', ')}
+    ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq`;
+}
+
+const insertTexts: ReadonlyMap<number, string> = new Map(chunkSizes.map((size) => [size, insertText(size)]));
+
+interface Arrival {
+  readonly deviceNo: number;
+  /** Null for bare events. */
+  readonly boot: string | null;
+  readonly receivedMs: number;
+}
+
+function valuesOf(event: FleetEvent, arrival: Arrival): SqlValue[] {
+  const { deviceNo, boot, receivedMs } = arrival;
+  const key = boot === null ? bareKey(event) : { boot, seq: event.seq };
+  return [
+    deviceNo,
+    key.boot,
+    key.seq,
+    event.timestamp ?? receivedMs,
+    receivedMs,
+    event.upMs,
+    event.timeQuality,
+    event.statusCode,
+    event.latitude ?? null,
+    event.longitude ?? null,
+    event.altitude ?? null,
+    event.speed ?? null,
+    event.heading ?? null,
+    event.hdop ?? null,
+    event.satellites ?? null,
+    event.odometer ?? null,
+    event.fuelLevel ?? null,
+    json(event.inputs),
+    json(event.outputs),
+    event.geozoneID ?? '',
+    event.commandID ?? null,
+    event.commandState ?? null,
+    json(event.attributes),
+  ];
+}
+
+/**
+ * Stores events once; one with the same (device, boot, seq) as a stored one changes nothing. Each statement returns the
+ * `seq` of the events that are new. Unknown event time is stored as the time of receipt.
+ */
+export function insertEvents(events: readonly FleetEvent[], arrival: Arrival): Statement[] {
+  const statements: Statement[] = [];
+  let start = 0;
+  while (start < events.length) {
+    const left = events.length - start;
+    const size = chunkSizes.find((most) => most <= left) ?? 1;
+    const params: SqlValue[] = [];
+    for (const event of events.slice(start, start + size)) params.push(...valuesOf(event, arrival));
+    statements.push({ sql: insertTexts.get(size) ?? insertText(size), params });
+    start += size;
+  }
+  return statements;
+}
+
+function toEvent(row: Row): EventRow {
+  return {
+    eventNo: numberOf(row, 'event_no'),
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    boot: textOf(row, 'boot'),
+    seq: numberOf(row, 'seq'),
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    upMs: numberOrNull(row, 'up_ms'),
+    timeQuality: textOf(row, 'time_quality'),
+    statusCode: numberOf(row, 'status_code'),
+    latitude: numberOrNull(row, 'latitude'),
+    longitude: numberOrNull(row, 'longitude'),
+    altitude: numberOrNull(row, 'altitude'),
+    speed: numberOrNull(row, 'speed'),
+    heading: numberOrNull(row, 'heading'),
+    hdop: numberOrNull(row, 'hdop'),
+    satellites: numberOrNull(row, 'satellites'),
+    odometer: numberOrNull(row, 'odometer'),
+    fuelLevel: numberOrNull(row, 'fuel_level'),
+    inputs: jsonObjectOf(row, 'inputs'),
+    outputs: jsonObjectOf(row, 'outputs'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+    commandState: textOrNull(row, 'command_state') as CommandState | null,
+    attributes: jsonObjectOf(row, 'attributes'),
+  };
+}
+
+/** The newest `count` (1 to 10,000) events of a device by event time, newest first. */
+export async function latestEvents(
+  db: Database,
+  accountID: string,
+  deviceID: string,
+  count: number,
+): Promise<readonly EventRow[]> {
+  const rows = await db.read(sql`
+    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
+    WHERE d.account_id = ${accountID} AND d.device_id = ${deviceID}
+    ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT ${Math.min(count, eventsMost)}`);
+  return rows.map(toEvent);
+}
+
+/** The newest event of a device by event time, none later than `toMs`; null when there is none. */
+export async function latestEventUntil(
+  db: Database,
+  of: { readonly accountID: string; readonly deviceID: string; readonly toMs: number },
+): Promise<EventRow | null> {
+  const [row] = await db.read(sql`
+    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
+    WHERE d.account_id = ${of.accountID} AND d.device_id = ${of.deviceID} AND e.timestamp_ms <= ${of.toMs}
+    ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT 1`);
+  return row === undefined ? null : toEvent(row);
+}
+
+export interface EventRange {
+  readonly accountID: string;
+  /** Null: every device of the account. */
+  readonly deviceID: string | null;
+  /** Event time, both ends included. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Null: any. An empty list matches nothing. */
+  readonly statusCodes: readonly number[] | null;
+  /** Last event already read, exclusive; null from the start. */
+  readonly afterEventNo: { readonly timestampMs: number; readonly eventNo: number } | null;
+  /** 1 to 10,000. */
+  readonly limit: number;
+}
+
+/** Events of an account in a range of event time, oldest first; ties in order of arrival. */
+export async function eventsInRange(db: Database, range: EventRange): Promise<readonly EventRow[]> {
+  const { accountID, deviceID, fromMs, toMs, statusCodes, afterEventNo, limit } = range;
+  if (statusCodes !== null && statusCodes.length === 0) return [];
+  const none = sql``;
+  const ofDevice = deviceID === null ? none : sql` AND d.device_id = ${deviceID}`;
+  const after =
+    afterEventNo === null
+      ? none
+      : sql` AND (e.timestamp_ms, e.event_no) > (${afterEventNo.timestampMs}, ${afterEventNo.eventNo})`;
+  const ofCodes =
+    statusCodes === null
+      ? none
+      : statusCodes
+          .map((code, index) => (index === 0 ? sql`${code}` : sql`, ${code}`))
+          .reduce((list, item) => sql`${list}${item}`);
+  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${ofCodes})`;
+  const rows = await db.read(sql`
+    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
+    WHERE d.account_id = ${accountID}${ofDevice}
+      AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}${after}${codes}
+    ORDER BY e.timestamp_ms, e.event_no LIMIT ${Math.min(limit, eventsMost)}`);
+  return rows.map(toEvent);
+}
