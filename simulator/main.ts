@@ -1,0 +1,157 @@
+#!/usr/bin/env node
+// The simulator's command line and its composition root. Errors end here, in words, with an exit code of sysexits.h;
+// Ctrl-C once ends cleanly, twice at once.
+import yargs, { type Argv } from 'yargs';
+import { openMqttLink } from '../src/adapters/mqtt-link.ts';
+import { runProgram, untilStopped } from '../src/adapters/program.ts';
+import { createVerifier } from '../src/adapters/signing.ts';
+import { openSqlite } from '../src/adapters/sqlite.ts';
+import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
+import { readEnvironment } from '../src/config.ts';
+import { AppError } from '../src/core/errors.ts';
+import { readVersion } from '../src/version.ts';
+import { boardMaps, boardNames } from './board-maps.ts';
+import { type DemoOptions, runDemo } from './demo.ts';
+import { hardwareEpilogue, runHardware } from './hardware.ts';
+
+function parseCity(text: string): { latitude: number; longitude: number } {
+  const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = text.split(',').map(Number);
+  if (rest.length === 0 && Math.abs(latitude) <= 80 && Math.abs(longitude) <= 180)
+    return { latitude, longitude };
+  throw new AppError('usage', `--city ${text} is not <lat>,<lon>, e.g. 43.6511,-79.3470`);
+}
+
+function parseNumber(value: number, flag: string, limits: { low: number; high: number }): number {
+  const { low, high } = limits;
+  if (Number.isInteger(value) && value >= low && value <= high) return value;
+  throw new AppError('usage', `--${flag} takes a whole number from ${low} to ${high}`);
+}
+
+const standardCity = '43.6511,-79.3470';
+const cityOption = {
+  type: 'string',
+  // No yargs default: one would conflict with --route.
+  defaultDescription: standardCity,
+  describe: 'centre of the generated streets, <lat>,<lon>',
+} as const;
+const seedOption = {
+  type: 'string',
+  default: 'fleetward',
+  describe: 'same seed, same drives and faults',
+} as const;
+
+const boardList = boardNames.map((name) => `  ${name.padEnd(22)} ${boardMaps[name].label}`).join('\n');
+
+function withHardware(command: Argv) {
+  return command
+    .option('link-board', {
+      type: 'string',
+      default: './ttyBoard',
+      describe: "path of the board's serial port",
+    })
+    .option('link-gnss', {
+      type: 'string',
+      default: './ttyGnss',
+      describe: "path of the receiver's serial port",
+    })
+    .option('board', {
+      choices: boardNames,
+      default: 'waveshare-io-analog' as const,
+      describe: 'which board',
+    })
+    .option('route', { type: 'string', describe: 'CSV track to drive along, header t,lat,lon' })
+    .option('city', cityOption)
+    .conflicts('route', 'city')
+    .option('control-port', { type: 'number', describe: 'HTTP control on 127.0.0.1; 0 takes any free port' })
+    .option('seed', seedOption)
+    .option('json', { type: 'boolean', default: false, describe: 'say what is ready as one line of JSON' })
+    .example('$0 hardware', 'a board and a receiver, commands at the prompt')
+    .example(
+      '$0 hardware --control-port 9100 </dev/null',
+      'operated by: curl localhost:9100/command -d drive',
+    )
+    .epilogue(`Boards:\n${boardList}\n\n${hardwareEpilogue}`);
+}
+
+async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']>): Promise<void> {
+  const { controlPort } = options;
+  const given = {
+    clock: createSystemClock(),
+    seed: options.seed,
+    boardName: options.board,
+    boardLink: options['link-board'],
+    gnssLink: options['link-gnss'],
+    routeFile: options.route ?? null,
+    city: parseCity(options.city ?? standardCity),
+    controlPort:
+      controlPort === undefined ? null : parseNumber(controlPort, 'control-port', { low: 0, high: 65_535 }),
+    json: options.json,
+    input: process.stdin,
+    output: process.stdout,
+  };
+  await runHardware(given, untilStopped());
+}
+
+function withDemo(command: Argv) {
+  return command
+    .option('state', { type: 'string', default: './.fleetward', describe: 'folder that keeps everything' })
+    .option('fresh', { type: 'boolean', default: false, describe: 'forget all earlier starts' })
+    .option('http-port', { type: 'number', default: 8080, describe: 'port of the HTTP service' })
+    .option('mqtt-port', { type: 'number', default: 1883, describe: 'port of the MQTT broker' })
+    .option('vehicles', { type: 'number', default: 5, describe: 'how many vehicles, 1 to 50' })
+    .option('city', cityOption)
+    .option('seed', seedOption)
+    .example('npm start', 'as it is')
+    .example('npm start -- --fresh --vehicles 20', 'from the beginning, a larger fleet')
+    .epilogue(
+      'FLEETWARD_DEMO_PASSWORD (12 to 256 characters) sets the password of demo/admin at the first start; otherwise one is made\nand shown once. Logs stand in the state folder: broker.log and vehicles.log.',
+    );
+}
+
+async function demo(options: Awaited<ReturnType<typeof withDemo>['argv']>): Promise<void> {
+  const ports: DemoOptions['ports'] = {
+    clock: createSystemClock(),
+    entropy: createSystemEntropy(),
+    openMqttLink,
+    createVerifier,
+    openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+  };
+  const given = {
+    ports,
+    folder: options.state,
+    isFresh: options.fresh,
+    httpPort: parseNumber(options['http-port'], 'http-port', { low: 1, high: 65_535 }),
+    mqttPort: parseNumber(options['mqtt-port'], 'mqtt-port', { low: 1, high: 65_535 }),
+    vehicles: parseNumber(options.vehicles, 'vehicles', { low: 1, high: 50 }),
+    seed: options.seed,
+    city: parseCity(options.city ?? standardCity),
+    version: readVersion(),
+    environment: readEnvironment(),
+    output: process.stdout,
+  };
+  await runDemo(given, untilStopped());
+}
+
+function createCommands(args: readonly string[]): Argv {
+  return yargs(args)
+    .scriptName('fleetward-simulator')
+    .usage('$0 <command>\n\nVehicles without vehicles: the real agent on simulated hardware.')
+    .command('demo', 'a broker and a few vehicles in one go: what `npm start` runs', withDemo, demo)
+    .command(
+      'hardware',
+      'a simulated I/O board and GNSS receiver on two serial ports, operated by hand or by script',
+      withHardware,
+      hardware,
+    )
+    .demandCommand(1, 'Name a command; --help lists them.')
+    .strict()
+    .help()
+    .version(readVersion())
+    .wrap(Math.min(110, process.stdout.columns ?? 110))
+    .exitProcess(false)
+    .fail((message, error) => {
+      throw error ?? new AppError('usage', message, { hint: 'Try --help.' });
+    });
+}
+
+await runProgram('fleetward-simulator', () => createCommands(process.argv.slice(2)).parseAsync());
