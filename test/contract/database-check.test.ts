@@ -1,0 +1,51 @@
+// The readiness of the database: it must be a write that reaches the disk, and it must be cheap to ask.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createDatabaseCheck } from '../../broker/database-check.ts';
+import type { Database } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { createBenchClock, openBenchDatabase } from '../support/broker-bench.ts';
+
+let folder = '';
+let db: Database;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetward-'));
+  db = await openBenchDatabase(join(folder, 'f.db'));
+});
+afterEach(async () => {
+  await db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const logBytes = (): number => statSync(join(folder, 'f.db-wal')).size;
+
+test('the check writes to the disk, leaves nothing behind, and asks at most once a second', async () => {
+  const clock = createBenchClock();
+  const check = createDatabaseCheck(db, clock);
+  const before = logBytes();
+  expect(await check()).toEqual({ name: 'database', fault: null });
+  const once = logBytes();
+  expect(once).toBeGreaterThan(before);
+  expect(await db.read(sql`SELECT 1 FROM accounts WHERE account_id = ''`)).toEqual([]);
+  await Promise.all([check(), check()]);
+  expect(logBytes()).toBe(once);
+  clock.advance(1000);
+  await check();
+  expect(logBytes()).toBeGreaterThan(once);
+});
+
+test('a database that takes no writes is told, and so is that it takes them again', async () => {
+  const clock = createBenchClock();
+  let isFull = true;
+  const full: Database = {
+    ...db,
+    write: (batch) => (isFull ? Promise.reject(new Error('SQLITE_FULL')) : db.write(batch)),
+  };
+  const check = createDatabaseCheck(full, clock);
+  expect(await check()).toEqual({ name: 'database', fault: 'cannot be written' });
+  isFull = false;
+  clock.advance(1000);
+  expect(await check()).toEqual({ name: 'database', fault: null });
+});

@@ -1,0 +1,210 @@
+// The contract of the Database port, run against every implementation: SQLite in the calling thread and on its own two
+// threads. What is promised here is all that product code may rely on.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { holdLock, openSqlite, openSqliteThreads, type SqliteOptions } from '../../src/adapters/sqlite.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { ddl, migrate } from '../../src/migrate.ts';
+import type { Database } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+
+const isBuilt = existsSync(new URL('../../dist/src/adapters/sqlite-worker.js', import.meta.url));
+
+const implementations = [
+  {
+    name: 'SQLite in the calling thread',
+    open: async (options: SqliteOptions) => openSqlite(options),
+    missing: false,
+  },
+  {
+    name: isBuilt ? 'SQLite on two threads' : 'SQLite on two threads [skipped: run npm run build first]',
+    open: openSqliteThreads,
+    missing: !isBuilt,
+  },
+] as const;
+
+for (const { name, open, missing } of implementations) {
+  describe.skipIf(missing)(name, () => {
+    let folder = '';
+    let path = '';
+    let db: Database;
+
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'fleetward-database-'));
+      path = join(folder, 'test.db');
+      db = await open({ path, pageSize: 4096 });
+      await db.write([
+        ddl(`CREATE TABLE items (item_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+          amount DOUBLE PRECISION, big BIGINT, bytes BLOB)`),
+        ddl('CREATE TABLE parts (item_no INTEGER NOT NULL REFERENCES items (item_no), part TEXT NOT NULL)'),
+      ]);
+    });
+    afterEach(async () => {
+      await db.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const names = async (): Promise<unknown[]> =>
+      (await db.read(sql`SELECT name FROM items ORDER BY item_no`)).map((row) => row['name']);
+
+    test('a batch is stored whole, and reads see it once the write has resolved', async () => {
+      const results = await db.write([
+        sql`INSERT INTO items (name) VALUES (${'a'})`,
+        sql`INSERT INTO items (name) VALUES (${'b'})`,
+        sql`UPDATE items SET amount = ${1.5}`,
+      ]);
+      expect(results.map(({ changes }) => changes)).toEqual([1, 1, 2]);
+      expect(await names()).toEqual(['a', 'b']);
+    });
+
+    test('a batch with one fault leaves nothing of itself', async () => {
+      await db.write([sql`INSERT INTO items (name) VALUES ('a')`]);
+      const fault = db.write([
+        sql`INSERT INTO items (name) VALUES ('b')`,
+        sql`INSERT INTO items (name) VALUES ('a')`,
+        sql`INSERT INTO items (name) VALUES ('c')`,
+      ]);
+      await expect(fault).rejects.toBeInstanceOf(AppError);
+      await expect(fault).rejects.toMatchObject({ code: 'storage' });
+      expect(await names()).toEqual(['a']);
+      await db.write([sql`INSERT INTO items (name) VALUES ('d')`]);
+      expect(await names()).toEqual(['a', 'd']);
+    });
+
+    test('a fault carries the code of the database', async () => {
+      const unknown = db.read(sql`SELECT nothing FROM nowhere`);
+      await expect(unknown).rejects.toMatchObject({ code: 'storage', cause: { code: 'SQLITE_ERROR' } });
+      const orphan = db.write([sql`INSERT INTO parts (item_no, part) VALUES (4711, 'x')`]);
+      await expect(orphan).rejects.toMatchObject({ cause: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
+    });
+
+    test('RETURNING gives rows, counted as changes; without it there are none', async () => {
+      const [inserted, updated, missed] = await db.write([
+        sql`INSERT INTO items (name) VALUES ('a') RETURNING item_no, name`,
+        sql`UPDATE items SET amount = 2 WHERE name = 'a' RETURNING amount`,
+        sql`UPDATE items SET amount = 2 WHERE name = 'z' RETURNING amount`,
+      ]);
+      expect(inserted).toEqual({ changes: 1, rows: [{ item_no: 1, name: 'a' }] });
+      expect(updated).toEqual({ changes: 1, rows: [{ amount: 2 }] });
+      expect(missed).toEqual({ changes: 0, rows: [] });
+    });
+
+    test('ON CONFLICT DO NOTHING reports no change; DO UPDATE with a condition reports what it did', async () => {
+      const insert = sql`INSERT INTO items (name, amount) VALUES ('a', 1) ON CONFLICT (name) DO NOTHING`;
+      const raise = (amount: number) => sql`INSERT INTO items (name, amount) VALUES ('a', ${amount})
+        ON CONFLICT (name) DO UPDATE SET amount = excluded.amount WHERE items.amount < excluded.amount`;
+      const results = await db.write([insert, insert, raise(5), raise(3)]);
+      expect(results.map(({ changes }) => changes)).toEqual([1, 0, 1, 0]);
+      expect(await db.read(sql`SELECT amount FROM items`)).toEqual([{ amount: 5 }]);
+    });
+
+    test('parameters are bound by their number, in any order and more than once', async () => {
+      const statement = {
+        sql: 'SELECT $2 AS two, $1 AS one, $2 AS again, $11 AS eleven',
+        params: [] as string[],
+      };
+      statement.params.push(...Array.from({ length: 11 }, (_unused, index) => `p${index + 1}`));
+      expect(await db.read(statement)).toEqual([{ two: 'p2', one: 'p1', again: 'p2', eleven: 'p11' }]);
+      const inner = sql`name = ${'a'} OR name = ${'b'}`;
+      await db.write([sql`INSERT INTO items (name, amount) VALUES (${'b'}, ${7})`]);
+      expect(await db.read(sql`SELECT amount FROM items WHERE amount = ${7} AND (${inner})`)).toEqual([
+        { amount: 7 },
+      ]);
+    });
+
+    test('values come back as they went in', async () => {
+      const bytes = Uint8Array.from({ length: 256 }, (_unused, index) => index);
+      const text = 'Zürich, 東京, "quotes" and \'more\'; -- no comment';
+      const big = Number.MAX_SAFE_INTEGER;
+      await db.write([
+        sql`INSERT INTO items (name, amount, big, bytes) VALUES (${text}, ${-0.1}, ${big}, ${bytes})`,
+        sql`INSERT INTO items (name) VALUES (${'empty'})`,
+      ]);
+      const [full, empty] = await db.read(sql`SELECT * FROM items ORDER BY item_no`);
+      expect(full).toMatchObject({ name: text, amount: -0.1, big });
+      expect(new Uint8Array(full?.['bytes'] as Uint8Array)).toEqual(bytes);
+      expect(empty).toMatchObject({ amount: null, big: null, bytes: null });
+    });
+
+    test('a text that looks like a parameter stays a text', async () => {
+      await db.write([sql`INSERT INTO items (name) VALUES (${'$1'})`]);
+      expect(await names()).toEqual(['$1']);
+    });
+
+    test('writes apply in the order in which they were called', async () => {
+      const writes = Array.from({ length: 50 }, (_unused, index) =>
+        db.write([sql`INSERT INTO items (name) VALUES (${`n${index}`})`]),
+      );
+      await Promise.all(writes);
+      expect(await names()).toEqual(Array.from({ length: 50 }, (_unused, index) => `n${index}`));
+    });
+
+    test('what was written is there after closing and opening again', async () => {
+      await db.write([sql`INSERT INTO items (name) VALUES ('kept')`]);
+      await db.close();
+      db = await open({ path, pageSize: 4096 });
+      expect(await names()).toEqual(['kept']);
+    });
+
+    test('after close it answers with an error and does not hang', async () => {
+      const other = await open({ path: join(folder, 'other.db'), pageSize: 4096 });
+      await other.close();
+      await expect(other.read(sql`SELECT 1 AS one`)).rejects.toBeInstanceOf(AppError);
+      await expect(other.write([sql`SELECT 1 AS one`])).rejects.toBeInstanceOf(AppError);
+      await other.close();
+    });
+
+    test('a full database says so, keeps what it holds and goes on reading', async () => {
+      const small = await open({ path: join(folder, 'small.db'), pageSize: 1024, maxBytes: 64 * 1024 });
+      await small.write([ddl('CREATE TABLE fill (bytes BLOB)')]);
+      const fill = sql`INSERT INTO fill (bytes) VALUES (${new Uint8Array(8000)})`;
+      const rest = Array.from({ length: 100 }, () => small.write([fill]));
+      const outcomes = await Promise.allSettled(rest);
+      const stored = outcomes.filter(({ status }) => status === 'fulfilled').length;
+      const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+      const error: unknown = refused?.status === 'rejected' ? refused.reason : null;
+      expect(error).toMatchObject({ code: 'storage', cause: { code: 'SQLITE_FULL' } });
+      expect(error).toMatchObject({ hint: 'Free some disk space or raise the limit.' });
+      expect(await small.read(sql`SELECT COUNT(*) AS kept FROM fill`)).toEqual([{ kept: stored }]);
+      expect(stored).toBeGreaterThan(3);
+      await small.close();
+    });
+
+    test('a file that cannot be opened is an AppError that names it', async () => {
+      const bad = join(folder, 'no-such-folder', 'x.db');
+      const opening = (async () => open({ path: bad, pageSize: 4096 }))();
+      await expect(opening).rejects.toMatchObject({ code: 'storage', message: expect.stringContaining(bad) });
+    });
+
+    test('migrations apply once, in order, whole; a newer database is refused untouched', async () => {
+      const first = { name: '1', statements: [ddl('CREATE TABLE one (x INTEGER)')] };
+      const second = { name: '2', statements: [ddl('CREATE TABLE two (x INTEGER)')] };
+      const broken = { name: '3', statements: [ddl('CREATE TABLE three (x INTEGER)'), ddl('nonsense')] };
+      await migrate(db, [first]);
+      await migrate(db, [first, second]);
+      await migrate(db, [first, second]);
+      await expect(migrate(db, [first, second, broken])).rejects.toMatchObject({ code: 'storage' });
+      await expect(db.read(sql`SELECT * FROM three`)).rejects.toMatchObject({ code: 'storage' });
+      await expect(migrate(db, [first])).rejects.toMatchObject({
+        message: expect.stringContaining('newer version'),
+      });
+    });
+  });
+}
+
+describe('a lock', () => {
+  test('is one holder’s alone, and free again when it is given back', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetward-lock-'));
+    try {
+      const path = join(folder, 'outbox.db-lock');
+      const held = holdLock(path, 'the outbox');
+      expect(() => holdLock(path, 'the outbox')).toThrow('the outbox is in use by another process');
+      held.close();
+      holdLock(path, 'the outbox').close();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,696 @@
+// Every operation of the HTTP service keeps the rules of the interface. Most of this file is made from the list of
+// operations: a new one is tested by being there. The OpenAPI document is compared with test/data/openapi.json; after
+// a change that is meant, run with UPDATE_OPENAPI=1 and review the difference.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Compile } from 'typebox/compile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOpenapi, errorCodesOf } from '../../broker/api/openapi.ts';
+import { type Operation, servedPaths } from '../../broker/api/operation.ts';
+import { operations } from '../../broker/api/operations.ts';
+import { errorAnswer } from '../../broker/api/shapes.ts';
+import { errorKinds } from '../../src/core/errors.ts';
+import { password, startHttpService } from '../support/http-service.ts';
+
+type Service = Awaited<ReturnType<typeof startHttpService>>;
+let service: Service;
+let token = '';
+let viewer = '';
+const nowS = Math.floor(Date.now() / 1000);
+const canary = 'CANARY-of-the-other-tenant';
+
+beforeAll(async () => {
+  service = await startHttpService();
+  for (const accountID of ['acme', 'rival']) await service.account(accountID);
+  await service.user('acme', 'dispatch', 'operator');
+  await service.user('acme', 'guest', 'viewer');
+  await service.device('acme', 'truck-17');
+  await service.device('rival', 'rival-1');
+  await service.device('rival', 'shared-name');
+  await service.sql(
+    `UPDATE devices SET description = '${canary}', driver = '${canary}' WHERE account_id = 'rival'`,
+  );
+  await service.events('acme', 'truck-17', {
+    boot: 'b1',
+    events: [
+      {
+        seq: 1,
+        timestamp: nowS - 60,
+        statusCode: 61472,
+        latitude: 43.65107,
+        longitude: -79.34702,
+        speed: 53.6,
+        fuelLevel: 0.62,
+      },
+      { seq: 2, timestamp: nowS - 50, statusCode: 63553, inputs: { panic: true, ignition: true } },
+    ],
+  });
+  await service.events('rival', 'rival-1', {
+    boot: 'b1',
+    events: [{ seq: 1, timestamp: nowS - 60, statusCode: 63553, geozoneID: 'CANARY-zone' }],
+  });
+  token = await service.login('acme', 'dispatch');
+  viewer = await service.login('acme', 'guest');
+});
+
+afterAll(() => service.close());
+
+/** A path with its variables filled from the operation's example. */
+function fill(operation: Operation, path: string, changed: Readonly<Record<string, string>> = {}): string {
+  const params = { ...(operation.examples.params as Record<string, string>), ...changed };
+  return path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+const first = (operation: Operation) => fill(operation, servedPaths(operation)[0] ?? '');
+const bodyOf = (operation: Operation) => {
+  if (operation.id === 'login') return { accountID: 'acme', userID: 'dispatch', password };
+  return operation.body === null ? undefined : operation.examples.body;
+};
+const errorShape = Compile(errorAnswer);
+
+/** An answer must be the error envelope with this status and code. */
+function expectError(answer: Awaited<ReturnType<Service['call']>>, status: number, code: string) {
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
+  expect(errorShape.Errors(answer.json()), answer.text).toEqual([]);
+  expect(Object.keys(answer.json())).toEqual(['error']);
+  expect(answer.json()['error']).toMatchObject({ status, code, requestId: answer.headers['x-request-id'] });
+  return answer.json()['error'] as {
+    detail: string;
+    hint: string;
+    errors: { pointer: string; message: string }[];
+  };
+}
+
+const guarded = operations.filter((operation) => operation.access !== 'public');
+const withBody = operations.filter((operation) => operation.body !== null);
+
+describe.each(operations.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
+  const { method } = operation;
+
+  it('has examples that fit its own schemas', () => {
+    expect(Compile(operation.params).Errors(operation.examples.params)).toEqual([]);
+    expect(Compile(operation.result).Errors(operation.examples.result)).toEqual([]);
+    if (operation.body !== null) expect(Compile(operation.body).Errors(operation.examples.body)).toEqual([]);
+  });
+
+  it('answers in its result schema at every path it is served at, and is never cached', async () => {
+    const own =
+      operation.id === 'logout'
+        ? [await service.login('acme', 'dispatch'), await service.login('acme', 'dispatch')]
+        : [];
+    for (const path of servedPaths(operation)) {
+      const used = own.pop() ?? token;
+      const answer = await service.call({
+        method,
+        path: fill(operation, path),
+        token: used,
+        body: bodyOf(operation),
+      });
+      expect(answer.status, answer.text).toBe(200);
+      expect(Compile(operation.result).Errors(answer.json())).toEqual([]);
+      expect(answer.json()).toMatchObject({ status_code: '200', success: '1' });
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-type': 'application/json; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+      });
+    }
+  });
+
+  it('answers 405 with Allow to every other verb, without looking at token or body', async () => {
+    const allow = method === 'GET' && !operation.effects ? 'GET, HEAD' : method;
+    for (const other of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      if (allow.split(', ').includes(other)) continue;
+      const body = other === 'POST' || other === 'PUT' ? '<xml/>' : undefined;
+      const answer = await service.call({ method: other, path: first(operation), ...(body ? { body } : {}) });
+      expect([other, answer.status, answer.headers['allow']]).toEqual([other, 405, allow]);
+      if (other !== 'HEAD') expectError(answer, 405, 'method_not_allowed');
+    }
+  });
+
+  it('answers 406 when Accept excludes JSON', async () => {
+    for (const accept of ['text/plain', 'application/json;q=0, */*', 'application/xml, text/*']) {
+      const request = { method, path: first(operation), token, headers: { accept }, body: bodyOf(operation) };
+      expectError(await service.call(request), 406, 'not_acceptable');
+    }
+  });
+
+  it('is described in the document at every path, with every error', () => {
+    const paths = createOpenapi(operations, '0.0.0')['paths'] as Record<
+      string,
+      Record<string, { responses: object }>
+    >;
+    for (const path of servedPaths(operation)) {
+      const described = paths[path]?.[method.toLowerCase()];
+      const statuses = errorCodesOf(operation).map((code) => String(errorKinds[code].status));
+      expect(Object.keys(described?.responses ?? {})).toEqual(expect.arrayContaining(['200', ...statuses]));
+    }
+  });
+});
+
+describe.each(guarded.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
+  it('answers 401 without a good token, before it looks at anything else', async () => {
+    const wrong = [
+      undefined,
+      '',
+      'x',
+      token.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      token.replace('acme', 'rival'),
+    ];
+    const basic = `Basic ${Buffer.from(`dispatch:${password}`).toString('base64')}`;
+    for (const other of [...wrong, basic]) {
+      const answer = await service.call({
+        method: operation.method,
+        path: first(operation),
+        ...(other === undefined ? {} : { token: other }),
+        headers: { accept: 'text/plain', 'content-type': 'text/xml' },
+        ...(operation.method === 'POST' ? { body: '<xml/>' } : {}),
+      });
+      expectError(answer, 401, 'unauthorized');
+      expect(answer.headers['www-authenticate']).toContain('Bearer');
+    }
+  });
+
+  it('lets nobody do more than the role allows', async () => {
+    const request = {
+      method: operation.method,
+      path: first(operation),
+      token: viewer,
+      body: bodyOf(operation),
+    };
+    if (operation.id === 'logout') return;
+    const answer = await service.call(request);
+    if (operation.access === 'viewer') expect(answer.status).toBe(200);
+    else expectError(answer, 422, 'forbidden');
+  });
+});
+
+describe.each(withBody.map((operation) => [operation.id, operation] as const))(
+  'the body of %s',
+  (_id, operation) => {
+    const { method } = operation;
+    const send = (body: unknown, headers = {}) =>
+      service.call({ method, path: first(operation), token, body, headers });
+    const required = Object.keys(operation.body?.properties ?? {}).filter((name) =>
+      operation.body?.required?.includes(name),
+    );
+
+    it('must be JSON by its type: 406', async () => {
+      for (const type of [
+        'text/xml',
+        'application/x-www-form-urlencoded',
+        'text/plain',
+        'application/jsonp',
+      ]) {
+        expectError(await send('<xml/>', { 'content-type': type }), 406, 'not_acceptable');
+      }
+    });
+
+    it('must be JSON by its syntax: 400, and is not quoted back', async () => {
+      for (const text of ['', '{', '{"a":SECRET}', '\u00e9{}', 'nul']) {
+        const { detail } = expectError(await send(text), 400, 'malformed_json');
+        expect(detail).not.toContain('SECRET');
+      }
+    });
+
+    it('must not be longer than 1 MiB: 400', async () => {
+      expectError(await send(JSON.stringify({ x: 'x'.repeat(1024 * 1024) })), 400, 'malformed_request');
+    });
+
+    it('must be an object, flat or under data: 422', async () => {
+      for (const body of [[], [1], 1, 'null', '"text"', { data: [] }, { data: 1 }, { data: [{}, {}] }]) {
+        expectError(
+          await send(typeof body === 'string' ? body : JSON.stringify(body)),
+          422,
+          'invalid_content',
+        );
+      }
+    });
+
+    it('must hold what is required: 422 with a pointer to each missing member', async () => {
+      const { errors } = expectError(await send({}), 422, 'invalid_content');
+      expect(errors.map(({ pointer }) => pointer).sort()).toEqual(required.map((name) => `/${name}`).sort());
+    });
+
+    it('must have the right types, and nothing is converted: 422 with pointers', async () => {
+      const schema = operation.body?.properties ?? {};
+      for (const [name, member] of Object.entries(schema)) {
+        const isText = !('type' in member) || member.type === 'string';
+        for (const value of [isText ? 5 : '5', null, [], {}, true]) {
+          const body = { ...(bodyOf(operation) as object), [name]: value };
+          const { errors } = expectError(await send({ data: [body] }), 422, 'invalid_content');
+          expect(errors.map(({ pointer }) => pointer)).toEqual([`/data/0/${name}`]);
+        }
+      }
+    });
+
+    it('must not hold unknown members: 422 with a pointer, whatever they are called', async () => {
+      for (const name of ['nonsense', 'DEVICEID', 'constructor', 'a/b~c']) {
+        const { errors } = expectError(
+          await send({ ...(bodyOf(operation) as object), [name]: 1 }),
+          422,
+          'invalid_content',
+        );
+        expect(errors.map(({ pointer }) => pointer)).toEqual([
+          `/${name.replace('~', '~0').replace('/', '~1')}`,
+        ]);
+      }
+      const text = JSON.stringify(bodyOf(operation)).replace('{', '{"__proto__":{"deviceID":"x"},');
+      expect(expectError(await send(text), 422, 'invalid_content').errors[0]?.pointer).toBe('/__proto__');
+    });
+
+    it('may stand under data, as an object or an array of one', async () => {
+      for (const data of [bodyOf(operation), [bodyOf(operation)]])
+        expect((await send({ data })).status).toBe(200);
+    });
+  },
+);
+
+describe('HEAD', () => {
+  it('answers like GET without a body where nothing changes', async () => {
+    const answer = await service.call({
+      method: 'HEAD',
+      path: '/device/getdevice/truck-17/authorization',
+      token,
+    });
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+
+  it('never runs a GET that changes something', async () => {
+    const own = await service.login('acme', 'dispatch');
+    const path = '/api/v1/auth/logout/acme/dispatch';
+    expect((await service.call({ method: 'HEAD', path, token: own })).status).toBe(405);
+    expect((await service.call({ path, token: own })).status).toBe(200);
+    expect((await service.call({ path, token: own })).status).toBe(401);
+  });
+});
+
+describe('another account', () => {
+  const reads = operations.filter((operation) => operation.path.includes('{device'));
+
+  it.each(reads.map((operation) => [operation.id, operation] as const))(
+    'does not exist for %s',
+    async (_id, operation) => {
+      const path = (deviceID: string) =>
+        fill(operation, servedPaths(operation)[0] ?? '', { deviceID, device: deviceID });
+      const foreign = await service.call({ path: path('rival-1'), token });
+      const unknown = await service.call({ path: path('nothing'), token });
+      expectError(foreign, 404, 'not_found');
+      expectError(unknown, 404, 'not_found');
+      const plain = (text: string, id: string) => text.replaceAll(id, 'ID').replace(/"requestId":"\w+"/, '');
+      expect(plain(foreign.text, 'rival-1')).toBe(plain(unknown.text, 'nothing'));
+    },
+  );
+
+  it('cannot be written to', async () => {
+    const change = { method: 'POST', path: '/api/v1/device/updatedevice/authorization', token };
+    expectError(await service.call({ ...change, body: { deviceid: 'rival-1', sms: '1' } }), 404, 'not_found');
+    const command = { deviceID: 'rival-1', feature: 'enginecutoff', state: '1' };
+    const path = '/api/v1/command/feature/authorization';
+    expectError(await service.call({ method: 'POST', path, token, body: command }), 404, 'not_found');
+  });
+
+  it('may have a device of the same name, and neither sees the other', async () => {
+    const path = '/device/createdevice/authorization';
+    const made = await service.call({ method: 'POST', path, token, body: { deviceID: 'shared-name' } });
+    expect(made.json()).toMatchObject({ deviceDescription: 'Device shared-name', deviceDriver: '' });
+    const rival = await service.login('rival', 'admin');
+    const theirs = await service.call({ path: '/device/getdevice/shared-name/authorization', token: rival });
+    expect(theirs.json()).toMatchObject({ deviceDescription: canary });
+  });
+
+  it('never shows in any answer', async () => {
+    for (const operation of operations.filter((one) => one.id !== 'logout')) {
+      const { method } = operation;
+      const answer = await service.call({ method, path: first(operation), token, body: bodyOf(operation) });
+      expect(answer.text).not.toContain('CANARY');
+    }
+  });
+});
+
+describe('a device', () => {
+  const create = (body: unknown) =>
+    service.call({ method: 'POST', path: '/api/v1/device/createdevice/authorization', token, body });
+
+  it('that is new has the sensors and states of the interface, all 0', async () => {
+    const made = (await create({ deviceID: 'new-1', uniqueid: 490154203237518 })).json();
+    expect(made).toMatchObject({
+      deviceUnique: '490154203237518',
+      deviceLastHeartbeat: 0,
+      hasPendingCommands: 'false',
+    });
+    const sensors = made['sensors'] as Record<string, { state: string }>;
+    expect(Object.keys(sensors)).toEqual(['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic']);
+    expect(Object.keys(made['state'] as object)).toEqual(['cargoaccess', 'enginecutoff']);
+    for (const { state } of [...Object.values(sensors), ...Object.values(made['state'] as typeof sensors)])
+      expect(state).toBe('0');
+  });
+
+  it('is created and changed by the create operation, in both letter cases', async () => {
+    await create({ deviceID: 'new-2', deviceDescription: 'first', sms: '1' });
+    const changed = await create({
+      deviceid: 'new-2',
+      uniqueID: 7,
+      devicedescription: 'second',
+      devicedriver: 'D',
+    });
+    expect(changed.json()).toMatchObject({
+      deviceDescription: 'second',
+      deviceUnique: '7',
+      deviceDriver: 'D',
+    });
+    const twice = expectError(await create({ deviceid: 'new-2', deviceID: 'new-2' }), 422, 'invalid_content');
+    expect(twice.errors[0]?.pointer).toBe('/deviceID');
+  });
+
+  it('keeps its uniqueid for itself', async () => {
+    await create({ deviceID: 'new-3', uniqueid: 99 });
+    const { errors } = expectError(await create({ deviceID: 'new-4', uniqueid: 99 }), 422, 'conflict');
+    expect(errors).toEqual([{ pointer: '/uniqueid', message: 'belongs to device new-3' }]);
+    expectError(
+      await service.call({ path: '/device/getdevice/new-4/authorization', token }),
+      404,
+      'not_found',
+    );
+    expect((await create({ deviceID: 'new-3', uniqueid: 99 })).status).toBe(200);
+  });
+
+  it('keeps its uniqueid for itself also when many ask for it at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => create({ deviceID: `race-${at}`, uniqueid: 4711 })),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(7);
+    for (const answer of refused) expectError(answer, 422, 'conflict');
+  });
+
+  it.each(['', 'a b', 'a/b', 'a.b', '#', 'x'.repeat(65)])('cannot be called %j', async (deviceID) => {
+    expectError(await create({ deviceID }), 422, 'invalid_content');
+  });
+
+  it('shows what the vehicle sent', async () => {
+    const shown = (await service.call({ path: '/device/getdevice/truck-17/authorization', token })).json();
+    expect(shown).toMatchObject({
+      deviceLastValidLatitude: 43.65107,
+      deviceLastValidSpeed: 54,
+      deviceLastValidTimestamp: nowS - 60,
+      fuelLevelAverage: '0.62',
+      sensors: { ignition: { state: '1' }, panic: { state: '1' } },
+    });
+  });
+});
+
+describe('events', () => {
+  const range = (startTime: number | string, endTime: number | string) =>
+    service.call({
+      path: `/api/v1/eventdata/devicemetadata/truck-17/${startTime}/${endTime}/authorization`,
+      token,
+    });
+  const codes = async (startTime: number, endTime: number) =>
+    ((await range(startTime, endTime)).json()['metadata'] as { statusCode: string }[]).map(
+      (entry) => entry.statusCode,
+    );
+
+  it('are found by time with both ends included, and 0 means no bound', async () => {
+    expect(await codes(0, 0)).toEqual(['61472', '63553']);
+    expect(await codes(nowS - 60, nowS - 60)).toEqual(['61472']);
+    expect(await codes(nowS - 59, 0)).toEqual(['63553']);
+    expect(await codes(0, nowS - 61)).toEqual([]);
+  });
+
+  it('carry text where the interface says text', async () => {
+    const [entry] = (await range(0, nowS - 60)).json()['metadata'] as object[];
+    expect(entry).toMatchObject({
+      latitude: '43.65107',
+      longitude: '-79.34702',
+      statusCode: '61472',
+      count: '1',
+    });
+  });
+
+  it('are not looked for with a time that is none, or with the ends exchanged', async () => {
+    for (const time of ['x', '-1', '1.5', '1e3', '99999999999', '%20']) {
+      expect(expectError(await range(time, 0), 422, 'invalid_content').errors[0]?.pointer).toBe('/startTime');
+    }
+    expectError(await range(nowS, nowS - 1), 422, 'invalid_content');
+  });
+
+  it('are never cut short in silence: too many answer 422 and say where to cut the range', async () => {
+    await service.device('acme', 'chatty');
+    await service.sql(`INSERT INTO events (device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001)
+      SELECT device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
+    const ask = (endTime: number) =>
+      service.call({ path: `/api/v1/eventdata/devicemetadata/chatty/0/${endTime}/authorization`, token });
+    expect(expectError(await ask(0), 422, 'invalid_content').hint).toContain('end at 20000');
+    const { metadata } = (await ask(20_000)).json() as { metadata: { timestamp: number }[] };
+    expect(metadata.map(({ timestamp }) => timestamp)).toEqual(
+      Array.from({ length: 20_000 }, (_, at) => at + 1),
+    );
+  });
+
+  it('of the newest kind and the alerts of a day are found', async () => {
+    const listed = async (path: string) => {
+      const data = (await service.call({ path, token })).json()['eventdata'] as {
+        devices: { statusCode: number; eventID: string }[];
+      };
+      return data.devices.map(({ statusCode, eventID }) => `${eventID} ${statusCode}`);
+    };
+    expect(await listed('/api/v1/eventdata/latest/truck-17/authorization')).toEqual(['b1:2 63553']);
+    expect(await listed('/device/getdeviceactivations/truck-17/authorization')).toEqual(['b1:2 63553']);
+    await service.device('acme', 'silent');
+    expect(await listed('/api/v1/eventdata/latest/silent/authorization')).toEqual([]);
+  });
+
+  it('from a clock that ran years ahead hide nothing that follows, and their alerts are shown for a day', async () => {
+    await service.device('acme', 'ahead');
+    const listed = async (path: string) => {
+      const data = (await service.call({ path, token })).json()['eventdata'] as {
+        devices: { statusCode: number }[];
+      };
+      return data.devices.map(({ statusCode }) => statusCode);
+    };
+    const latest = '/api/v1/eventdata/latest/ahead/authorization';
+    const alerts = '/device/getdeviceactivations/ahead/authorization';
+    const year2099 = 4_070_908_800_000;
+    await service.events('acme', 'ahead', {
+      boot: 'a1',
+      events: [{ seq: 1, timestamp: year2099, statusCode: 63553 }],
+    });
+    expect(await listed(latest)).toEqual([63553]);
+    expect(await listed(alerts)).toEqual([63553]);
+    await service.events('acme', 'ahead', {
+      boot: 'a1',
+      events: [{ seq: 2, timestamp: nowS, statusCode: 61472, latitude: -0.000001, longitude: 0 }],
+    });
+    expect(await listed(latest)).toEqual([61472]);
+    await service.sql(
+      `UPDATE events SET received_ms = received_ms - 90000000 WHERE timestamp_ms = ${year2099}`,
+    );
+    expect(await listed(alerts)).toEqual([]);
+    const range = '/api/v1/eventdata/devicemetadata/ahead/0/0/authorization';
+    const { metadata } = (await service.call({ path: range, token })).json() as {
+      metadata: { latitude: string }[];
+    };
+    expect(metadata.map(({ latitude }) => latitude)).toEqual(['0.00000', '0.00000']);
+  });
+});
+
+describe('a command', () => {
+  const send = (code: string) =>
+    service.call({ path: `/api/v1/command/send/van-1/${code}/authorization`, token });
+  const shown = async () =>
+    (await service.call({ path: '/device/getdevice/van-1/authorization', token })).json();
+  beforeAll(() => service.device('acme', 'van-1'));
+
+  it.each([
+    ['63680', 'enginecutoff', '1'],
+    ['63681', 'enginecutoff', '0'],
+    ['63637', 'cargoaccess', '0'],
+    ['63638', 'cargoaccess', '1'],
+  ])(
+    '%s is %s %s, shows as pending, and does not change the state before the vehicle says so',
+    async (code, feature, state) => {
+      expect((await send(code)).json()).toMatchObject({
+        feature,
+        state,
+        pendingState: state,
+        commandState: 'requested',
+      });
+      expect(await shown()).toMatchObject({
+        hasPendingCommands: 'true',
+        state: { [feature]: { state: '0', pendingState: state, commandState: 'requested' } },
+      });
+    },
+  );
+
+  it('that is repeated at once is the same command', async () => {
+    const one = (await send('63680')).json()['commandID'];
+    expect((await send('63680')).json()['commandID']).toBe(one);
+  });
+
+  it('that nothing can follow yet is refused, and so is any other code', async () => {
+    for (const code of ['61504', '62560', '62601']) expectError(await send(code), 422, 'unsupported');
+    for (const code of ['61472', '0', 'x', '063680', '63680.0'])
+      expectError(await send(code), 422, 'invalid_content');
+  });
+
+  it('with another feature, state or life is refused with a pointer', async () => {
+    const good = { deviceID: 'van-1', feature: 'cargoaccess', state: '1' };
+    const path = '/api/v1/command/feature/authorization';
+    for (const wrong of [{ feature: 'horn' }, { state: '2' }, { state: 1 }, { ttl: 9 }, { ttl: 86_401 }]) {
+      const answer = await service.call({ method: 'POST', path, token, body: { ...good, ...wrong } });
+      expect(expectError(answer, 422, 'invalid_content').errors[0]?.pointer).toBe(
+        `/${Object.keys(wrong)[0]}`,
+      );
+    }
+  });
+});
+
+describe('a login', () => {
+  const login = (body: object, from = '127.0.0.1') =>
+    service.call({ method: 'POST', path: '/auth/login', body, from });
+
+  it('fails in the same words whatever was wrong', async () => {
+    const right = { accountID: 'acme', userID: 'dispatch', password };
+    const failures = [
+      { accountID: 'none' },
+      { userID: 'none' },
+      { password: 'wrong' },
+      { accountID: 'rival' },
+    ];
+    const texts = await Promise.all(
+      failures.map(async (wrong, at) => {
+        const answer = await login({ ...right, ...wrong }, `10.2.0.${at}`);
+        expectError(answer, 401, 'login_failed');
+        return answer.text.replace(/"requestId":"\w+"/, '');
+      }),
+    );
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('is slowed after failures with 503 and Retry-After, but not for others', async () => {
+    const from = '10.3.0.1';
+    const wrong = { accountID: 'acme', userID: 'guest', password: 'wrong' };
+    const answers = await Promise.all(Array.from({ length: 7 }, () => login(wrong, from)));
+    const slowed = answers.filter((answer) => answer.status === 503);
+    expect(slowed).toHaveLength(2);
+    for (const answer of slowed) {
+      expectError(answer, 503, 'throttled');
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    }
+    expect((await login({ ...wrong, password }, '127.0.0.1')).status).toBe(200);
+    expect((await login({ ...wrong, userID: 'dispatch', password }, from)).status).toBe(200);
+  });
+
+  it('ends with its user: a suspended user or account cannot go on', async () => {
+    await service.user('acme', 'leaver', 'viewer');
+    const own = await service.login('acme', 'leaver');
+    const read = () => service.call({ path: '/device/getalldevices/authorization', token: own });
+    expect((await read()).status).toBe(200);
+    await service.sql("UPDATE users SET is_active = 0 WHERE user_id = 'leaver'");
+    expectError(await read(), 401, 'unauthorized');
+    expectError(await login({ accountID: 'acme', userID: 'leaver', password }), 401, 'login_failed');
+  });
+
+  it('is ended only by its own names', async () => {
+    const own = await service.login('acme', 'guest');
+    for (const names of ['acme/dispatch', 'rival/guest']) {
+      expectError(await service.call({ path: `/auth/logout/${names}`, token: own }), 404, 'not_found');
+    }
+    expect((await service.call({ path: '/auth/logout/acme/guest', token: own })).status).toBe(200);
+    expectError(
+      await service.call({ path: '/device/getalldevices/authorization', token: own }),
+      401,
+      'unauthorized',
+    );
+  });
+
+  it('leaves neither token nor password in log or database', async () => {
+    const own = await service.login('acme', 'dispatch');
+    await service.call({ path: `/device/getalldevices/authorization?token=${own}`, token: own });
+    const secret = own.split('%7C')[2] ?? '';
+    expect(secret).toHaveLength(64);
+    expect(service.logLines.join('\n')).not.toContain(secret);
+    expect(service.logLines.join('\n')).not.toContain(password);
+    const stored = await service.sql(
+      'SELECT token_hash AS t FROM sessions UNION SELECT password_hash FROM users',
+    );
+    expect(JSON.stringify(stored)).not.toContain(secret);
+    expect(JSON.stringify(stored)).not.toContain(password);
+  });
+});
+
+describe('the service', () => {
+  it.each([
+    '/nothing',
+    '/api/v2/auth/login',
+    '/api/v1',
+    '/api/v1/device/updatedevice',
+    '/device/updatedevice/authorization',
+  ])('has nothing at %s', async (path) => {
+    expectError(await service.call({ path }), 404, 'not_found');
+  });
+
+  it('answers 404 for a path variable that is too long to be an id, and 400 for a broken escape', async () => {
+    const path = `/device/getdevice/${'x'.repeat(1000)}/authorization`;
+    expectError(await service.call({ path, token }), 404, 'not_found');
+    expectError(
+      await service.call({ path: '/device/getdevice/%zz/authorization', token }),
+      400,
+      'malformed_request',
+    );
+  });
+
+  it('never tells the cause of an internal failure', async () => {
+    await service.sql('ALTER TABLE device_states RENAME TO hidden_states');
+    const answer = await service.call({ path: '/device/getalldevices/authorization', token });
+    await service.sql('ALTER TABLE hidden_states RENAME TO device_states');
+    expectError(answer, 503, 'unavailable');
+    expect(answer.headers['retry-after']).toBe('5');
+    expect(answer.text).not.toMatch(/sqlite|device_states|:memory:/i);
+    expect(service.logLines.join('\n')).toContain('http-failure');
+  });
+
+  it('publishes its document and a page that needs no other host', async () => {
+    const document = (await service.call({ path: '/openapi.json' })).json() as {
+      openapi: string;
+      paths: object;
+    };
+    expect(document.openapi).toBe('3.1.0');
+    expect(Object.keys(document.paths)).toEqual(operations.flatMap(servedPaths));
+    const page = await service.call({ path: '/docs/' });
+    expect(page.status).toBe(200);
+    expect(page.text).not.toMatch(/https?:\/\//);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    const script = await service.call({ path: '/docs/static/swagger-initializer.js' });
+    expect(script.text).toMatch(/"?validatorUrl"?:\s*null/);
+  });
+
+  it('has the document of test/data/openapi.json', () => {
+    const golden = new URL('../data/openapi.json', import.meta.url);
+    const text = `${JSON.stringify(createOpenapi(operations, '0.0.0'), null, 2)}\n`;
+    if (process.env['UPDATE_OPENAPI'] === '1') writeFileSync(golden, text);
+    expect(JSON.parse(readFileSync(golden, 'utf8'))).toEqual(JSON.parse(text));
+  });
+});
+
+// Last: these leave the service broken or with its sessions ended.
+describe('at the end', () => {
+  it('a session is over after 12 hours without use', async () => {
+    const read = () => service.call({ path: '/device/getalldevices/authorization', token });
+    for (let hours = 0; hours < 24; hours += 8) {
+      service.advance(8 * 3_600_000);
+      expect((await read()).status).toBe(200);
+    }
+    service.advance(12 * 3_600_000);
+    expectError(await read(), 401, 'unauthorized');
+  });
+
+  it('the probes tell life from readiness', async () => {
+    expect((await service.call({ path: '/readyz' })).json()).toEqual({ status: 'ok', checks: ['database'] });
+    service.breakPart('mqtt');
+    const { errors } = expectError(await service.call({ path: '/readyz' }), 503, 'unavailable');
+    expect(errors).toEqual([{ pointer: '/mqtt', message: 'is broken' }]);
+    expect((await service.call({ path: '/livez' })).json()).toEqual({ status: 'ok' });
+  });
+});

@@ -1,0 +1,63 @@
+// Notices to systemd: what reaches the program, one process at a time, nothing where no one listens.
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSupervisor } from '../../src/adapters/systemd.ts';
+import { silentLog } from '../support/outbox-bench.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetward-systemd-'));
+  writeFileSync(
+    join(folder, 'notify'),
+    `#!/bin/sh\necho "start $*" >> ${folder}/calls\nsleep 0.05\necho end >> ${folder}/calls\n`,
+  );
+  chmodSync(join(folder, 'notify'), 0o755);
+  appendFileSync(join(folder, 'calls'), '');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const calls = (): string[] =>
+  readFileSync(join(folder, 'calls'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+
+async function untilQuiet(ends: number): Promise<void> {
+  for (let turn = 0; turn < 500 && calls().filter((line) => line === 'end').length < ends; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+it('sends READY at once and merges what comes while a notice is on its way', async () => {
+  const environment = { ...process.env, NOTIFY_SOCKET: '/nowhere' };
+  const supervisor = createSupervisor({ log: silentLog, environment, program: join(folder, 'notify') });
+  supervisor.ready();
+  for (let turn = 0; turn < 50; turn++) supervisor.alive();
+  supervisor.status('two\nlines');
+  supervisor.stopping();
+  await untilQuiet(2);
+  expect(calls()).toEqual(['start READY=1', 'end', 'start WATCHDOG=1 STATUS=two lines STOPPING=1', 'end']);
+});
+
+it('does nothing without NOTIFY_SOCKET, and survives a missing program', async () => {
+  createSupervisor({ log: silentLog, environment: {}, program: join(folder, 'notify') }).ready();
+  const lost = createSupervisor({
+    log: silentLog,
+    environment: { NOTIFY_SOCKET: '/nowhere' },
+    program: join(folder, 'none'),
+  });
+  lost.ready();
+  lost.alive();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(calls()).toEqual([]);
+  expect(existsSync(folder)).toBe(true);
+});

@@ -1,0 +1,297 @@
+// The whole chain with real processes: a recorded receiver on one serial line, pymodbus as the board on another, the
+// agent, the broker, and an app that asks over HTTP. Then both are killed without mercy, again and again.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteConnection from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSeededEntropy } from '../../simulator/random.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import {
+  type Api,
+  type BrokerSetup,
+  openApi,
+  type Program,
+  provision,
+  startBroker,
+  startProgram,
+  writeAgentConfig,
+} from '../support/fleet-processes.ts';
+import { type GnssSource, openGnssSource } from '../support/gnss-source.ts';
+import { ptyPair, type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
+import { requires } from '../support/requires.ts';
+import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+
+const { missing, python } = requires({
+  commands: ['socat'],
+  python: ['pymodbus', 'serial_asyncio'],
+  debian: ['socat', 'python3-pymodbus', 'python3-serial-asyncio'],
+});
+const name = `a vehicle, end to end${missing === null ? '' : ` (${missing})`}`;
+const capture = 'nmea/google-mtv-f9k-a.nmea.gz';
+const kills = 25;
+
+interface StateEntry {
+  readonly state: string;
+  readonly pendingState: string | null;
+  readonly pendingReason: string | null;
+  readonly commandState: string | null;
+}
+
+interface Device {
+  readonly hasPendingCommands: string;
+  readonly deviceLastValidLatitude: number;
+  readonly deviceLastValidLongitude: number;
+  readonly deviceLastHeartbeat: number;
+  readonly sensors: Readonly<Record<string, { readonly state: string }>>;
+  readonly state: Readonly<Record<string, StateEntry>>;
+}
+
+interface Metadata {
+  readonly metadata: readonly { readonly statusCode: string; readonly timestamp?: number }[];
+}
+
+describe.skipIf(missing !== null)(name, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-chain-'));
+  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const cleanups: (() => Promise<void>)[] = [];
+  let broker: Program;
+  let agent: Program;
+  let api: Api;
+  let slave: Slave;
+  let gnss: GnssSource;
+  let config = '';
+
+  const device = (): Promise<Device> => api.get('/device/getdevice/truck-1/authorization');
+  /** Waits until the HTTP service shows it. */
+  const shows = async (
+    what: string,
+    isTrue: (found: Device) => boolean,
+    limitMs = 20_000,
+  ): Promise<Device> => {
+    const endMs = performance.now() + limitMs;
+    for (;;) {
+      const found = await device();
+      if (isTrue(found)) return found;
+      if (performance.now() > endMs)
+        throw new Error(
+          `waited ${limitMs} ms for ${what}: ${JSON.stringify({ ...found.state, sensors: found.sensors })}`,
+        );
+      await sleep(100);
+    }
+  };
+  const codes = async (): Promise<number[]> => {
+    const { metadata } = await api.get<Metadata>('/eventdata/devicemetadata/truck-1/0/0/authorization');
+    return metadata.map((entry) => Number(entry.statusCode));
+  };
+  const startAgent = (): Program => startProgram('agent', ['start', '--config', config]);
+
+  beforeAll(async () => {
+    const { secret, publicKey } = provision(setup, 'truck-1');
+    broker = await startBroker(setup);
+    api = await openApi(setup);
+    const boardBus = await ptyPair(folder, 'board');
+    const gnssBus = await ptyPair(folder, 'gnss');
+    slave = await startSlave(python ?? '', boardBus.far);
+    gnss = await openGnssSource(gnssBus.far);
+    cleanups.push(
+      () => gnss.close(),
+      () => slave.close(),
+      () => boardBus.close(),
+      () => gnssBus.close(),
+    );
+    config = writeAgentConfig({
+      folder,
+      deviceID: 'truck-1',
+      secret,
+      publicKey,
+      mqttPort: setup.mqttPort,
+      profile: 'waveshare-relay-d',
+      boardPort: boardBus.near,
+      gnssPort: gnssBus.near,
+    });
+    agent = startAgent();
+    await shows('the first words of the agent', (found) => found.deviceLastHeartbeat > 0);
+  });
+
+  afterAll(async () => {
+    agent.signal('SIGKILL');
+    broker.signal('SIGKILL');
+    for (const cleanup of cleanups) await cleanup();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.skipIf(sharedData(capture) === null)(
+    sharedTitle('shows the last position of a recorded drive', capture),
+    async () => {
+      await gnss.play(lastEpochs(readShared(capture), 20));
+      const fixes = new TextDecoder()
+        .decode(readShared(capture.replace('.nmea.gz', '.fixes.jsonl')))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { lat: number; lon: number });
+      const isAt = (found: Device, fix: { lat: number; lon: number } | undefined): boolean =>
+        fix !== undefined &&
+        Math.abs(found.deviceLastValidLatitude - fix.lat) < 2e-6 &&
+        Math.abs(found.deviceLastValidLongitude - fix.lon) < 2e-6;
+      await shows(
+        'the last recorded position',
+        (found) => isAt(found, fixes.at(-1)) || isAt(found, fixes.at(-2)),
+      );
+    },
+  );
+
+  it('shows ignition and panic', async () => {
+    const { deviceLastValidLatitude, deviceLastValidLongitude } = await device();
+    gnss.stand(deviceLastValidLatitude || 43.65, deviceLastValidLongitude || -79.35);
+    await slave.set('input', 0, 1);
+    await shows('ignition on', (found) => found.sensors['ignition']?.state === '1');
+    await slave.set('input', 1, 1);
+    await shows('panic', (found) => found.sensors['panic']?.state === '1');
+    await slave.set('input', 1, 0);
+    await shows('panic released', (found) => found.sensors['panic']?.state === '0');
+    expect(await codes()).toEqual(
+      expect.arrayContaining([
+        statusCodes.IGNITION_ON.code,
+        statusCodes.PANIC_ON.code,
+        statusCodes.PANIC_OFF.code,
+      ]),
+    );
+  });
+
+  it('holds a cut back while ignition is on, and says why', async () => {
+    await api.post('/command/feature/authorization', {
+      deviceID: 'truck-1',
+      feature: 'enginecutoff',
+      state: '1',
+    });
+    const found = await shows('the reason', (seen) => seen.state['enginecutoff']?.commandState === 'armed');
+    expect(found.state['enginecutoff']).toMatchObject({
+      state: '0',
+      pendingState: '1',
+      pendingReason: 'ignition is on',
+    });
+    expect(found.hasPendingCommands).toBe('true');
+    await sleep(3000);
+    expect(await slave.coil(0)).toBe(false);
+  });
+
+  it('cuts once ignition is off and the vehicle stands, and proves it', async () => {
+    await slave.set('input', 0, 0);
+    const found = await shows('the cut', (seen) => seen.state['enginecutoff']?.state === '1', 60_000);
+    expect(found.hasPendingCommands).toBe('false');
+    expect(found.state['enginecutoff']).toMatchObject({ pendingState: null, pendingReason: null });
+    expect(await slave.coil(0)).toBe(true);
+    expect(
+      slave.writes
+        .filter((write) => write.write === 'coil' && write.address === 0)
+        .map((write) => write.value),
+    ).toEqual([1]);
+  });
+
+  it(`loses and doubles nothing when agent and broker are killed ${kills} times each`, async () => {
+    const random = createSeededEntropy('chain');
+    let door = 0;
+    for (let kill = 0; kill < kills * 2; kill++) {
+      // Something is always on its way: the door moves a few times between two kills.
+      const untilMs = performance.now() + 100 + random.fraction() * 1400;
+      while (performance.now() < untilMs) {
+        door = 1 - door;
+        await slave.set('input', 3, door);
+        await sleep(250 + random.fraction() * 200);
+      }
+      if (kill % 2 === 0) {
+        agent.signal('SIGKILL');
+        await agent.ended();
+        agent = startAgent();
+      } else {
+        broker.signal('SIGKILL');
+        await broker.ended();
+        broker = await startBroker(setup);
+      }
+    }
+    // Calm: a last change must arrive, and everything before it with it.
+    await slave.set('input', 3, 1 - door);
+    await shows(
+      'the last door state',
+      (seen) => seen.sensors['cargoDoor']?.state === String(1 - door),
+      60_000,
+    );
+    await until(() => outboxRows(folder) === 0, 'an empty outbox', 60_000);
+
+    const rows = storedEvents(folder);
+    const perBoot = groupByBoot(rows);
+    console.log(
+      `${rows.length} events of ${perBoot.size} boots after ${kills} kills of the agent and ${kills} of the broker`,
+    );
+    expect(perBoot.size).toBeGreaterThan(kills / 2);
+    for (const [boot, events] of perBoot) {
+      const seqs = events.map((event) => event.seq).sort((a, b) => a - b);
+      expect(seqs, `boot ${boot} is whole`).toEqual(
+        Array.from({ length: seqs.length }, (_unused, index) => index + 1),
+      );
+    }
+    // The vehicle lives on while we count: HTTP lies between two looks at the table.
+    const shown = (await codes()).length;
+    expect(shown).toBeGreaterThanOrEqual(rows.length);
+    expect(shown).toBeLessThanOrEqual(storedEvents(folder).length);
+    expect(await slave.coil(0)).toBe(true);
+    expect(slave.writes.filter((write) => write.write === 'coil' && write.address === 0)).toHaveLength(1);
+  }, 400_000);
+
+  it('restores the engine at once, ignition on or not', async () => {
+    await slave.set('input', 0, 1);
+    await api.post('/command/feature/authorization', {
+      deviceID: 'truck-1',
+      feature: 'enginecutoff',
+      state: '0',
+    });
+    await shows('the restored engine', (seen) => seen.state['enginecutoff']?.state === '0', 60_000);
+    expect(await slave.coil(0)).toBe(false);
+  });
+
+  it('stops in good order on SIGTERM and says so', async () => {
+    agent.signal('SIGTERM');
+    expect(await agent.ended()).toBe(0);
+    expect((await codes()).includes(statusCodes.SHUTDOWN.code)).toBe(true);
+    broker.signal('SIGTERM');
+    expect(await broker.ended()).toBe(0);
+  });
+});
+
+/** The end of a drive, without GSV: 9600 baud cannot carry that once a second, so receivers at this speed leave it out. */
+function lastEpochs(bytes: Uint8Array, count: number): Uint8Array {
+  const lines = new TextDecoder('latin1')
+    .decode(bytes)
+    .split(/(?<=\n)/)
+    .filter((line) => !line.includes('GSV'));
+  const starts = lines.flatMap((line, index) => (line.startsWith('$GNRMC') ? [index] : []));
+  return new TextEncoder().encode(lines.slice(starts.at(-count)).join(''));
+}
+
+function storedEvents(folder: string): { boot: string; seq: number }[] {
+  const database = new SqliteConnection(`${folder}/fleet.db`, { readonly: true });
+  const rows = database.prepare('SELECT boot, seq FROM events').all() as { boot: string; seq: number }[];
+  database.close();
+  return rows;
+}
+
+function groupByBoot(rows: readonly { boot: string; seq: number }[]): Map<string, { seq: number }[]> {
+  const groups = new Map<string, { seq: number }[]>();
+  for (const row of rows) groups.set(row.boot, [...(groups.get(row.boot) ?? []), row]);
+  return groups;
+}
+
+/** Rows in the outbox that are not known to be acknowledged; up to 64 may wait for their deletion. */
+function outboxRows(folder: string): number {
+  const database = new SqliteConnection(`${folder}/outbox.db`, { readonly: true });
+  const tables = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'p_'")
+    .all() as { name: string }[];
+  const count = tables.reduce(
+    (sum, { name }) => sum + (database.prepare(`SELECT count(*) AS n FROM ${name}`).get() as { n: number }).n,
+    0,
+  );
+  database.close();
+  return count > 64 ? count : 0;
+}

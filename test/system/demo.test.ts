@@ -1,0 +1,158 @@
+// `npm start` as a newcomer meets it: one command, and what it prints works when pasted into a shell. Then again, with
+// the ports taken, with the broker dead, and stopped by Ctrl-C.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { requires } from '../support/requires.ts';
+
+const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
+const { missing } = requires({ commands: ['curl', 'sed'], debian: ['curl', 'sed'] });
+const why = missing ?? (existsSync(program) ? null : 'skipped, dist is missing: npm run build');
+
+interface Demo {
+  readonly child: ChildProcess;
+  said(): string;
+  ended: Promise<number | null>;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-demo-'));
+const state = join(folder, 'state');
+const running: Demo[] = [];
+
+function listen(): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => done({ server, port: (server.address() as { port: number }).port }));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const { server, port } = await listen();
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+function startDemo(...args: string[]): Demo {
+  const child = spawn(process.execPath, [program, 'demo', '--state', state, '--vehicles', '2', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+  }
+  const ended = new Promise<number | null>((done) => child.once('close', done));
+  const demo = { child, said: () => text, ended };
+  running.push(demo);
+  return demo;
+}
+
+async function until(what: string, demo: Demo, isThere: (text: string) => boolean): Promise<void> {
+  for (let round = 0; round < 1200; round += 1) {
+    if (isThere(demo.said())) return;
+    if (demo.child.exitCode !== null) break;
+    await sleep(50);
+  }
+  throw new Error(`waited in vain for ${what}; the demo said:\n${demo.said()}`);
+}
+
+const isServing = (text: string): boolean => /2 of 2 online, .* [1-9]\d* events acknowledged/.test(text);
+
+/** What stands between the invitation and the last line, as a shell reads it. */
+function pasted(text: string): string {
+  const lines = text.split('\n');
+  return lines
+    .slice(
+      lines.findIndex((line) => line.includes('PASSWORD=')),
+      lines.findIndex((line) => line.includes('Ctrl-C')),
+    )
+    .join('\n');
+}
+
+/** Processes that work on the folder of this test. */
+function brokers(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const line = readFileSync(`/proc/${name}/cmdline`, 'utf8');
+        return line.includes(join(state, 'fleetward.db')) && line.includes('start');
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
+  let ports: string[] = [];
+  let password = '';
+
+  beforeAll(async () => {
+    ports = ['--http-port', String(await freePort()), '--mqtt-port', String(await freePort())];
+  });
+  afterEach(async () => {
+    for (const demo of running.splice(0)) {
+      if (demo.child.exitCode === null) demo.child.kill('SIGINT');
+      await demo.ended;
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('starts all in one go; the lines that it prints list the vehicles; Ctrl-C leaves nothing running', async () => {
+    const demo = startDemo(...ports);
+    await until('vehicles online', demo, isServing);
+    const { stdout } = spawnSync('sh', ['-c', pasted(demo.said())], { encoding: 'utf8' });
+    const answer = JSON.parse(stdout) as { devices: { deviceID: string; deviceLastHeartbeat: number }[] };
+    expect(answer.devices.map((device) => device.deviceID)).toEqual(['van-01', 'van-02']);
+    expect(answer.devices.every((device) => device.deviceLastHeartbeat > 0)).toBe(true);
+    password = /Password\s+(\S+)\s+\(shown once\)/.exec(demo.said())?.[1] ?? '';
+    expect(password.length).toBeGreaterThanOrEqual(16);
+    for (const name of readdirSync(state)) {
+      expect([name, (statSync(join(state, name)).mode & 0o077).toString(8)]).toEqual([name, '0']);
+    }
+    expect(brokers()).toHaveLength(1);
+    demo.child.kill('SIGINT');
+    expect(await demo.ended).toBe(0);
+    expect(brokers()).toEqual([]);
+  });
+
+  it('goes on where it was at the next start, without showing the password again', async () => {
+    const demo = startDemo(...ports);
+    await until('vehicles online', demo, isServing);
+    expect(password).not.toBe('');
+    expect(demo.said()).not.toContain(password);
+    expect(demo.said()).toContain('printed at the first start');
+    expect(demo.said()).toContain('--fresh');
+    const lines = pasted(demo.said()).replace(/PASSWORD='.*'/, `PASSWORD='${password}'`);
+    const { stdout } = spawnSync('sh', ['-c', lines], { encoding: 'utf8' });
+    expect((JSON.parse(stdout) as { devices: unknown[] }).devices).toHaveLength(2);
+  });
+
+  it('says why it ends when the broker dies', async () => {
+    const demo = startDemo(...ports);
+    await until('vehicles online', demo, isServing);
+    for (const pid of brokers()) process.kill(pid, 'SIGKILL');
+    expect(await demo.ended).toBe(75);
+    expect(demo.said()).toContain('The broker ended (SIGKILL)');
+  });
+
+  it.each([
+    ['http-port', 0],
+    ['mqtt-port', 2],
+  ])('names a taken port and --%s', async (flag, at) => {
+    const { server, port } = await listen();
+    const args = ports.with(at + 1, String(port));
+    const demo = startDemo(...args);
+    expect(await demo.ended).toBe(69);
+    expect(demo.said()).toContain(`Port ${port} is taken`);
+    expect(demo.said()).toContain(`--${flag}`);
+    await new Promise((done) => server.close(done));
+    expect(brokers()).toEqual([]);
+  });
+});

@@ -1,0 +1,462 @@
+// The life of a command in the broker's ledger, over a real SQLite: recorded before it leaves, bound to a boot, ended by
+// what the device says, and never sent once it has expired.
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CommandRequest, createCommandLedger } from '../../broker/commands.ts';
+import { createGroupCommit } from '../../broker/group-commit.ts';
+import { createIngest } from '../../broker/ingest.ts';
+import type { Downlink } from '../../broker/mqtt-server.ts';
+import { findCommand, unfinishedCommands, unfinishedOf } from '../../broker/store/commands.ts';
+import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
+import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
+import { decodeCommand, decodeWelcome, type Hello, signedTypes } from '../../src/core/wire.ts';
+import type { Database } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import {
+  addDevice,
+  createBenchClock,
+  createBenchEntropy,
+  createBenchLog,
+  helloOf,
+  jsonBytes,
+  openBenchDatabase,
+  settle,
+  startMs,
+} from '../support/broker-bench.ts';
+
+const key = generateSigningKey();
+const signer = createSigner(key.privatePem);
+const verifier = createVerifier(key.publicKey);
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function bench() {
+  const db = await openBenchDatabase();
+  const clock = createBenchClock();
+  const log = createBenchLog();
+  const sent: (Downlink & { readonly stateThen: string | null })[] = [];
+  let isConnected = true;
+  const publish = async (_device: DeviceRef, message: Downlink): Promise<boolean> => {
+    const [row] = await db.read(sql`SELECT command_state FROM commands ORDER BY issued_ms DESC LIMIT 1`);
+    sent.push({ ...message, stateThen: row === undefined ? null : String(row['command_state']) });
+    return isConnected;
+  };
+  const commits = createGroupCommit({ db, clock, log });
+  const grouped: Database = { ...db, write: (batch) => commits.write(batch) };
+  const ledger = createCommandLedger({
+    db: grouped,
+    clock,
+    entropy: createBenchEntropy(),
+    signer,
+    log,
+    publish,
+  });
+  const ingest = createIngest({ db, commits, clock, log, onCommitted: (item) => ledger.onCommitted(item) });
+  const device = await addDevice(db, 'acme', 'truck-1');
+  closers.push(async () => {
+    await settle(clock, ledger.close());
+    await settle(clock, commits.close());
+    await db.close();
+  });
+  let seq = 0;
+  const cut: CommandRequest = {
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    feature: 'enginecutoff',
+    state: '1',
+    issuer: 'olga',
+    reason: 'stolen',
+  };
+  return {
+    db,
+    clock,
+    log,
+    sent,
+    ledger,
+    device,
+    cut,
+    setConnected: (value: boolean) => {
+      isConnected = value;
+    },
+    request: (changes: Partial<CommandRequest> = {}) => settle(clock, ledger.request({ ...cut, ...changes })),
+    cancel: (commandID: string, accountID = 'acme') =>
+      settle(clock, ledger.cancel({ accountID, commandID, issuer: 'otto' })),
+    hello: (boot: string, changes: Partial<Hello> = {}) =>
+      settle(clock, ledger.onHello(device, helloOf(boot, changes))),
+    offline: () => settle(clock, ledger.onOffline(device)),
+    expire: () => settle(clock, ledger.expireDue()),
+    find: (commandID: string) => findCommand(db, { accountID: 'acme', commandID }),
+    envelopes: () =>
+      sent
+        .filter(({ verb }) => verb === 'commands')
+        .map(({ payload }) => {
+          const bytes = verifier.verify(new TextDecoder().decode(payload), signedTypes.command);
+          return (bytes === null ? null : decodeCommand(bytes)) ?? expect.fail('not a signed command');
+        }),
+    /** The device reports a state of a command, `agoMs` before now. */
+    report: (commandID: string, commandState: string, options: { reason?: string; agoMs?: number } = {}) => {
+      seq += 1;
+      const { reason, agoMs = 0 } = options;
+      const attributes = reason === undefined ? {} : { attributes: { reason } };
+      const timestamp = Math.round(clock.utcMs()) - agoMs;
+      const event = { seq, timestamp, statusCode: 4353, commandID, commandState, ...attributes };
+      return settle(clock, ingest.submit(device, jsonBytes({ boot: 'reports', events: [event] })));
+    },
+  };
+}
+
+describe('a command for a device that is online', () => {
+  test('is recorded as sent before it leaves, signed and bound to the boot', async () => {
+    const { hello, request, sent, envelopes } = await bench();
+    await hello('b1');
+    const row = await request();
+    expect(row).toMatchObject({
+      commandState: 'sent',
+      stateRank: 1,
+      isFinal: false,
+      sentBoot: 'b1',
+      sentCounter: 1,
+    });
+    expect(sent.at(-1)).toMatchObject({ verb: 'commands', qos: 1, stateThen: 'sent' });
+    expect(envelopes()).toEqual([
+      {
+        accountID: 'acme',
+        deviceID: 'truck-1',
+        commandID: row.commandID,
+        boot: 'b1',
+        counter: 1,
+        issuedMs: row.issuedMs,
+        expiresMs: row.issuedMs + 86_400_000,
+        feature: 'enginecutoff',
+        state: '1',
+        mode: 'interlock',
+        reason: 'stolen',
+        issuer: 'olga',
+        cancel: false,
+      },
+    ]);
+  });
+
+  test('lives 24 hours to cut the engine and 60 seconds to open the cargo, or as asked within limits', async () => {
+    const { request } = await bench();
+    const cargo = await request({ feature: 'cargoaccess' });
+    expect(cargo.expiresMs - cargo.issuedMs).toBe(60_000);
+    const short = await request({ ttlS: 10 });
+    expect(short.expiresMs - short.issuedMs).toBe(10_000);
+    await expect(request({ ttlS: 9 })).rejects.toMatchObject({ code: 'invalid_content' });
+    await expect(request({ ttlS: 86_401 })).rejects.toMatchObject({ code: 'invalid_content' });
+    await expect(request({ ttlS: Number.NaN })).rejects.toMatchObject({ code: 'invalid_content' });
+    await expect(request({ reason: 'x'.repeat(501) })).rejects.toMatchObject({ code: 'invalid_content' });
+  });
+
+  test('goes through the states that the device reports, with the reason why it waits', async () => {
+    const { hello, request, report, find } = await bench();
+    await hello('b1');
+    const { commandID } = await request();
+    await report(commandID, 'received');
+    expect(await find(commandID)).toMatchObject({ commandState: 'received', stateRank: 2 });
+    await report(commandID, 'armed', { reason: 'moving' });
+    await report(commandID, 'armed', { reason: 'ignition' });
+    expect(await find(commandID)).toMatchObject({
+      commandState: 'armed',
+      detail: 'ignition',
+      isFinal: false,
+    });
+    await report(commandID, 'executing');
+    await report(commandID, 'confirmed');
+    expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
+  });
+
+  test('a report that is late or comes twice never turns the clock back', async () => {
+    const { hello, request, report, find } = await bench();
+    await hello('b1');
+    const { commandID } = await request();
+    await report(commandID, 'armed', { reason: 'new' });
+    await report(commandID, 'armed', { reason: 'old', agoMs: 60_000 });
+    expect(await find(commandID)).toMatchObject({ detail: 'new' });
+    await report(commandID, 'refused', { reason: 'rate' });
+    await report(commandID, 'received');
+    await report(commandID, 'executing');
+    expect(await find(commandID)).toMatchObject({ commandState: 'refused', detail: 'rate', isFinal: true });
+  });
+
+  test('no device can claim a state that only the broker gives, nor speak of another device’s command', async () => {
+    const { request, report, find, db, clock, ledger } = await bench();
+    const { commandID } = await request();
+    await report(commandID, 'sent');
+    expect(await find(commandID)).toMatchObject({ commandState: 'requested' });
+    await addDevice(db, 'rival', 'truck-9');
+    const foreign = await settle(
+      clock,
+      ledger.request({
+        accountID: 'rival',
+        deviceID: 'truck-9',
+        feature: 'enginecutoff',
+        state: '1',
+        issuer: 'x',
+        reason: '',
+      }),
+    );
+    await report(foreign.commandID, 'confirmed');
+    const key = { accountID: 'rival', commandID: foreign.commandID };
+    expect(await findCommand(db, key)).toMatchObject({ commandState: 'requested' });
+    expect(await find(foreign.commandID)).toBeNull();
+  });
+});
+
+describe('who may be commanded', () => {
+  test('an unknown device is not found, also when another account has one of that name', async () => {
+    const { request, db } = await bench();
+    await addDevice(db, 'rival', 'other');
+    await expect(request({ deviceID: 'other' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await unfinishedCommands(db, 'acme')).toEqual([]);
+  });
+
+  test('a device that said it lacks the feature is not asked', async () => {
+    const { request, hello } = await bench();
+    await request({ feature: 'cargoaccess' });
+    await hello('b1', { features: ['enginecutoff'] });
+    await expect(request({ feature: 'cargoaccess', state: '0' })).rejects.toMatchObject({
+      code: 'unsupported',
+    });
+  });
+});
+
+describe('a command for a device that is offline', () => {
+  test('waits as requested and leaves on hello, after the welcome', async () => {
+    const { request, hello, sent, envelopes, find } = await bench();
+    const row = await request();
+    expect(row).toMatchObject({ commandState: 'requested', sentBoot: null });
+    expect(sent).toEqual([]);
+    await hello('b7');
+    expect(sent.map(({ verb }) => verb)).toEqual(['welcome', 'commands']);
+    expect(envelopes()).toMatchObject([{ commandID: row.commandID, boot: 'b7', counter: 1 }]);
+    expect(await find(row.commandID)).toMatchObject({ commandState: 'sent' });
+  });
+
+  test('is sent again on each hello until the device has it, each time with a higher counter', async () => {
+    const { request, hello, envelopes, report, offline } = await bench();
+    const { commandID } = await request();
+    await hello('b1');
+    await offline();
+    await hello('b1');
+    expect(envelopes().map(({ counter }) => counter)).toEqual([1, 2]);
+    await report(commandID, 'received');
+    await offline();
+    await hello('b1');
+    expect(envelopes()).toHaveLength(2);
+  });
+
+  test('is sent again with the same id to a new boot when it has not come to an end', async () => {
+    const { request, hello, envelopes, report } = await bench();
+    const { commandID } = await request();
+    await hello('b1');
+    await report(commandID, 'armed');
+    await hello('b2');
+    expect(envelopes().map(({ commandID, boot, counter }) => ({ commandID, boot, counter }))).toEqual([
+      { commandID, boot: 'b1', counter: 1 },
+      { commandID, boot: 'b2', counter: 2 },
+    ]);
+    await report(commandID, 'confirmed');
+    await hello('b3');
+    expect(envelopes()).toHaveLength(2);
+  });
+
+  test('the counter never falls behind what the device has accepted', async () => {
+    const { request, hello, envelopes } = await bench();
+    await request();
+    await hello('b1', { commandCounter: 41 });
+    expect(envelopes()).toMatchObject([{ counter: 42 }]);
+    await hello('b2', { commandCounter: Number.MAX_SAFE_INTEGER });
+    expect(envelopes().at(-1)).toMatchObject({ counter: 43 });
+  });
+});
+
+describe('the newest command of a feature', () => {
+  test('replaces an older one that has not come to an end', async () => {
+    const { request, find, db, device } = await bench();
+    const cut = await request();
+    const restore = await request({ state: '0' });
+    expect(await find(cut.commandID)).toMatchObject({ commandState: 'superseded', isFinal: true });
+    expect((await unfinishedOf(db, device.deviceNo)).map(({ commandID }) => commandID)).toEqual([
+      restore.commandID,
+    ]);
+    const cargo = await request({ feature: 'cargoaccess' });
+    expect((await unfinishedCommands(db, 'acme')).map(({ commandID }) => commandID)).toEqual([
+      restore.commandID,
+      cargo.commandID,
+    ]);
+    expect(await unfinishedCommands(db, 'rival')).toEqual([]);
+  });
+
+  test('is the same command when the same issuer asks for the same within 10 s', async () => {
+    const { request, clock, envelopes, hello } = await bench();
+    await hello('b1');
+    const first = await request();
+    clock.advance(5000);
+    expect((await request()).commandID).toBe(first.commandID);
+    expect(envelopes()).toHaveLength(1);
+    expect((await request({ issuer: 'otto' })).commandID).not.toBe(first.commandID);
+    clock.advance(10_001);
+    const later = await request();
+    expect(later.commandID).not.toBe(first.commandID);
+    const [one, two] = [await request({ state: '0' }), await request()];
+    expect(new Set([later.commandID, one.commandID, two.commandID]).size).toBe(3);
+  });
+
+  test('is a new command when the same wish failed a moment ago', async () => {
+    const { request, report } = await bench();
+    const first = await request();
+    await report(first.commandID, 'refused');
+    expect((await request()).commandID).not.toBe(first.commandID);
+    expect((await request()).commandState).toBe('requested');
+  });
+
+  test('two wishes at the same moment leave one unfinished command', async () => {
+    const { ledger, cut, clock, db, device } = await bench();
+    await settle(
+      clock,
+      Promise.all([
+        ledger.request(cut),
+        ledger.request({ ...cut, state: '0' }),
+        ledger.request(cut),
+        ledger.request({ ...cut, state: '0', issuer: 'otto' }),
+      ]),
+    );
+    expect(await unfinishedOf(db, device.deviceNo)).toMatchObject([{ state: '0', issuer: 'otto' }]);
+  });
+});
+
+describe('expiry', () => {
+  test('ends at once what the device never received, and such a command never leaves', async () => {
+    const { request, clock, find, hello, envelopes } = await bench();
+    const { commandID } = await request({ ttlS: 10 });
+    clock.advance(9000);
+    expect(await find(commandID)).toMatchObject({ isFinal: false });
+    clock.setUtc(startMs + 11_000);
+    await hello('b1');
+    expect(envelopes()).toEqual([]);
+    clock.advance(1500);
+    await settle(clock, Promise.resolve());
+    expect(await find(commandID)).toMatchObject({ commandState: 'expired', isFinal: true });
+  });
+
+  test('waits a minute for the report of a device that holds the command', async () => {
+    const { request, clock, find, hello, report, expire } = await bench();
+    await hello('b1');
+    const { commandID, expiresMs } = await request({ ttlS: 10 });
+    await report(commandID, 'armed');
+    clock.setUtc(expiresMs + 59_000);
+    await expire();
+    expect(await find(commandID)).toMatchObject({ commandState: 'armed' });
+    clock.setUtc(expiresMs + 60_500);
+    await expire();
+    expect(await find(commandID)).toMatchObject({ commandState: 'expired', isFinal: true });
+  });
+
+  test('never hides a command whose outcome is not known', async () => {
+    const { request, clock, find, hello, report, expire } = await bench();
+    await hello('b1');
+    const { commandID, expiresMs } = await request({ ttlS: 10 });
+    await report(commandID, 'executing');
+    await report(commandID, 'unknown');
+    clock.setUtc(expiresMs + 86_400_000);
+    await expire();
+    expect(await find(commandID)).toMatchObject({ commandState: 'unknown', isFinal: false });
+    await report(commandID, 'confirmed');
+    expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
+  });
+
+  test('what the broker presumed gives way to what the device did', async () => {
+    const { request, clock, find, hello, report, expire } = await bench();
+    await hello('b1');
+    const { commandID, expiresMs } = await request({ ttlS: 10 });
+    clock.setUtc(expiresMs + 5000);
+    await expire();
+    expect(await find(commandID)).toMatchObject({ commandState: 'expired' });
+    await report(commandID, 'confirmed', { agoMs: 10_000 });
+    expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
+  });
+});
+
+describe('withdrawal', () => {
+  test('of a command that never left ends it at once', async () => {
+    const { request, cancel, hello, envelopes } = await bench();
+    const { commandID } = await request();
+    expect(await cancel(commandID)).toMatchObject({
+      commandState: 'cancelled',
+      isFinal: true,
+      cancelBy: 'otto',
+    });
+    await hello('b1');
+    expect(envelopes()).toEqual([]);
+    expect(await cancel(commandID)).toMatchObject({ commandState: 'cancelled' });
+  });
+
+  test('of a command that has left is sent to the device, which has the last word', async () => {
+    const { request, cancel, hello, envelopes, report, find } = await bench();
+    await hello('b1');
+    const { commandID } = await request();
+    await report(commandID, 'armed');
+    expect(await cancel(commandID)).toMatchObject({ commandState: 'armed', cancelBy: 'otto' });
+    expect(envelopes().at(-1)).toMatchObject({ commandID, cancel: true, issuer: 'otto', counter: 2 });
+    await hello('b1');
+    expect(envelopes().at(-1)).toMatchObject({ commandID, cancel: true, counter: 3 });
+    await report(commandID, 'cancelled');
+    expect(await find(commandID)).toMatchObject({ commandState: 'cancelled', isFinal: true });
+  });
+
+  test('is refused when it executes, has ended, or belongs to somebody else', async () => {
+    const { request, cancel, hello, report } = await bench();
+    await hello('b1');
+    const { commandID } = await request();
+    await expect(cancel(commandID, 'rival')).rejects.toMatchObject({ code: 'not_found' });
+    await report(commandID, 'executing');
+    await expect(cancel(commandID)).rejects.toMatchObject({ code: 'conflict' });
+    await report(commandID, 'confirmed');
+    await expect(cancel(commandID)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('hello', () => {
+  test('is recorded and answered with what is stored of that boot', async () => {
+    const { hello, sent, report, db, device, offline } = await bench();
+    await report('none', 'received');
+    await report('none', 'received');
+    await hello('reports', { agentVersion: '9.9.9', timeQuality: 'ntp' });
+    const bytes = verifier.verify(new TextDecoder().decode(sent[0]?.payload), signedTypes.welcome);
+    const welcome = bytes === null ? null : decodeWelcome(bytes);
+    expect(welcome).toMatchObject({ boot: 'reports', nonce: 'nonce-reports', upTo: 2, accountID: 'acme' });
+    expect(welcome?.serverTimeMs).toBeGreaterThanOrEqual(startMs);
+    const online = await findDevice(db, device);
+    expect(online).toMatchObject({
+      isOnline: true,
+      agentVersion: '9.9.9',
+      boot: 'reports',
+      timeQuality: 'ntp',
+    });
+    await offline();
+    expect(await findDevice(db, device)).toMatchObject({ isOnline: false });
+  });
+
+  test('of a deleted device fails', async () => {
+    const { ledger, clock, device } = await bench();
+    const gone = { ...device, deviceNo: 99 };
+    await expect(settle(clock, ledger.onHello(gone, helloOf('b1')))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+});
+
+test('a command that could not be handed over stays sent and goes out again on the next hello', async () => {
+  const { hello, request, setConnected, envelopes, find } = await bench();
+  await hello('b1');
+  setConnected(false);
+  const { commandID } = await request();
+  expect(await find(commandID)).toMatchObject({ commandState: 'sent' });
+  setConnected(true);
+  await hello('b1');
+  expect(envelopes().map(({ commandID }) => commandID)).toEqual([commandID, commandID]);
+});

@@ -1,0 +1,573 @@
+// The command machine and its interlock, as a specification: what is accepted, what waits and why, what is never done.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CommandEffect,
+  type CommandsState,
+  createCommandsState,
+} from '../../agent/core/command-draft.ts';
+import { type CommandRecord, commandLimits, createCommandRecord } from '../../agent/core/command-record.ts';
+import { noteReadBack, stepCommands } from '../../agent/core/commands.ts';
+import type { Evidence } from '../../agent/core/evidence.ts';
+import type { FeatureName, FeatureState } from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import type { CommandBody } from '../../src/core/wire.ts';
+
+const startUtcMs = 1_790_000_000_000;
+const fitted = ['enginecutoff', 'cargoaccess'] as const;
+
+const parked = (nowMs: number): Evidence => ({
+  nowMs,
+  ignition: { value: false, sinceMs: nowMs - 120_000 },
+  panic: { value: false, sinceMs: 0 },
+  motion: { value: null, sinceMs: 0 },
+  speed: { kind: 'standing', forMs: 120_000 },
+  trustedUtcMs: startUtcMs + nowMs,
+  latestUtcMs: startUtcMs + nowMs,
+  boardAlive: true,
+});
+
+const driving = (nowMs: number): Evidence => ({
+  ...parked(nowMs),
+  ignition: { value: true, sinceMs: nowMs - 60_000 },
+  speed: { kind: 'moving', speedKmh: 62.4 },
+});
+
+let counter = 0;
+const command = (over: Partial<CommandBody> = {}): CommandBody => {
+  counter += 1;
+  return {
+    accountID: 'demo',
+    deviceID: 'truck-1',
+    commandID: `c${counter}`,
+    boot: 'b1',
+    counter,
+    issuedMs: startUtcMs,
+    expiresMs: startUtcMs + 24 * 3_600_000,
+    feature: 'enginecutoff',
+    state: '1',
+    mode: 'interlock',
+    reason: 'stolen',
+    issuer: 'demo/admin',
+    cancel: false,
+    ...over,
+  };
+};
+
+/** Drives the machine as the agent does; commits are instant, drives are answered by `answer`. */
+function createRig(
+  answer: 'confirmed' | 'mismatch' | 'unknown' | 'refused' = 'confirmed',
+  record = createCommandRecord(),
+) {
+  let state = createCommandsState(record);
+  let evidence = parked(0);
+  const log: string[] = [];
+  const rig = {
+    answer,
+    log,
+    drives: [] as { feature: FeatureName; state: FeatureState }[],
+    disk: record,
+    state: () => state,
+    perform(effects: readonly CommandEffect[]): void {
+      for (const effect of effects) {
+        if (effect.kind === 'note') log.push(`note: ${effect.text}`);
+        if (effect.kind === 'commit') {
+          rig.disk = state.record;
+          for (const event of effect.events) {
+            log.push([event.commandState, event.attributes?.['reason']].filter(Boolean).join(': '));
+          }
+          rig.step({ kind: 'committed', token: effect.token, durable: true });
+        }
+        if (effect.kind === 'drive') {
+          rig.drives.push({ feature: effect.feature, state: effect.state });
+          const reason = rig.answer === 'confirmed' ? '' : 'no answer';
+          rig.step({ kind: 'driven', token: effect.token, outcome: rig.answer, reason });
+        }
+      }
+    },
+    step(input: Parameters<typeof stepCommands>[1]): void {
+      const step = stepCommands(state, input, evidence);
+      state = step.state;
+      rig.perform(step.effects);
+    },
+    envelope: (body: CommandBody) => rig.step({ kind: 'envelope', body, fitted, boot: 'b1' }),
+    at(next: Evidence): void {
+      evidence = next;
+      rig.step({ kind: 'time' });
+    },
+    readBack(relays: Partial<Record<FeatureName, boolean>>): void {
+      const step = noteReadBack(state, relays, evidence);
+      state = step.state;
+      rig.perform(step.effects);
+    },
+  };
+  return rig;
+}
+
+describe('a cut', () => {
+  it('is carried out when ignition is off and the vehicle stands', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.at(parked(1000));
+    expect(rig.log).toEqual(['received', 'executing', 'confirmed']);
+    expect(rig.drives).toEqual([{ feature: 'enginecutoff', state: '1' }]);
+  });
+
+  it('waits while ignition is on, says why once, and acts when it is off', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    for (let ms = 1000; ms < 20_000; ms += 1000) rig.at(driving(ms));
+    expect(rig.log).toEqual(['received', 'armed: ignition is on']);
+    rig.at({ ...parked(21_000), ignition: { value: false, sinceMs: 20_000 } });
+    expect(rig.log.at(-1)).toBe('armed: ignition is off for less than 10 s');
+    rig.at({ ...parked(30_000), ignition: { value: false, sinceMs: 20_000 } });
+    expect(rig.log.slice(-2)).toEqual(['executing', 'confirmed']);
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ['ignition is unknown', { ignition: { value: null, sinceMs: 0 } }],
+    [
+      'speed is unknown: no position; without a position, ignition must be off for 60 s',
+      {
+        speed: { kind: 'unknown', why: 'no position', suspect: false },
+        ignition: { value: false, sinceMs: 970_000 },
+      },
+    ],
+    [
+      'speed is unknown: no position; no position, and no motion sensor to prove standstill',
+      { speed: { kind: 'unknown', why: 'no position', suspect: false } },
+    ],
+    [
+      'speed is unknown: suspect position: jump; the position was suspect lately',
+      {
+        speed: { kind: 'unknown', why: 'suspect position: jump', suspect: true },
+        motion: { value: false, sinceMs: 0 },
+      },
+    ],
+    ['the vehicle moves at 4 km/h', { speed: { kind: 'moving', speedKmh: 4 } }],
+    ['standing for less than 10 s', { speed: { kind: 'standing', forMs: 9000 } }],
+    ['the motion sensor reports movement', { motion: { value: true, sinceMs: 0 } }],
+    ['the I/O board is silent', { boardAlive: false }],
+    ['the time is unknown, so expiry cannot be judged', { trustedUtcMs: null, latestUtcMs: null }],
+  ])('waits: %s', (reason, over) => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.at({ ...parked(1_000_000), ...over });
+    expect(rig.log).toEqual(['received', `armed: ${reason}`]);
+    expect(rig.drives).toEqual([]);
+  });
+
+  it('acts without a position when a motion sensor proves standstill and ignition is off for a minute', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    const speed = { kind: 'unknown', why: 'no position', suspect: false } as const;
+    rig.at({ ...parked(100_000), speed, motion: { value: false, sinceMs: 0 } });
+    expect(rig.log.at(-1)).toBe('confirmed');
+  });
+
+  it('tells a reason that keeps changing once in ten seconds, not each time', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    for (let ms = 1000; ms <= 60_000; ms += 500) {
+      rig.at(ms % 1000 === 0 ? driving(ms) : { ...driving(ms), ignition: { value: null, sinceMs: ms } });
+    }
+    expect(rig.log.length).toBeGreaterThan(3);
+    expect(rig.log.length).toBeLessThanOrEqual(8);
+  });
+
+  it('expires and is never carried out afterwards', () => {
+    const rig = createRig();
+    rig.envelope(command({ expiresMs: startUtcMs + 60_000 }));
+    rig.at(driving(30_000));
+    rig.at(driving(60_000));
+    rig.at(parked(90_000));
+    expect(rig.log).toEqual(['received', 'armed: ignition is on', 'expired: ignition is on']);
+    expect(rig.drives).toEqual([]);
+  });
+
+  it.each<[string, (nowMs: number) => Evidence]>([
+    ['the vehicle starts', driving],
+    ['the board falls silent', (nowMs) => ({ ...parked(nowMs), boardAlive: false })],
+  ])('is dropped when %s between the commit and the drive', (_what, later) => {
+    const record = createCommandRecord();
+    let state = createCommandsState(record);
+    state = stepCommands(state, { kind: 'envelope', body: command(), fitted, boot: 'b1' }, parked(0)).state;
+    const executing = stepCommands(state, { kind: 'time' }, parked(1000));
+    const committing = executing.effects.find((effect) => effect.kind === 'commit');
+    expect(committing?.kind).toBe('commit');
+    const token = committing?.kind === 'commit' ? committing.token : '';
+    const after = stepCommands(executing.state, { kind: 'committed', token, durable: true }, later(1100));
+    expect(after.effects.some((effect) => effect.kind === 'drive')).toBe(false);
+    expect(after.state.record.active.enginecutoff?.phase).toBe('armed');
+  });
+
+  it('is read back, not repeated, after an unknown outcome', () => {
+    const rig = createRig('unknown');
+    rig.envelope(command());
+    rig.at(parked(1000));
+    for (let ms = 2000; ms < 60_000; ms += 1000) rig.at(parked(ms));
+    expect(rig.drives).toHaveLength(1);
+    rig.readBack({ enginecutoff: true });
+    expect(rig.log).toEqual(['received', 'executing', 'unknown: no answer', 'confirmed']);
+  });
+
+  it('is looked up on the board, not repeated, after a crash while it was being carried out', () => {
+    const rig = createRig();
+    const crashed: CommandRecord = {
+      ...createCommandRecord(),
+      counter: 1000,
+      active: {
+        enginecutoff: {
+          commandID: 'x',
+          feature: 'enginecutoff',
+          state: '1',
+          expiresMs: startUtcMs + 3_600_000,
+          phase: 'executing',
+          waiting: '',
+          attempts: 0,
+          mismatches: 0,
+        },
+      },
+    };
+    const again = createRig('confirmed', crashed);
+    again.at(parked(1000));
+    expect(again.drives).toEqual([]);
+    again.readBack({ enginecutoff: true });
+    expect(again.log).toEqual(['confirmed']);
+    expect(rig.drives).toEqual([]);
+  });
+
+  it('is refused after the relay did not follow three times', () => {
+    const rig = createRig('mismatch');
+    rig.envelope(command());
+    for (let ms = 1000; ms < 300_000; ms += 1000) rig.at(parked(ms));
+    expect(rig.drives).toHaveLength(commandLimits.mismatches);
+    expect(rig.log.at(-1)).toBe('refused: the relay did not follow: no answer');
+  });
+
+  it('is tried for some minutes while the bus does not take it, and then refused', () => {
+    const rig = createRig('refused');
+    rig.envelope(command());
+    for (let ms = 1000; ms < 60_000; ms += 1000) rig.at(parked(ms));
+    expect(rig.log.at(-1)).toBe('armed: the relay did not follow: no answer');
+    for (let ms = 60_000; ms < 900_000; ms += 1000) rig.at(parked(ms));
+    expect(rig.drives).toHaveLength(commandLimits.attempts);
+    expect(rig.log.at(-1)).toBe('refused: the relay did not follow: no answer');
+  });
+
+  it('waits when the relay changed six times within the hour', () => {
+    const rig = createRig();
+    for (let change = 0; change < 8; change++) {
+      rig.envelope(command({ state: change % 2 === 0 ? '1' : '0' }));
+      rig.at(parked((change + 1) * 20_000));
+    }
+    expect(rig.log.at(-1)).toBe('confirmed');
+    rig.envelope(command());
+    rig.at(parked(200_000));
+    expect(rig.log.at(-1)).toMatch(/^armed: the relay changed \d+ times within the last hour/);
+  });
+});
+
+describe('a restore', () => {
+  it('needs nothing but the board: ignition on, moving, time unknown', () => {
+    const rig = createRig();
+    rig.envelope(command({ state: '0' }));
+    rig.at({ ...driving(1000), trustedUtcMs: null, latestUtcMs: null });
+    expect(rig.log).toEqual(['received', 'executing', 'confirmed']);
+  });
+
+  it('is never given up while the relay does not follow', () => {
+    const rig = createRig('mismatch');
+    rig.envelope(command({ state: '0' }));
+    for (let ms = 1000; ms < 3_600_000; ms += 1000) rig.at(parked(ms));
+    expect(rig.drives.length).toBeGreaterThan(50);
+    expect(rig.log).not.toContain('refused');
+  });
+
+  it('replaces a cut that waits', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.at(driving(1000));
+    rig.envelope(command({ state: '0' }));
+    rig.at(driving(2000));
+    expect(rig.log).toEqual([
+      'received',
+      'armed: ignition is on',
+      'received',
+      'superseded: a newer command came',
+      'executing',
+      'confirmed',
+    ]);
+    expect(rig.drives).toEqual([{ feature: 'enginecutoff', state: '0' }]);
+  });
+});
+
+describe('cargo', () => {
+  it('locks at any time, unlocks only at standstill', () => {
+    const rig = createRig();
+    rig.envelope(command({ feature: 'cargoaccess', state: '0' }));
+    rig.at(driving(1000));
+    expect(rig.log.at(-1)).toBe('confirmed');
+    rig.envelope(command({ feature: 'cargoaccess', state: '1' }));
+    rig.at(driving(2000));
+    expect(rig.log.at(-1)).toBe('armed: the vehicle moves at 62 km/h');
+    rig.at(parked(20_000));
+    expect(rig.log.at(-1)).toBe('confirmed');
+  });
+});
+
+describe('an envelope', () => {
+  it('that is replayed changes nothing', () => {
+    const rig = createRig();
+    const body = command();
+    rig.envelope(body);
+    rig.at(parked(1000));
+    const before = rig.state().record;
+    rig.envelope(body);
+    rig.at(parked(2000));
+    expect(rig.state().record).toEqual(before);
+    expect(rig.log.at(-1)).toBe('note: the counter did not grow: a replay');
+    expect(rig.drives).toHaveLength(1);
+  });
+
+  it('that comes again with a new counter is answered with the state it has, not carried out again', () => {
+    const rig = createRig();
+    const body = command();
+    rig.envelope(body);
+    rig.at(parked(1000));
+    rig.envelope({ ...body, counter: body.counter + 1 });
+    counter += 1;
+    rig.at(parked(2000));
+    expect(rig.log.at(-1)).toBe('confirmed: said again');
+    expect(rig.drives).toHaveLength(1);
+  });
+
+  it('for another boot is ignored, without touching the counter', () => {
+    const rig = createRig();
+    rig.step({ kind: 'envelope', body: command({ boot: 'old' }), fitted, boot: 'b1' });
+    expect(rig.state().record.counter).toBe(0);
+    expect(rig.log).toEqual(['note: the envelope is for another boot']);
+  });
+
+  it('for a feature that is not fitted is refused; one that is expired says so', () => {
+    const rig = createRig();
+    rig.step({ kind: 'envelope', body: command(), fitted: ['cargoaccess'], boot: 'b1' });
+    rig.at(parked(10_000));
+    rig.envelope(command({ expiresMs: startUtcMs + 5000 }));
+    expect(rig.log).toEqual(['refused: not fitted', 'expired: expired on arrival']);
+  });
+
+  it('that cancels withdraws a waiting command', () => {
+    const rig = createRig();
+    const body = command();
+    rig.envelope(body);
+    rig.at(driving(1000));
+    rig.envelope(command({ commandID: body.commandID, cancel: true }));
+    rig.at(parked(20_000));
+    expect(rig.log).toEqual(['received', 'armed: ignition is on', 'cancelled']);
+    expect(rig.drives).toEqual([]);
+  });
+
+  it('tells the confirmed state with the OpenGTS code of the field', () => {
+    let state = createCommandsState(createCommandRecord());
+    const codes: number[] = [];
+    const run = (input: Parameters<typeof stepCommands>[1]): void => {
+      const step = stepCommands(state, input, parked(1000));
+      state = step.state;
+      for (const effect of step.effects) {
+        if (effect.kind === 'commit') {
+          codes.push(...effect.events.map((event) => event.statusCode));
+          run({ kind: 'committed', token: effect.token, durable: true });
+        }
+        if (effect.kind === 'drive')
+          run({ kind: 'driven', token: effect.token, outcome: 'confirmed', reason: '' });
+      }
+    };
+    run({ kind: 'envelope', body: command(), fitted, boot: 'b1' });
+    run({ kind: 'time' });
+    expect(codes.at(-1)).toBe(statusCodes.VEHICLE_DISABLED.code);
+  });
+});
+
+describe('in any history of a vehicle', () => {
+  /** A small world with its own truth; the machine sees only honest but incomplete evidence of it. */
+  function live(moves: readonly number[]): void {
+    const disk = { record: createCommandRecord() };
+    let state: CommandsState = createCommandsState(disk.record);
+    let nowMs = 0;
+    let ignition = { value: false, sinceMs: -100_000 };
+    let stoodSinceMs = -100_000;
+    let speedKmh = 0;
+    let sight: 'full' | 'no-fix' | 'no-ignition' | 'no-board' | 'no-time' = 'full';
+    let relay = false;
+    let nextID = 1;
+    const envelopes: CommandBody[] = [];
+    const driven = new Map<string, number>();
+    const queue: CommandEffect[] = [];
+    const evidence = (): Evidence => ({
+      nowMs,
+      ignition: sight === 'no-ignition' ? { value: null, sinceMs: 0 } : ignition,
+      panic: { value: null, sinceMs: 0 },
+      motion: { value: null, sinceMs: 0 },
+      speed:
+        sight === 'no-fix'
+          ? { kind: 'unknown', why: 'no position', suspect: false }
+          : speedKmh > 3
+            ? { kind: 'moving', speedKmh }
+            : { kind: 'standing', forMs: nowMs - stoodSinceMs },
+      trustedUtcMs: sight === 'no-time' ? null : startUtcMs + nowMs,
+      latestUtcMs: sight === 'no-time' ? null : startUtcMs + nowMs,
+      boardAlive: sight !== 'no-board',
+    });
+    const take = (step: { state: CommandsState; effects: readonly CommandEffect[] }): void => {
+      state = step.state;
+      queue.push(...step.effects);
+    };
+    const drive = (effect: Extract<CommandEffect, { kind: 'drive' }>, luck: number): void => {
+      const body = envelopes.find((item) => effect.token === `drive:${item.commandID}`);
+      expect(body, 'only commands that came').toBeDefined();
+      if (body === undefined) return;
+      expect(disk.record.active[effect.feature]?.phase, 'executing is on disk before the relay moves').toBe(
+        'executing',
+      );
+      if (effect.state === '1') {
+        expect(ignition.value, 'ignition is truly off').toBe(false);
+        expect(speedKmh, 'it truly stands').toBeLessThanOrEqual(3);
+        expect(startUtcMs + nowMs, 'it has not expired').toBeLessThan(body.expiresMs);
+      }
+      const moved = luck % 3 !== 0;
+      if (moved && relay !== (effect.state === '1')) {
+        relay = effect.state === '1';
+        driven.set(body.commandID, (driven.get(body.commandID) ?? 0) + 1);
+        expect(driven.get(body.commandID), 'a command moves the relay at most once').toBe(1);
+      }
+      const outcome = luck % 5 === 0 ? 'unknown' : moved ? 'confirmed' : 'mismatch';
+      take(stepCommands(state, { kind: 'driven', token: effect.token, outcome, reason: 'luck' }, evidence()));
+    };
+    const performOne = (luck: number): void => {
+      const effect = queue.shift();
+      if (effect?.kind === 'commit') {
+        disk.record = state.record;
+        take(stepCommands(state, { kind: 'committed', token: effect.token, durable: true }, evidence()));
+      } else if (effect?.kind === 'drive') drive(effect, luck);
+    };
+    const sights = ['full', 'no-fix', 'no-ignition', 'no-board', 'no-time', 'full'] as const;
+    for (const move of moves) {
+      const luck = Math.floor(move / 16);
+      // A drive is on the wire within `withinMs` or not at all, so the world does not change before it.
+      for (const effect of queue.splice(0).filter((item) => item.kind === 'drive' || void queue.push(item))) {
+        if (effect.kind === 'drive') drive(effect, luck);
+      }
+      switch (move % 16) {
+        case 0:
+        case 1: {
+          const body = command({
+            commandID: `w${nextID++}`,
+            issuedMs: startUtcMs + nowMs,
+            expiresMs: startUtcMs + nowMs + 5000 + (luck % 9) * 20_000,
+            state: luck % 2 === 0 ? '1' : '0',
+          });
+          envelopes.push(body);
+          take(stepCommands(state, { kind: 'envelope', body, fitted, boot: 'b1' }, evidence()));
+          break;
+        }
+        case 2: {
+          const old = envelopes[luck % Math.max(1, envelopes.length)];
+          if (old) {
+            counter += 1;
+            const body = luck % 2 === 0 ? old : { ...old, counter };
+            take(stepCommands(state, { kind: 'envelope', body, fitted, boot: 'b1' }, evidence()));
+          }
+          break;
+        }
+        case 3:
+          ignition = { value: !ignition.value, sinceMs: nowMs };
+          if (!ignition.value && speedKmh > 3) ignition = { value: true, sinceMs: nowMs };
+          break;
+        case 4:
+          if (ignition.value) speedKmh = luck % 90;
+          if (speedKmh <= 3) stoodSinceMs = nowMs;
+          break;
+        case 5:
+          if (speedKmh > 3) stoodSinceMs = nowMs;
+          speedKmh = 0;
+          break;
+        case 6:
+          sight = sights[luck % sights.length] ?? 'full';
+          break;
+        case 7:
+          // Power cut: what was not committed never happened.
+          queue.length = 0;
+          state = createCommandsState(disk.record);
+          break;
+        case 8:
+          take(noteReadBack(state, sight === 'no-board' ? {} : { enginecutoff: relay }, evidence()));
+          break;
+        default:
+          nowMs += 500 + (luck % 20) * 500;
+          take(stepCommands(state, { kind: 'time' }, evidence()));
+          performOne(luck);
+          performOne(luck + 1);
+      }
+      if (luck % 2 === 0) performOne(luck);
+    }
+  }
+
+  it('the relay moves only when it is truly safe, never late, never twice, and only after the disk knows', () => {
+    fc.assert(fc.property(fc.array(fc.nat(4095), { minLength: 20, maxLength: 300 }), live), {
+      numRuns: 3000,
+    });
+  });
+});
+
+describe('a withdrawal', () => {
+  it('that comes before its command is remembered, so that the command is never carried out', () => {
+    const rig = createRig();
+    const body = command();
+    rig.envelope(command({ commandID: body.commandID, cancel: true }));
+    rig.envelope({ ...body, counter: body.counter + 100 });
+    counter += 100;
+    rig.at(parked(20_000));
+    expect(rig.log).toEqual([
+      'cancelled: withdrawn before it came',
+      'note: known already: cancelled',
+      'cancelled: said again',
+    ]);
+    expect(rig.drives).toEqual([]);
+  });
+
+  it('of a command that waits behind another one ends it', () => {
+    const rig = createRig('unknown');
+    rig.envelope(command());
+    rig.at(parked(1000));
+    const behind = command({ state: '0' });
+    rig.envelope(behind);
+    rig.envelope(command({ commandID: behind.commandID, cancel: true }));
+    expect(rig.log.slice(-2)).toEqual(['received', 'cancelled']);
+    rig.readBack({ enginecutoff: true });
+    rig.at(parked(30_000));
+    expect(rig.drives).toHaveLength(1);
+  });
+});
+
+describe('an unknown outcome', () => {
+  it('that reads back as not done counts as a try: a cut that takes the power away ends', () => {
+    const rig = createRig('unknown');
+    rig.envelope(command());
+    for (let ms = 1000; ms < 600_000; ms += 1000) {
+      rig.at(parked(ms));
+      rig.readBack({ enginecutoff: false });
+    }
+    expect(rig.drives).toHaveLength(commandLimits.mismatches);
+    expect(rig.log.at(-1)).toMatch(/^refused: the relay did not follow/);
+  });
+});
+
+describe('expiry', () => {
+  it('is judged by the latest that it can be', () => {
+    const rig = createRig();
+    rig.envelope(command({ expiresMs: startUtcMs + 60_000 }));
+    rig.at({ ...parked(31_000), latestUtcMs: startUtcMs + 61_000 });
+    expect(rig.log).toEqual(['received', 'expired']);
+  });
+});

@@ -1,0 +1,115 @@
+// The session as a specification: when it connects, what may be in flight, that only the broker's `ack` deletes, and
+// that a link on which nothing is acknowledged is given up.
+import { describe, expect, it } from 'vitest';
+import {
+  createDelivery,
+  type DeliveryEffect,
+  type DeliveryInput,
+  type DeliveryState,
+  deliveryLimits,
+  deliveryWakeMs,
+  stepDelivery,
+} from '../../agent/core/delivery.ts';
+
+/** Steps the machine at times of the caller's choice; `effects` are those of the last step. */
+function createRig(timeKnown = true) {
+  let state: DeliveryState = createDelivery(0, 1000);
+  const rig = {
+    effects: [] as readonly DeliveryEffect[],
+    state: () => state,
+    kinds: () => rig.effects.map(({ kind }) => kind),
+    at(ms: number, input: DeliveryInput = { kind: 'time' }) {
+      const step = stepDelivery(state, input, { ms, fraction: 0.5, timeKnown });
+      state = step.state;
+      rig.effects = step.effects;
+      return rig;
+    },
+    /** Connected, greeted and welcomed at `ms`. */
+    up(ms: number) {
+      return rig
+        .at(ms)
+        .at(ms, { kind: 'up', nonce: 'n' })
+        .at(ms, { kind: 'greeted' })
+        .at(ms, { kind: 'welcomed' });
+    },
+    send(ms: number, seqs: readonly number[]) {
+      return rig.at(ms, { kind: 'fetched', boot: 'b', seqs });
+    },
+    ack(ms: number, ranges: readonly (readonly [number, number])[]) {
+      return rig.at(ms, { kind: 'ack', ack: { boot: 'b', upTo: 0, ranges } });
+    },
+  };
+  return rig;
+}
+
+describe('a session', () => {
+  it('connects after its random delay, not before', () => {
+    const rig = createRig();
+    expect(rig.at(999).kinds()).toEqual([]);
+    expect(rig.at(1000).kinds()).toEqual(['connect']);
+  });
+
+  it('reads the outbox once it has greeted, or with no time of its own once it is welcomed', () => {
+    const rig = createRig(false);
+    rig.at(1000).at(1000, { kind: 'up', nonce: 'n' });
+    expect(rig.kinds()).toEqual(['greet']);
+    expect(rig.at(1000, { kind: 'greeted' }).kinds()).toEqual([]);
+    expect(rig.at(1000, { kind: 'welcomed' }).kinds()).toEqual(['fetch']);
+    const knowing = createRig();
+    knowing.at(1000).at(1000, { kind: 'up', nonce: 'n' });
+    expect(knowing.at(1000, { kind: 'greeted' }).kinds()).toEqual(['fetch']);
+  });
+
+  it('has at most four batches on the way', () => {
+    const rig = createRig().up(1000);
+    for (let batch = 1; batch < deliveryLimits.window; batch += 1)
+      expect(rig.send(1000, [batch]).kinds()).toEqual(['fetch']);
+    expect(rig.send(1000, [deliveryLimits.window]).kinds()).toEqual([]);
+    expect(rig.ack(1000, [[1, 1]]).kinds()).toEqual(['forget', 'fetch']);
+  });
+
+  it('deletes exactly what is acknowledged, and waits for the rest of a batch', () => {
+    const rig = createRig().up(1000).send(1000, [1, 2, 3]);
+    rig.ack(1100, [[1, 2]]);
+    expect(rig.effects[0]).toEqual({ kind: 'forget', boot: 'b', ranges: [[1, 2]] });
+    expect(rig.state().inFlight[0]?.seqs).toEqual([3]);
+    expect(rig.state().acknowledged).toBe(2);
+  });
+
+  it('looks again when something is stored while it reads an empty outbox', () => {
+    const rig = createRig().up(1000);
+    rig.at(1000, { kind: 'stored' });
+    expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual(['fetch']);
+    expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual([]);
+    expect(rig.at(1000, { kind: 'stored' }).kinds()).toEqual(['fetch']);
+  });
+
+  it('is given up when acknowledgements stay out, and all counts as unsent', () => {
+    const rig = createRig().up(1000).send(1000, [1]).at(1000, { kind: 'empty' });
+    const dueMs = deliveryWakeMs(rig.state());
+    expect(dueMs).toBe(1000 + deliveryLimits.ackTimeoutMs + 1);
+    expect(rig.at(dueMs - 1).kinds()).toEqual([]);
+    expect(rig.at(dueMs).kinds()).toEqual(['destroy', 'rewind']);
+    expect(rig.state()).toMatchObject({ inFlight: [], phase: { kind: 'waiting' } });
+  });
+
+  it('is given up when no welcome comes', () => {
+    const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' });
+    expect(rig.at(1000 + deliveryLimits.ackTimeoutMs + 1).kinds()).toEqual(['destroy', 'rewind']);
+  });
+
+  it('pauses ever longer between connections, and anew after a minute of one', () => {
+    const pauses: number[] = [];
+    const rig = createRig();
+    let ms = 1000;
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      rig.at(ms).at(ms, { kind: 'down', reason: 'refused' });
+      pauses.push(deliveryWakeMs(rig.state()) - ms);
+      ms = deliveryWakeMs(rig.state());
+    }
+    expect(pauses.at(-1)).toBeGreaterThan(pauses[0] ?? 0);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(deliveryLimits.backoff.capMs);
+    rig.up(ms).at(ms + deliveryLimits.stableMs, { kind: 'down', reason: 'gone' });
+    expect(rig.state().attempt).toBe(1);
+  });
+});

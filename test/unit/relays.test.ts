@@ -1,0 +1,152 @@
+// The relay supervisor as a specification: what is proved stays so, with bounded repairs; a cut that fell off comes back
+// only when that is safe; a cargo lock never opens by itself (edge-agents 2.3 rules 8 to 10).
+import { describe, expect, it } from 'vitest';
+import { createCommandsState } from '../../agent/core/command-draft.ts';
+import { adoptRelay, createCommandRecord } from '../../agent/core/command-record.ts';
+import type { Evidence } from '../../agent/core/evidence.ts';
+import {
+  createRelaysState,
+  noteRelays,
+  noteRepair,
+  type RelaysState,
+  relayLimits,
+  superviseRelays,
+} from '../../agent/core/relays.ts';
+import type { FeatureName, FeatureState } from '../../src/core/event.ts';
+import { statusText } from '../../src/core/status-codes.ts';
+
+const parked = (nowMs: number): Evidence => ({
+  nowMs,
+  ignition: { value: false, sinceMs: nowMs - 120_000 },
+  panic: { value: false, sinceMs: 0 },
+  motion: { value: null, sinceMs: 0 },
+  speed: { kind: 'standing', forMs: 120_000 },
+  trustedUtcMs: 1_800_000_000_000 + nowMs,
+  latestUtcMs: 1_800_000_000_000 + nowMs,
+  boardAlive: true,
+});
+const noSky = { kind: 'unknown', why: 'no position', suspect: false } as const;
+const on = (nowMs: number): Partial<Evidence> => ({ ignition: { value: true, sinceMs: nowMs - 5000 } });
+
+function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>, wasIgnitionOn = false) {
+  let commands = createCommandsState(createCommandRecord());
+  for (const feature of ['enginecutoff', 'cargoaccess'] as const) {
+    const state = confirmed[feature];
+    if (state !== undefined) commands = { ...commands, record: adoptRelay(commands.record, feature, state) };
+  }
+  let state: RelaysState = createRelaysState({ wasIgnitionOn });
+  const rig = {
+    told: [] as string[],
+    repairs: [] as string[],
+    /** The board says this; `boardCameUp` for its first word. */
+    read(nowMs: number, relays: Partial<Record<FeatureName, boolean>>, boardCameUp = false) {
+      state = noteRelays(state, relays, { atMs: nowMs, boardCameUp });
+      return rig;
+    },
+    look(nowMs: number, over: Partial<Evidence> = {}) {
+      const step = superviseRelays(state, { commands, evidence: { ...parked(nowMs), ...over } });
+      state = step.state;
+      for (const effect of step.effects) {
+        if (effect.kind === 'repair') rig.repairs.push(`${effect.feature} ${effect.state}`);
+        else rig.told.push(statusText(effect.draft.statusCode));
+        if (effect.kind === 'adopt')
+          commands = { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) };
+      }
+      return rig;
+    },
+    done(nowMs: number, readBack: boolean) {
+      state = noteRepair(state, { feature: 'enginecutoff', readBack, atMs: nowMs });
+      return rig;
+    },
+  };
+  return rig;
+}
+
+describe('a relay', () => {
+  it('that is as it should be is left alone', () => {
+    const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: true }, true).look(0);
+    expect([...rig.told, ...rig.repairs]).toEqual([]);
+  });
+
+  it('that is cut although it should not be is repaired whatever the vehicle does, and never given up', () => {
+    const rig = createRig({ enginecutoff: '0' });
+    for (let ms = 0; ms < 3_600_000; ms += 5000) {
+      rig.read(ms, { enginecutoff: true }).look(ms, { ...on(ms), speed: { kind: 'moving', speedKmh: 80 } });
+      rig.done(ms, true);
+    }
+    expect(rig.told).toEqual(['Relay_Mismatch', 'Relay_Fault']);
+    expect(rig.repairs.length).toBeGreaterThan(50);
+    expect(new Set(rig.repairs)).toEqual(new Set(['enginecutoff 0']));
+  });
+
+  it('is not judged by an old reading or a silent board', () => {
+    const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false });
+    rig.look(relayLimits.readingMs + 1).look(1, { boardAlive: false });
+    expect([...rig.told, ...rig.repairs]).toEqual([]);
+  });
+});
+
+describe('a confirmed cut that fell off', () => {
+  it('comes back at once after the board started, also without a position', () => {
+    const rig = createRig({ enginecutoff: '1' });
+    rig.read(0, { enginecutoff: false }, true).look(0, { speed: noSky });
+    expect(rig.repairs).toEqual(['enginecutoff 1']);
+    rig.done(50, true).look(50);
+    expect(rig.told).toEqual(['Relay_Restored']);
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ['ignition is on', { ignition: { value: true, sinceMs: 0 } }],
+    ['ignition is unknown', { ignition: { value: null, sinceMs: 0 } }],
+    ['the vehicle moves', { speed: { kind: 'moving', speedKmh: 5 } }],
+    ['the motion sensor reports movement', { motion: { value: true, sinceMs: 0 } }],
+  ])('stays off while %s', (_why, over) => {
+    const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true).look(0, over);
+    expect(rig.repairs).toEqual([]);
+  });
+
+  it('once the vehicle drove without it, comes back only when all of a new cut is proven', () => {
+    const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true).look(0, on(0));
+    // In a tunnel the ignition wire drops for a moment: this must not stop the engine.
+    const glitch = { ignition: { value: false, sinceMs: 5000 }, speed: noSky } as const;
+    rig.read(5400, { enginecutoff: false }).look(5400, glitch);
+    rig.read(5500, { enginecutoff: false }, true).look(5500, glitch);
+    expect(rig.repairs).toEqual([]);
+    rig.read(200_000, { enginecutoff: false }).look(200_000);
+    expect(rig.repairs).toEqual(['enginecutoff 1']);
+  });
+
+  it('counts as driven when ignition was on before the agent restarted', () => {
+    const rig = createRig({ enginecutoff: '1' }, true);
+    rig.read(0, { enginecutoff: false }, true).look(0, { speed: noSky });
+    expect(rig.repairs).toEqual([]);
+  });
+
+  it('is tried three times, ten seconds apart, then reported as a fault', () => {
+    const rig = createRig({ enginecutoff: '1' });
+    for (let ms = 0; ms < 120_000; ms += 1000) rig.read(ms, { enginecutoff: false }).look(ms).done(ms, false);
+    expect(rig.repairs).toHaveLength(relayLimits.tries);
+    expect(rig.told).toEqual(['Relay_Mismatch', 'Relay_Fault']);
+  });
+});
+
+describe('without a record', () => {
+  it('the engine is left as it is found, and that is told', () => {
+    expect(createRig({}).read(0, { enginecutoff: true }).look(0).told).toEqual(['Vehicle_Disable']);
+    expect(createRig({}).read(0, { enginecutoff: false }).look(0).told).toEqual(['Vehicle_Enable']);
+  });
+
+  it('an open cargo lock is locked', () => {
+    const rig = createRig({}).read(0, { cargoaccess: true }).look(0).look(500);
+    expect(rig.told).toEqual(['Relay_Mismatch']);
+    expect(rig.repairs).toEqual(['cargoaccess 0']);
+  });
+});
+
+describe('a cargo lock', () => {
+  it('that fell shut stays shut', () => {
+    const rig = createRig({ cargoaccess: '1' }).read(0, { cargoaccess: false }, true).look(0).look(500);
+    expect(rig.told).toEqual(['Door_Lock']);
+    expect(rig.repairs).toEqual([]);
+  });
+});

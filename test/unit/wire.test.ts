@@ -1,0 +1,271 @@
+// The wire codec as a specification: whatever is encoded comes back, whatever comes is decoded or refused in words,
+// and a batch of a drive costs less than 20 bytes an event.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  commandStates,
+  eventLimits,
+  type FleetEvent,
+  featureNames,
+  inputNames,
+  timeQualities,
+} from '../../src/core/event.ts';
+import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
+import {
+  decodeAck,
+  decodeCommand,
+  decodeEvents,
+  decodeHello,
+  decodeWelcome,
+  toRanges,
+} from '../../src/core/wire.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const json = (value: unknown): Uint8Array => bytes(JSON.stringify(value));
+
+/** A 10 s drive through a town, as an agent reports it. */
+function drive(count: number): FleetEvent[] {
+  return Array.from({ length: count }, (_unused, index) => ({
+    seq: 1000 + index,
+    timestamp: 1_790_000_000_000 + index * 10_000 + ((index * 37) % 40),
+    upMs: 5_000_000 + index * 10_000 + ((index * 37) % 40),
+    timeQuality: 'gnss',
+    statusCode: 61_472,
+    latitude: 43.651_07 + Math.sin(index / 9) * 0.01,
+    longitude: -79.347_02 + index * 0.0013,
+    altitude: 90 + (index % 7),
+    speed: 48 + ((index * 13) % 20) / 2,
+    heading: (80 + index * 3) % 360,
+    hdop: 0.9,
+    satellites: 11,
+    odometer: 1200.5 + index * 0.14,
+    fuelLevel: 0.62,
+    inputs: { ignition: true, panic: false, cargoDoor: false },
+    outputs: { enginecutoff: false, cargoaccess: false },
+  }));
+}
+
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/);
+const steps = (low: number, high: number, scale: number): fc.Arbitrary<number> =>
+  fc.integer({ min: low * scale, max: high * scale }).map((value) => value / scale);
+const flags = (names: readonly string[]) =>
+  fc.dictionary(fc.constantFrom(...names), fc.boolean(), { minKeys: 1, noNullPrototype: true });
+
+const eventArbitrary: fc.Arbitrary<Omit<FleetEvent, 'seq'>> = fc
+  .record({
+    timestamp: fc.option(fc.integer({ min: 0, max: eventLimits.timestamp }), { nil: null }),
+    upMs: fc.integer({ min: 0, max: 2 ** 40 }),
+    timeQuality: fc.constantFrom(...timeQualities),
+    statusCode: fc.integer({ min: 1, max: 65_535 }),
+    position: optional(
+      fc.record({ latitude: steps(-90, 90, 10_000_000), longitude: steps(-180, 180, 10_000_000) }),
+    ),
+    altitude: optional(fc.integer({ min: -1000, max: 20_000 })),
+    speed: optional(steps(0, 1000, 10)),
+    heading: optional(fc.integer({ min: 0, max: 360 })),
+    hdop: optional(steps(0, 1000, 10)),
+    satellites: optional(fc.nat(200)),
+    odometer: optional(steps(0, 2_000_000, 1000)),
+    fuelLevel: optional(steps(0, 1, 1000)),
+    inputs: optional(flags(inputNames)),
+    outputs: optional(flags(featureNames)),
+    geozoneID: optional(id),
+    command: optional(fc.record({ commandID: id, commandState: fc.constantFrom(...commandStates) })),
+    attributes: optional(
+      fc.dictionary(
+        id,
+        fc.oneof(fc.string({ maxLength: 20 }), fc.integer(), fc.boolean(), fc.constant(null)),
+        {
+          maxKeys: 4,
+          noNullPrototype: true,
+        },
+      ),
+    ),
+  })
+  .map(({ position, command, ...rest }) => {
+    const event = { ...rest, ...position, ...command };
+    return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== undefined)) as Omit<
+      FleetEvent,
+      'seq'
+    >;
+  });
+
+const number = (events: readonly Omit<FleetEvent, 'seq'>[]): FleetEvent[] =>
+  events.map((event, index) => ({ ...event, seq: index * 3 + 1 }));
+
+describe('a protobuf batch', () => {
+  it('brings back every event exactly, in as many batches as it takes', () => {
+    fc.assert(
+      fc.property(id, fc.array(eventArbitrary, { minLength: 1, maxLength: 40 }), (boot, drafts) => {
+        let left = number(drafts);
+        while (left.length > 0) {
+          const { payload, count } = encodeProtobuf(boot, left);
+          expect(count).toBeGreaterThan(0);
+          expect(decodeEvents(payload)).toEqual({ ok: true, batch: { boot, events: left.slice(0, count) } });
+          left = left.slice(count);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('costs at most 20 bytes an event in batches of 25', () => {
+    const perEvent = (count: number): number =>
+      encodeProtobuf('b7f3a1c2', drive(count)).payload.length / count;
+    console.log(
+      `bytes an event: alone ${perEvent(1)}, by 25 ${perEvent(25).toFixed(1)}, by 50 ${perEvent(50).toFixed(1)}`,
+    );
+    expect(perEvent(25)).toBeLessThanOrEqual(20);
+  });
+
+  it('never exceeds the packet limit', () => {
+    const heavy = drive(500).map((event) => ({ ...event, attributes: { text: 'ü'.repeat(900) } }));
+    const { payload, count } = encodeProtobuf('b1', heavy);
+    expect(payload.length).toBeLessThanOrEqual(eventLimits.payloadBytes);
+    expect(count).toBeGreaterThan(5);
+  });
+
+  it('survives any mutation: decoded to sane values or refused in words', () => {
+    const sound = encodeProtobuf('b7f3a1c2', drive(25)).payload;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(sound.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }),
+        fc.nat(sound.length),
+        (flips, cut) => {
+          const mutated = sound.slice(0, cut % 3 === 0 ? cut : sound.length);
+          for (const [at, value] of flips) if (at < mutated.length) mutated[at] = value;
+          const decoded = decodeEvents(mutated);
+          if (!decoded.ok) expect(decoded.reason.length).toBeGreaterThan(0);
+          for (const event of decoded.ok ? decoded.batch.events : []) {
+            if (event.latitude !== undefined) expect(Math.abs(event.latitude)).toBeLessThanOrEqual(90);
+            expect(event.seq).toBeGreaterThan(0);
+          }
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('a JSON payload', () => {
+  it('may be a batch with a boot, as in the wire protocol', () => {
+    const decoded = decodeEvents(
+      json({
+        boot: 'b1',
+        events: [
+          {
+            seq: 1,
+            timestamp: 1_763_683_200,
+            statusCode: 61_472,
+            latitude: 43.65107,
+            longitude: -79.34702,
+            speed: 54,
+            heading: 181,
+            altitude: 90,
+            odometer: 1200.5,
+            fuelLevel: 0.62,
+            inputs: { ignition: true },
+            geozoneID: 'depot',
+            attributes: {},
+          },
+        ],
+      }),
+    );
+    expect(decoded).toMatchObject({
+      ok: true,
+      batch: { boot: 'b1', events: [{ seq: 1, timestamp: 1_763_683_200_000, speed: 54 }] },
+    });
+  });
+
+  it('may be a single bare event, in seconds or milliseconds', () => {
+    for (const timestamp of [1_763_683_200, 1_763_683_200_000]) {
+      const decoded = decodeEvents(json({ timestamp, statusCode: 63_553 }));
+      expect(decoded).toMatchObject({
+        ok: true,
+        batch: { boot: null, events: [{ seq: 0, timestamp: 1_763_683_200_000 }] },
+      });
+    }
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['not JSON in UTF-8', bytes('{"boot":')],
+    ['not JSON in UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+    ['the payload must be a JSON object', bytes('[]')],
+    ['empty payload', new Uint8Array(0)],
+    ['unknown key "lat"', json({ timestamp: 1, statusCode: 1, lat: 3 })],
+    ['latitude and longitude go together', json({ timestamp: 1, statusCode: 1, latitude: 3 })],
+    [
+      'latitude must be a number from -90 to 90',
+      json({ timestamp: 1, statusCode: 1, latitude: 91, longitude: 0 }),
+    ],
+    ['speed must be a number', json({ timestamp: 1, statusCode: 1, speed: '54' })],
+    ['statusCode must be an integer from 1 to 65535', json({ timestamp: 1, statusCode: 70_000 })],
+    [
+      'events[1]: seq must be an integer of at least 1',
+      json({
+        boot: 'b',
+        events: [
+          { seq: 1, timestamp: 1, statusCode: 1 },
+          { timestamp: 1, statusCode: 1 },
+        ],
+      }),
+    ],
+    ['inputs has the unknown key "door"', json({ timestamp: 1, statusCode: 1, inputs: { door: true } })],
+    ['boot must be 1 to 64 of [A-Za-z0-9_-]', json({ boot: 'a/b', events: [] })],
+    ['seq needs boot: send {"boot":"…","events":[…]}', json({ seq: 1, timestamp: 1, statusCode: 1 })],
+    ['timestamp must be a positive number, epoch seconds or milliseconds', json({ statusCode: 1 })],
+  ])('is refused: %s', (reason, payload) => {
+    expect(decodeEvents(payload)).toEqual({ ok: false, reason });
+  });
+
+  it('of any shape never throws', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => void decodeEvents(bytes(text))),
+      { numRuns: 2000 },
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (payload) => void decodeEvents(payload)),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('the other messages', () => {
+  it('of any bytes are decoded or null, never thrown', () => {
+    for (const decode of [decodeHello, decodeWelcome, decodeAck, decodeCommand]) {
+      fc.assert(
+        fc.property(fc.json(), (text) => void decode(bytes(text))),
+        { numRuns: 500 },
+      );
+      expect(decode(new Uint8Array([1, 2, 3]))).toBeNull();
+    }
+  });
+
+  it('acknowledge exact ranges', () => {
+    expect(toRanges([9, 1, 2, 3, 7, 8])).toEqual([
+      [1, 3],
+      [7, 9],
+    ]);
+    expect(
+      decodeAck(
+        json({
+          boot: 'b1',
+          upTo: 3,
+          ranges: [
+            [1, 3],
+            [7, 9],
+          ],
+        }),
+      ),
+    ).toEqual({
+      boot: 'b1',
+      upTo: 3,
+      ranges: [
+        [1, 3],
+        [7, 9],
+      ],
+    });
+    expect(decodeAck(json({ boot: 'b1', upTo: 3, ranges: [[3, 1]] }))).toBeNull();
+  });
+});
