@@ -25,8 +25,6 @@ export interface BrokerOptions {
   readonly log: Log;
   readonly openMqttServer: OpenMqttServer;
   readonly mqtt: { readonly host: string; readonly port: number; readonly limits?: Partial<MqttLimits> };
-  /** Called for every batch of events after its commit, for live streams and notifications. */
-  readonly onCommitted?: (committed: Committed) => void;
 }
 
 export interface BrokerMetrics {
@@ -52,6 +50,8 @@ export interface BrokerServices {
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: DeviceAddress, reason: string): void;
   metrics(): BrokerMetrics;
+  /** Calls for every payload of events after its commit; must not throw. Gives the way to stop. */
+  onCommitted(listener: (committed: Committed) => void): Cancel;
 }
 
 export interface Broker {
@@ -80,6 +80,7 @@ interface Parts {
   readonly ledger: CommandLedger;
   /** Hash that each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly hashes: WeakMap<DeviceRef, string>;
+  readonly listeners: Set<(committed: Committed) => void>;
   mqtt: MqttServer | null;
 }
 
@@ -195,6 +196,10 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
     isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
     kick: (device, reason) => mqtt.kick(device, reason),
     metrics: () => ({ connections: mqtt.connectionCount(), lagMs: commits.lagMs(), ...ingest.counts() }),
+    onCommitted(listener) {
+      parts.listeners.add(listener);
+      return () => void parts.listeners.delete(listener);
+    },
   };
 }
 
@@ -224,10 +229,18 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     log,
     onCommitted: (committed) => {
       ledger.onCommitted(committed);
-      options.onCommitted?.(committed);
+      for (const listener of parts.listeners) listener(committed);
     },
   });
-  const parts: Parts = { options, commits, ingest, ledger, hashes: new WeakMap(), mqtt: null };
+  const parts: Parts = {
+    options,
+    commits,
+    ingest,
+    ledger,
+    hashes: new WeakMap(),
+    listeners: new Set(),
+    mqtt: null,
+  };
   const closeStore = async (): Promise<void> => {
     await ingest.close();
     await ledger.close();

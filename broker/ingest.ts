@@ -30,6 +30,8 @@ export interface Committed {
   readonly device: DeviceRef;
   readonly boot: string | null;
   readonly fresh: readonly FleetEvent[];
+  /** The number in the store of each event of `fresh`. */
+  readonly eventNos: readonly number[];
   readonly projection: Projection;
 }
 
@@ -99,10 +101,26 @@ function statementsOf(accepted: Accepted): { readonly inserts: Statement[]; read
   return { inserts, present: [...present, insertBoot(deviceNo, boot, receivedMs), ...advances] };
 }
 
+interface Fresh {
+  readonly events: readonly FleetEvent[];
+  readonly eventNos: readonly number[];
+}
+
 /** The events that were not there before; of two with one number in a payload the first one counts. */
-function freshOf(accepted: Accepted, inserted: readonly WriteResult[]): readonly FleetEvent[] {
-  const seqs = new Set(inserted.flatMap(({ rows }) => rows.map((row) => numberOf(row, 'seq'))));
-  return accepted.events.filter(({ seq }) => seqs.delete(seq));
+function freshOf(accepted: Accepted, inserted: readonly WriteResult[]): Fresh {
+  const numbers = new Map(
+    inserted.flatMap(({ rows }) => rows.map((row) => [numberOf(row, 'seq'), numberOf(row, 'event_no')])),
+  );
+  const events: FleetEvent[] = [];
+  const eventNos: number[] = [];
+  for (const event of accepted.events) {
+    const eventNo = numbers.get(event.seq);
+    if (eventNo === undefined) continue;
+    numbers.delete(event.seq);
+    events.push(event);
+    eventNos.push(eventNo);
+  }
+  return { events, eventNos };
 }
 
 function ackOf(accepted: Accepted, results: readonly WriteResult[]): Ack | null {
@@ -137,14 +155,14 @@ export function createIngest(options: IngestOptions): Ingest {
     return { kind: 'quarantined', reason };
   };
 
-  const publish = (accepted: Accepted, fresh: readonly FleetEvent[]): void => {
+  const publish = (accepted: Accepted, fresh: Fresh): void => {
     const { device, boot, projection } = accepted;
     if (projection.futureCount > 0) {
       const { accountID, deviceID } = device;
       log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
     }
     try {
-      onCommitted({ device, boot, fresh, projection });
+      onCommitted({ device, boot, fresh: fresh.events, eventNos: fresh.eventNos, projection });
     } catch (thrown) {
       // The events are stored; whoever listens must not be able to hold up the acknowledgement.
       log.error('listener failed', { reason: messageOf(thrown) });
@@ -164,10 +182,10 @@ export function createIngest(options: IngestOptions): Ingest {
       return quarantine(accepted.device, { verb: 'events', payload, reason: messageOf(thrown) });
     }
     const fresh = freshOf(accepted, results.slice(0, inserts.length));
-    counts.events += fresh.length;
-    counts.duplicates += accepted.events.length - fresh.length;
+    counts.events += fresh.events.length;
+    counts.duplicates += accepted.events.length - fresh.events.length;
     publish(accepted, fresh);
-    return { kind: 'stored', fresh, ack: ackOf(accepted, results) };
+    return { kind: 'stored', fresh: fresh.events, ack: ackOf(accepted, results) };
   };
 
   const tracked = async (work: () => Promise<Outcome>): Promise<Outcome> => {

@@ -20,9 +20,9 @@ import { operations } from './api/operations.ts';
 import { type Broker, createBroker } from './broker.ts';
 import { createCommandLine, type Flags } from './command-line.ts';
 import { type BrokerConfig, brokerSchema, loadBrokerConfig } from './config.ts';
-import { createLoginThrottle } from './core/login-throttle.ts';
 import { createDatabaseCheck } from './database-check.ts';
 import { issueDeviceSecret } from './device-secret.ts';
+import { createServices, type Services } from './services.ts';
 import { migrations } from './store/migrations.ts';
 
 const pageSize = 4096;
@@ -40,6 +40,7 @@ function print(flags: Flags, output: { readonly json: object; readonly text: str
 
 interface Running {
   readonly broker: Broker;
+  readonly services: Services;
   readonly http: HttpServer;
   markStopping(): void;
 }
@@ -68,10 +69,10 @@ async function open(config: BrokerConfig): Promise<Running> {
     { name: 'mqtt', fault: isStopping ? 'is stopping' : null },
   ];
   try {
-    const services = { ...broker.services, passwords: createPasswords(), throttle: createLoginThrottle() };
+    const services = createServices({ broker: broker.services, passwords: createPasswords() });
     const { trustedProxies, host, port } = config.http;
     const http = await createHttpServer({
-      services,
+      services: services.api,
       operations,
       version: readVersion(),
       readiness,
@@ -84,7 +85,7 @@ async function open(config: BrokerConfig): Promise<Running> {
       mqttHost: config.mqtt.host,
       mqttPort: broker.mqttPort,
     });
-    return { broker, http, markStopping: () => void (isStopping = true) };
+    return { broker, services, http, markStopping: () => void (isStopping = true) };
   } catch (thrown) {
     await broker.close();
     throw thrown;
@@ -95,7 +96,8 @@ async function start(flags: Flags): Promise<void> {
   const running = await open(configOf(flags).value);
   await untilStopped();
   running.markStopping();
-  await running.broker.close(running.http.close());
+  const { broker, services, http } = running;
+  await broker.close(Promise.all([http.close(), services.close()]));
 }
 
 /** Opens the database for one piece of work and closes it whatever happens; the broker may run meanwhile. */

@@ -50,6 +50,15 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
+/** Text in UTF-8. */
+export function parseText(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new AppError('malformed_request', 'the body is not UTF-8', { hint: 'Save the file as UTF-8.' });
+  }
+}
+
 /** What the parser refuses before there is a request, by Node's code. */
 export const wireFaults: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `the headers are longer than ${httpLimits.headerBytes} bytes`,

@@ -12,13 +12,21 @@ import {
 import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import { authenticate } from '../api/caller.ts';
-import { acceptsJson, createPathTable } from '../api/negotiation.ts';
+import { acceptsType, createPathTable } from '../api/negotiation.ts';
 import { createOpenapi } from '../api/openapi.ts';
 import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
 import { createChecker } from '../api/request.ts';
 import { roleCovers } from '../core/session.ts';
-import { httpLimits, listenError, parseJson, translateFault, wireFaults } from './fastify-faults.ts';
+import { sendAnswer } from './fastify-answer.ts';
+import {
+  httpLimits,
+  listenError,
+  parseJson,
+  parseText,
+  translateFault,
+  wireFaults,
+} from './fastify-faults.ts';
 import { registerDocs } from './swagger.ts';
 
 const probePaths = ['/', '/livez', '/readyz', '/openapi.json'] as const;
@@ -178,6 +186,26 @@ function needRole(caller: Caller, operation: Operation): void {
   );
 }
 
+/** A body that is not JSON, told apart from one that is a JSON text. */
+class TextBody {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The body as an object: a text of the further media type stands as its one member. */
+function bodyOf(request: FastifyRequest, { textBody }: Operation): unknown {
+  if (!(request.body instanceof TextBody)) return request.body;
+  if (textBody === undefined) {
+    throw new AppError('not_acceptable', 'the body is not declared as application/json', {
+      hint: 'Send JSON with `Content-Type: application/json`.',
+    });
+  }
+  return { [textBody.member]: request.body.text };
+}
+
 function addOperation({ app, options, callers }: Host, operation: Operation): void {
   const { services } = options;
   const checker = createChecker(operation);
@@ -192,9 +220,10 @@ function addOperation({ app, options, callers }: Host, operation: Operation): vo
         if (operation.access !== 'public') {
           callers.set(request, await authenticate(request.headers.authorization, services));
         }
-        if (!acceptsJson(request.headers.accept)) {
-          throw new AppError('not_acceptable', 'the Accept header excludes application/json', {
-            hint: 'Send `Accept: application/json`, or none.',
+        const type = operation.produces ?? 'application/json';
+        if (!acceptsType(request.headers.accept, type)) {
+          throw new AppError('not_acceptable', `the Accept header excludes ${type}`, {
+            hint: `Send \`Accept: ${type}\`, or none.`,
           });
         }
       },
@@ -202,13 +231,12 @@ function addOperation({ app, options, callers }: Host, operation: Operation): vo
         const caller = callers.get(request) ?? null;
         if (caller !== null) needRole(caller, operation);
         checker.checkParams(request.params);
+        checker.checkQuery(request.query);
         if (operation.body !== null && request.body === undefined) parseJson(Buffer.alloc(0));
-        const body = checker.readBody(request.body);
-        const result = await operation.run(
-          { params: request.params, body, caller, source: request.ip },
-          services,
-        );
-        return reply.type('application/json; charset=utf-8').send(JSON.stringify(result));
+        const body = checker.readBody(bodyOf(request, operation));
+        const { params, query, ip: source } = request;
+        const result = await operation.run({ params, query, body, caller, source }, services);
+        return sendAnswer({ request, reply }, operation, result);
       },
     });
   }
@@ -248,6 +276,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     'application/json',
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => parseJson(body),
+  );
+  app.addContentTypeParser(
+    'text/csv',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => new TextBody(parseText(body)),
   );
   addUnknownPaths(host);
   app.addHook('onRequest', async (_request, reply) => {

@@ -33,6 +33,8 @@ export async function authenticate(
       log.warn('session-touch-failed', { reason: messageOf(thrown) });
     }
   }
-  const { accountID, userID, role, tokenHash } = session;
-  return { accountID, userID, role, tokenHash };
+  const { accountID, userID, role, tokenHash, seesAll } = session;
+  // An administrator is never limited: he could change his own groups.
+  const limitedTo = seesAll || role === 'admin' ? null : userID;
+  return { accountID, userID, role, tokenHash, scope: { accountID, limitedTo } };
 }

@@ -10,7 +10,7 @@ import {
   type DeviceKey,
   type DeviceRow,
   deviceStates,
-  findDevice,
+  findVisibleDevice,
   insertDevice,
   listDevices,
   listStates,
@@ -18,20 +18,28 @@ import {
 } from '../store/devices.ts';
 import { holderOfUniqueID } from '../store/unique-ids.ts';
 import { exampleDevice } from './examples.ts';
-import { type ApiServices, type Caller, operation } from './operation.ts';
+import { type ApiServices, type Caller, operation, type Pages } from './operation.ts';
 import { type DeviceView, device, envelope, ok } from './shapes.ts';
 import { type DeviceParts, mayUpdateDevices, viewDevice } from './views.ts';
 
-/** @throws AppError `not_found`, in the same words for a device of another account. */
-export async function needDevice(services: ApiServices, key: DeviceKey): Promise<DeviceRow> {
-  const row = await findDevice(services.db, key);
-  if (row === null) throw new AppError('not_found', `there is no device ${JSON.stringify(key.deviceID)}`);
+/** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
+export async function needDevice(
+  services: ApiServices,
+  caller: Caller,
+  deviceID: string,
+): Promise<DeviceRow> {
+  const row = await findVisibleDevice(services.db, caller.scope, deviceID);
+  if (row === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
   return row;
 }
 
 /** A device with its states and pending commands. */
-export async function readParts(services: ApiServices, key: DeviceKey): Promise<DeviceParts> {
-  const row = await needDevice(services, key);
+export async function readParts(
+  services: ApiServices,
+  caller: Caller,
+  deviceID: string,
+): Promise<DeviceParts> {
+  const row = await needDevice(services, caller, deviceID);
   const [states, pending] = await Promise.all([
     deviceStates(services.db, row.deviceNo),
     unfinishedOf(services.db, row.deviceNo),
@@ -39,11 +47,20 @@ export async function readParts(services: ApiServices, key: DeviceKey): Promise<
   return { row, states, pending };
 }
 
-async function readAll(services: ApiServices, caller: Caller): Promise<DeviceView[]> {
-  const [rows, states, commands] = await Promise.all([
-    listDevices(services.db, caller.accountID),
-    listStates(services.db, caller.accountID),
-    unfinishedCommands(services.db, caller.accountID),
+/** Devices read at once: a few milliseconds of work, then others have their turn. */
+const devicesPerPage = 200;
+
+async function viewPage(
+  services: ApiServices,
+  caller: Caller,
+  rows: readonly DeviceRow[],
+): Promise<readonly DeviceView[]> {
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const span = { from: first.deviceID, to: last.deviceID };
+  const [states, commands] = await Promise.all([
+    listStates(services.db, caller.scope, span),
+    unfinishedCommands(services.db, caller.scope, span),
   ]);
   const pending = new Map<number, CommandRow[]>();
   for (const command of commands) {
@@ -57,11 +74,22 @@ async function readAll(services: ApiServices, caller: Caller): Promise<DeviceVie
   );
 }
 
+async function* allDevices(services: ApiServices, caller: Caller): Pages<DeviceView> {
+  let after = '';
+  for (;;) {
+    const rows = await listDevices(services.db, caller.scope, { after, limit: devicesPerPage });
+    if (rows.length > 0) yield await viewPage(services, caller, rows);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < devicesPerPage) return;
+    after = last.deviceID;
+  }
+}
+
 const getAllDevices = operation({
   id: 'getAllDevices',
   method: 'GET',
   path: '/device/getalldevices/authorization',
-  plainForm: true,
+  forms: ['versioned', 'plain'],
   access: 'viewer',
   tag: 'Devices',
   summary: 'All devices of the account',
@@ -86,7 +114,7 @@ states and pending commands. \`geozones\` is an object keyed by geozone id; it i
     return {
       ...ok,
       geozones: {},
-      devices: await readAll(services, caller),
+      devices: allDevices(services, caller),
       hasUpdateDevicePrivileges: mayUpdateDevices(caller),
     };
   },
@@ -96,7 +124,7 @@ const getDevice = operation({
   id: 'getDevice',
   method: 'GET',
   path: '/device/getdevice/{deviceID}/authorization',
-  plainForm: true,
+  forms: ['versioned', 'plain'],
   access: 'viewer',
   tag: 'Devices',
   summary: 'One device',
@@ -111,8 +139,7 @@ vehicle has read its relay back.`,
   effects: false,
   examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
   async run({ params, caller }, services) {
-    const key = { accountID: caller.accountID, deviceID: params.deviceID };
-    return viewDevice(await readParts(services, key), caller);
+    return viewDevice(await readParts(services, caller, params.deviceID), caller);
   },
 });
 
@@ -167,7 +194,7 @@ const createDevice = operation({
   id: 'createDevice',
   method: 'POST',
   path: '/device/createdevice/authorization',
-  plainForm: true,
+  forms: ['versioned', 'plain'],
   access: 'operator',
   tag: 'Devices',
   summary: 'Create a device, or change it',
@@ -213,7 +240,7 @@ The unit's own MQTT secret is issued at the broker: \`fleetward-broker device se
       ...insertDevice(key, { createdS, fields: { ...generated, ...fields } }),
       updateDevice(key, fields),
     ]);
-    return viewDevice(await readParts(services, key), caller);
+    return viewDevice(await readParts(services, caller, key.deviceID), caller);
   },
 });
 
@@ -221,7 +248,7 @@ const changeDevice = operation({
   id: 'updateDevice',
   method: 'POST',
   path: '/device/updatedevice/authorization',
-  plainForm: false,
+  forms: ['versioned'],
   access: 'operator',
   tag: 'Devices',
   summary: 'Change a device',
@@ -249,7 +276,7 @@ ${spelling}`,
   },
   async run({ body, caller }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceid };
-    await needDevice(services, key);
+    await needDevice(services, caller, body.deviceid);
     const fields = given({
       uniqueID: body.uniqueid?.toString(),
       sms: body.sms,
@@ -257,7 +284,7 @@ ${spelling}`,
       driver: body.devicedriver,
     });
     await writeUnique(services, { key, fields }, [updateDevice(key, fields)]);
-    return viewDevice(await readParts(services, key), caller);
+    return viewDevice(await readParts(services, caller, key.deviceID), caller);
   },
 });
 

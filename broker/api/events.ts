@@ -4,8 +4,8 @@ import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
 import { activationCodes } from '../core/activation.ts';
 import { aheadMostMs } from '../core/projection.ts';
-import type { DeviceKey } from '../store/devices.ts';
 import {
+  type DeviceOf,
   type EventRange,
   type EventRow,
   eventsInRange,
@@ -30,18 +30,18 @@ const epochText = (wildcard: string) =>
 /** @throws AppError `invalid_content` when there are more than `recordsMost`. */
 async function readRange(
   services: ApiServices,
-  range: Omit<EventRange, 'afterEventNo' | 'limit'>,
+  range: Omit<EventRange, 'after' | 'limit'>,
 ): Promise<readonly EventRow[]> {
   const found: EventRow[] = [];
-  let afterEventNo: EventRange['afterEventNo'] = null;
+  let after: EventRange['after'] = null;
   while (found.length <= recordsMost) {
     // One record beyond the limit is enough to know.
     const limit = Math.min(pageSize, recordsMost + 1 - found.length);
-    const page = await eventsInRange(services.db, { ...range, afterEventNo, limit });
+    const page = await eventsInRange(services.db, { ...range, after, limit });
     found.push(...page);
     const last = page.at(-1);
     if (last === undefined || page.length < limit) return found;
-    afterEventNo = { timestampMs: last.timestampMs, eventNo: last.eventNo };
+    after = { timestampMs: last.timestampMs, eventNo: last.eventNo };
   }
   throw new AppError('invalid_content', `the range holds more than ${recordsMost} records`, {
     hint: `Ask for a shorter range; the first ${recordsMost} records end at ${Math.floor((found[recordsMost - 1]?.timestampMs ?? 0) / 1000)}.`,
@@ -49,17 +49,17 @@ async function readRange(
 }
 
 /** One record from a clock that ran years ahead must not hide all that follow; it stands only where it is the only kind. */
-async function newestOf(services: ApiServices, key: DeviceKey): Promise<readonly EventRow[]> {
+async function newestOf(services: ApiServices, of: DeviceOf): Promise<readonly EventRow[]> {
   const toMs = Math.round(services.clock.utcMs()) + aheadMostMs;
-  const newest = await latestEventUntil(services.db, { ...key, toMs });
-  return newest === null ? latestEvents(services.db, key.accountID, key.deviceID, 1) : [newest];
+  const newest = await latestEventUntil(services.db, { ...of, toMs });
+  return newest === null ? latestEvents(services.db, of, 1) : [newest];
 }
 
 const latest = operation({
   id: 'latestEvent',
   method: 'GET',
   path: '/eventdata/latest/{deviceID}/authorization',
-  plainForm: false,
+  forms: ['versioned'],
   access: 'viewer',
   tag: 'Events',
   summary: 'Newest record of a device',
@@ -77,9 +77,8 @@ device has sent nothing. A record more than a day in the future is left out as l
     result: { ...ok, eventdata: { devices: [exampleEvent] } },
   },
   async run({ params, caller }, services) {
-    const key = { accountID: caller.accountID, deviceID: params.deviceID };
-    const device = await needDevice(services, key);
-    const rows = await newestOf(services, key);
+    const device = await needDevice(services, caller, params.deviceID);
+    const rows = await newestOf(services, { scope: caller.scope, deviceID: device.deviceID });
     return { ...ok, eventdata: { devices: rows.map((row) => viewEvent(row, device.description)) } };
   },
 });
@@ -88,7 +87,7 @@ const deviceMetadata = operation({
   id: 'deviceMetadataRange',
   method: 'GET',
   path: '/eventdata/devicemetadata/{deviceID}/{startTime}/{endTime}/authorization',
-  plainForm: false,
+  forms: ['versioned'],
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device over a time range',
@@ -127,8 +126,9 @@ The answer is complete. A range of more than ${recordsMost} records answers 422 
     },
   },
   async run({ params, caller }, services) {
-    const key = { accountID: caller.accountID, deviceID: params.deviceID };
-    const parts = await readParts(services, key);
+    const { scope } = caller;
+    const { deviceID } = params;
+    const parts = await readParts(services, caller, deviceID);
     const startS = Number(params.startTime);
     const endS = Number(params.endTime);
     if (endS !== 0 && startS > endS) {
@@ -137,7 +137,13 @@ The answer is complete. A range of more than ${recordsMost} records answers 422 
       });
     }
     const toMs = endS === 0 ? Number.MAX_SAFE_INTEGER : endS * 1000 + 999;
-    const rows = await readRange(services, { ...key, fromMs: startS * 1000, toMs, statusCodes: null });
+    const rows = await readRange(services, {
+      scope,
+      deviceID,
+      fromMs: startS * 1000,
+      toMs,
+      statusCodes: null,
+    });
     return {
       ...ok,
       metadata: rows.map((row) => viewMetadata(row, parts.row)),
@@ -152,7 +158,7 @@ const deviceActivations = operation({
   id: 'getDeviceActivations',
   method: 'GET',
   path: '/device/getdeviceactivations/{deviceID}/authorization',
-  plainForm: true,
+  forms: ['versioned', 'plain'],
   access: 'viewer',
   tag: 'Events',
   summary: 'Alerts of a device in the last 24 hours',
@@ -173,13 +179,14 @@ tamper, supply), oldest first. A record more than a day in the future counts by 
     },
   },
   async run({ params, caller }, services) {
-    const key = { accountID: caller.accountID, deviceID: params.deviceID };
-    const device = await needDevice(services, key);
+    const { scope } = caller;
+    const { deviceID } = params;
+    const device = await needDevice(services, caller, deviceID);
     const nowMs = Math.round(services.clock.utcMs());
     const fromMs = nowMs - daySeconds * 1000;
     // No upper end: an alarm of a clock that runs ahead is shown too, but for a day and not until that time has come.
     const toMs = Number.MAX_SAFE_INTEGER;
-    const found = await readRange(services, { ...key, fromMs, toMs, statusCodes: activationCodes });
+    const found = await readRange(services, { scope, deviceID, fromMs, toMs, statusCodes: activationCodes });
     const rows = found.filter((row) => row.timestampMs <= nowMs + aheadMostMs || row.receivedMs >= fromMs);
     return { ...ok, eventdata: { devices: rows.map((row) => viewEvent(row, device.description)) } };
   },

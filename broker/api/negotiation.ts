@@ -1,23 +1,23 @@
-// Whether a client takes JSON (RFC 9110 section 12.5.1), and which verbs a path knows. Pure; it must decide the same
+// Whether a client takes a media type (RFC 9110 section 12.5.1), and which verbs a path knows. Pure; it must decide the same
 // for every path, so that 404, 405 and 406 never depend on a framework's taste.
 import { type Operation, servedPaths } from './operation.ts';
 
-/** How closely a media range names JSON: 3 exactly, 2 `application/*`, 1 anything, 0 something else. */
-function closeness(range: string): 0 | 1 | 2 | 3 {
-  if (range === 'application/json') return 3;
-  if (range === 'application/*') return 2;
+/** How closely a media range names a type: 3 exactly, 2 its kind, 1 anything, 0 something else. */
+function closeness(range: string, type: string): 0 | 1 | 2 | 3 {
+  if (range === type) return 3;
+  if (range === `${type.split('/', 1)[0]}/*`) return 2;
   return range === '*/*' ? 1 : 0;
 }
 
-/** True when an `Accept` header admits `application/json`; a missing or empty one admits everything. */
-export function acceptsJson(header: string | undefined): boolean {
+/** True when an `Accept` header admits a media type; a missing or empty one admits everything. */
+export function acceptsType(header: string | undefined, type: string): boolean {
   if (header === undefined || header.trim() === '') return true;
   let best = { closeness: 0, weight: 0 };
   for (const part of header.toLowerCase().split(',')) {
     const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim());
     const weightText = parameters.find((piece) => piece.startsWith('q='))?.slice('q='.length);
     const weight = weightText === undefined ? 1 : Number(weightText);
-    const here = closeness(range);
+    const here = closeness(range, type);
     // The closest range decides, whatever its weight: `application/json;q=0, */*` excludes JSON.
     if (here > best.closeness) best = { closeness: here, weight };
   }

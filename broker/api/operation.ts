@@ -4,10 +4,13 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
+import type { BrokerMetrics } from '../broker.ts';
 import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
+import type { Ingest } from '../ingest.ts';
 import type { CommandRow } from '../store/commands.ts';
+import type { Scope } from '../store/scope.ts';
 
 /** Who calls: always from a live session. */
 export interface Caller {
@@ -16,6 +19,8 @@ export interface Caller {
   readonly role: Role;
   /** SHA-256 of the token, the key of the session. */
   readonly tokenHash: string;
+  /** Which devices the caller may see; every statement about devices takes it. */
+  readonly scope: Scope;
 }
 
 /** Issues commands to devices; the broker's command ledger. */
@@ -38,6 +43,11 @@ export interface ApiServices {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly ledger: CommandIssuer;
+  readonly ingest: Pick<Ingest, 'submit'>;
+  isOnline(accountID: string, deviceID: string): boolean;
+  /** Ends the device's MQTT connection, if it has one. */
+  kick(device: { readonly accountID: string; readonly deviceID: string }, reason: string): void;
+  metrics(): BrokerMetrics;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
 }
@@ -45,7 +55,29 @@ export interface ApiServices {
 /** `public` needs no token; otherwise the weakest role that may call it. */
 export type Access = 'public' | Role;
 
-export const tags = ['Authentication', 'Devices', 'Events', 'Commands'] as const;
+export const tags = [
+  'Authentication',
+  'Accounts',
+  'Users',
+  'Groups',
+  'Devices',
+  'Geozones',
+  'Routes',
+  'Events',
+  'Reports',
+  'Live',
+  'Commands',
+  'Messages',
+  'Notifications',
+  'Diagnostics',
+  'Audit',
+] as const;
+
+/**
+ * How a path stands behind the base address: `versioned` `/api/v1/group/...`, `plain` `/group/...`, `joined`
+ * `/api/v1group/...` (so the interface writes one of them, with no slash).
+ */
+export type PathForm = 'versioned' | 'plain' | 'joined';
 
 interface Words {
   /** Unique, stable, in camelCase: the `operationId`. */
@@ -53,8 +85,8 @@ interface Words {
   readonly method: 'GET' | 'POST';
   /** Below `/api/v1`, path variables as `{name}`. */
   readonly path: string;
-  /** True where the interface also lists the path without `/api/v1`. */
-  readonly plainForm: boolean;
+  /** Every form of the path that is served, the one to show first. */
+  readonly forms: readonly PathForm[];
   readonly tag: (typeof tags)[number];
   readonly summary: string;
   /** For integrators: what it does, and every choice where the interface shows nothing. Markdown. */
@@ -63,10 +95,31 @@ interface Words {
   readonly errors: readonly ErrorCode[];
   /** True when a call changes something. Such a GET is idempotent, never cached, and has no HEAD twin. */
   readonly effects: boolean;
+  /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
+  readonly isConditional?: boolean;
+  /** Media type of an answer that is not JSON; such an answer is streamed and its `result` is a string schema. */
+  readonly produces?: StreamType;
+  /** A further media type of the body: the text then stands as this member of it. */
+  readonly textBody?: { readonly mediaType: 'text/csv'; readonly member: string };
 }
 
-interface Shape<P extends TObject, B extends TObject | null, R extends TSchema> {
+export type StreamType = 'text/event-stream' | 'text/csv' | 'application/gpx+xml' | 'application/geo+json';
+
+/** A list that is read page by page while it is sent, so that no answer is ever built in one go. */
+export type Pages<T> = AsyncGenerator<readonly T[], void, undefined>;
+
+/** What a handler gives: the result, in which lists may come in pages (at the root or one level below). */
+type Answer<T> = T extends string ? AsyncIterable<string> | T : { readonly [K in keyof T]: Paged<T[K]> };
+type Paged<T> = T extends readonly (infer I)[]
+  ? T | Pages<I>
+  : T extends object
+    ? T | { readonly [K in keyof T]: T[K] extends readonly (infer I)[] ? T[K] | Pages<I> : T[K] }
+    : T;
+
+interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, Q extends TObject> {
   readonly params: P;
+  /** Opt-in query parameters, all text and all optional; others are refused. Without it the query is ignored. */
+  readonly query?: Q;
   readonly body: B;
   readonly result: R;
 }
@@ -77,8 +130,9 @@ interface Examples<P, B, R> {
 
 type BodyOf<B> = B extends TObject ? Static<B> : null;
 
-interface Input<P, B, C> {
+interface Input<P, B, C, Q> {
   readonly params: P;
+  readonly query: Q;
   readonly body: B;
   readonly caller: C;
   /** Address that the call came from. */
@@ -86,23 +140,29 @@ interface Input<P, B, C> {
 }
 
 /** An operation as its literal states it; see `operation`. */
-type Definition<P extends TObject, B extends TObject | null, R extends TSchema, A extends Access> = Words &
-  Shape<P, B, R> &
+type Definition<
+  P extends TObject,
+  B extends TObject | null,
+  R extends TSchema,
+  A extends Access,
+  Q extends TObject,
+> = Words &
+  Shape<P, B, R, Q> &
   Examples<Static<P>, BodyOf<B>, Static<R>> & {
     readonly access: A;
     run(
-      input: Input<Static<P>, BodyOf<B>, A extends 'public' ? null : Caller>,
+      input: Input<Static<P>, BodyOf<B>, A extends 'public' ? null : Caller, Static<Q>>,
       services: ApiServices,
-    ): Promise<Static<R>>;
+    ): Promise<Answer<Static<R>>>;
   };
 
 /** An operation with its types folded away, as the host and the documents use it. */
 export interface Operation
   extends Words,
-    Shape<TObject, TObject | null, TSchema>,
+    Shape<TObject, TObject | null, TSchema, TObject>,
     Examples<unknown, unknown, unknown> {
   readonly access: Access;
-  run(input: Input<unknown, unknown, Caller | null>, services: ApiServices): Promise<unknown>;
+  run(input: Input<unknown, unknown, Caller | null, unknown>, services: ApiServices): Promise<unknown>;
 }
 
 /** Types an operation's literal by its schemas: a wrong result or a misread parameter does not compile. */
@@ -111,9 +171,10 @@ export function operation<
   const B extends TObject | null,
   const R extends TSchema,
   const A extends Access,
->(definition: Definition<P, B, R, A>): Operation {
-  // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params and body against
-  // these schemas and the caller against `access` before it calls `run`.
+  const Q extends TObject = TObject<Record<never, never>>,
+>(definition: Definition<P, B, R, A, Q>): Operation {
+  // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
+  // against these schemas and the caller against `access` before it calls `run`.
   return definition;
 }
 
@@ -122,9 +183,9 @@ export function pathVariables(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
 }
 
-/** Every path an operation is served at, versioned form first. */
-export function servedPaths(definition: Pick<Operation, 'path' | 'plainForm'>): readonly string[] {
-  return definition.plainForm
-    ? [`/api/v1${definition.path}`, definition.path]
-    : [`/api/v1${definition.path}`];
+const prefixes: Readonly<Record<PathForm, string>> = { versioned: '/api/v1/', plain: '/', joined: '/api/v1' };
+
+/** Every path an operation is served at, in the order of its forms. */
+export function servedPaths(definition: Pick<Operation, 'path' | 'forms'>): readonly string[] {
+  return definition.forms.map((form) => `${prefixes[form]}${definition.path.slice(1)}`);
 }

@@ -77,6 +77,8 @@ function respell(value: JsonObject, { schema, pointer }: { schema: TObject; poin
 export interface Checker {
   /** Throws AppError `invalid_content` listing every fault. Path variables are checked as they are. */
   checkParams(params: unknown): void;
+  /** The same for the query, where the operation has one; otherwise anything goes. */
+  checkQuery(query: unknown): void;
   /** The body in the schema's spelling. */
   readBody(body: unknown): unknown;
 }
@@ -111,13 +113,26 @@ function detailsOf(faults: Faults, place: (instancePath: string) => string): rea
   });
 }
 
-/** @param schemas of one operation; `body` null for one without a body. */
-export function createChecker(schemas: { readonly params: TObject; readonly body: TObject | null }): Checker {
+interface Schemas {
+  readonly params: TObject;
+  readonly query?: TObject;
+  /** Null for an operation without a body. */
+  readonly body: TObject | null;
+}
+
+/** @param schemas of one operation. */
+export function createChecker(schemas: Schemas): Checker {
   const params = Compile(schemas.params);
+  const query = schemas.query === undefined ? null : Compile(schemas.query);
   const body = schemas.body === null ? null : { schema: schemas.body, validator: Compile(schemas.body) };
   return {
     checkParams(values) {
       if (!params.Check(values)) throw invalid(detailsOf(params.Errors(values), (path) => path));
+    },
+    checkQuery(values) {
+      // The framework's own object has no prototype, which a schema does not mind.
+      if (query !== null && !query.Check(values))
+        throw invalid(detailsOf(query.Errors(values), (path) => path));
     },
     readBody(document) {
       if (body === null) return null;

@@ -4,8 +4,9 @@
 import type { CommandState, FeatureName, FeatureState } from '../../src/core/event.ts';
 import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import type { DeviceRef } from './devices.ts';
+import type { DeviceRef, DeviceSpan } from './devices.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
 
 export interface CommandRow extends DeviceRef {
   readonly commandID: string;
@@ -92,11 +93,15 @@ export async function findCommand(
   return row === undefined ? null : toCommand(row);
 }
 
-/** Commands of an account that have not come to an end, oldest first. */
-export async function unfinishedCommands(db: Database, accountID: string): Promise<readonly CommandRow[]> {
-  const rows = await db.read(
-    sql`${selectCommand} WHERE d.account_id = ${accountID} AND c.is_final = 0 ORDER BY c.issued_ms, c.command_id`,
-  );
+/** Commands of the devices of one page that have not come to an end, oldest first. */
+export async function unfinishedCommands(
+  db: Database,
+  scope: Scope,
+  span: DeviceSpan,
+): Promise<readonly CommandRow[]> {
+  const rows = await db.read(sql`${selectCommand}
+    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND c.is_final = 0
+    ORDER BY c.issued_ms, c.command_id`);
   return rows.map(toCommand);
 }
 

@@ -6,6 +6,7 @@ import type { Hello } from '../../src/core/wire.ts';
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { numberOf, numberOrNull, textListOf, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
 
 /** Names of one device as people and topics know it. */
 export interface DeviceKey {
@@ -121,7 +122,7 @@ function toDevice(row: Row): DeviceRow {
   };
 }
 
-/** One device of an account, or null. */
+/** One device of an account, or null; for the service itself. What people ask goes through `findVisibleDevice`. */
 export async function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
   const [row] = await db.read(
     sql`SELECT * FROM devices WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`,
@@ -129,26 +130,63 @@ export async function findDevice(db: Database, key: DeviceKey): Promise<DeviceRo
   return row === undefined ? null : toDevice(row);
 }
 
-/** Every device of an account by device id. */
-export async function listDevices(db: Database, accountID: string): Promise<readonly DeviceRow[]> {
-  const rows = await db.read(sql`SELECT * FROM devices WHERE account_id = ${accountID} ORDER BY device_id`);
+/** One device that the caller may see, or null. */
+export async function findVisibleDevice(
+  db: Database,
+  scope: Scope,
+  deviceID: string,
+): Promise<DeviceRow | null> {
+  const [row] = await db.read(
+    sql`SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID}`,
+  );
+  return row === undefined ? null : toDevice(row);
+}
+
+/** Where a listing of devices goes on. */
+export interface DevicePage {
+  /** Last device id already read, exclusive; '' from the start. */
+  readonly after: string;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+/** Devices that the caller may see, by device id. */
+export async function listDevices(
+  db: Database,
+  scope: Scope,
+  page: DevicePage,
+): Promise<readonly DeviceRow[]> {
+  const rows = await db.read(sql`
+    SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id > ${page.after}
+    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`);
   return rows.map(toDevice);
 }
+
+/** Most devices that one read gives. */
+const devicesMost = 1000;
 
 const toState = (row: Row): DeviceState => ({
   state: textOf(row, 'state'),
   changedMs: numberOf(row, 'changed_ms'),
 });
 
-/** States of every device of an account: device number -> name -> state. */
+/** First and last device id of a page, both included. */
+export interface DeviceSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** States of the devices of one page: device number -> name -> state. */
 export async function listStates(
   db: Database,
-  accountID: string,
+  scope: Scope,
+  span: DeviceSpan,
 ): Promise<ReadonlyMap<number, ReadonlyMap<string, DeviceState>>> {
   const rows = await db.read(sql`
     SELECT s.device_no, s.name, s.state, s.changed_ms
     FROM device_states s JOIN devices d ON d.device_no = s.device_no
-    WHERE d.account_id = ${accountID} ORDER BY s.device_no, s.name`);
+    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to}
+    ORDER BY s.device_no, s.name`);
   const states = new Map<number, Map<string, DeviceState>>();
   for (const row of rows) {
     const deviceNo = numberOf(row, 'device_no');
@@ -191,11 +229,12 @@ export function insertDevice(
 ): readonly Statement[] {
   const { createdS, fields = {} } = options;
   const insert = sql`
-    INSERT INTO devices (account_id, device_id, unique_id, sms, type, description, display_name, driver,
+    INSERT INTO devices (account_no, account_id, device_id, unique_id, sms, type, description, display_name, driver,
       notify_email, created_s)
-    VALUES (${key.accountID}, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
+    SELECT account_no, account_id, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
       ${fields.type ?? ''}, ${fields.description ?? ''}, ${fields.displayName ?? ''}, ${fields.driver ?? ''},
-      ${fields.notifyEmail ?? ''}, ${createdS})
+      ${fields.notifyEmail ?? ''}, ${createdS}
+    FROM accounts WHERE account_id = ${key.accountID}
     ON CONFLICT (account_id, device_id) DO NOTHING`;
   const states = defaultStates.map(
     (name) => sql`

@@ -5,6 +5,7 @@ import type { CommandState, FleetEvent } from '../../src/core/event.ts';
 import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
 
 export interface EventRow {
   /** Grows with every event stored: the resume point of a listing by arrival. */
@@ -48,6 +49,7 @@ const json = (value: object | undefined): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
 const columns = [
+  'account_no',
   'device_no',
   'boot',
   'seq',
@@ -78,11 +80,14 @@ const chunkSizes = [16, 4, 1] as const;
 
 function insertText(rowCount: number): string {
   const rows = Array.from({ length: rowCount }, (_unused, row) => {
-    const holes = columns.map((_column, column) => `$${row * columns.length + column + 1}`);
-    return `(${holes.join(', ')})`;
+    // The device's number stands for its account too; a deleted device has none, and the insert fails as it must.
+    const first = row * (columns.length - 1);
+    const account = `(SELECT account_no FROM devices WHERE device_no = $${first + 1})`;
+    const holes = columns.slice(1).map((_column, column) => `$${first + column + 1}`);
+    return `(${[account, ...holes].join(', ')})`;
   });
   return `INSERT INTO events (${columns.join(', ')}) VALUES ${rows.join(', ')}
-    ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq`;
+    ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq, event_no`;
 }
 
 const insertTexts: ReadonlyMap<number, string> = new Map(chunkSizes.map((size) => [size, insertText(size)]));
@@ -126,7 +131,7 @@ function valuesOf(event: FleetEvent, arrival: Arrival): SqlValue[] {
 
 /**
  * Stores events once; one with the same (device, boot, seq) as a stored one changes nothing. Each statement returns the
- * `seq` of the events that are new. Unknown event time is stored as the time of receipt.
+ * `seq` and `event_no` of the events that are new. Unknown event time is stored as the time of receipt.
  */
 export function insertEvents(events: readonly FleetEvent[], arrival: Arrival): Statement[] {
   const statements: Statement[] = [];
@@ -172,16 +177,17 @@ function toEvent(row: Row): EventRow {
   };
 }
 
+/** One device as its reader may see it. */
+export interface DeviceOf {
+  readonly scope: Scope;
+  readonly deviceID: string;
+}
+
 /** The newest `count` (1 to 10,000) events of a device by event time, newest first. */
-export async function latestEvents(
-  db: Database,
-  accountID: string,
-  deviceID: string,
-  count: number,
-): Promise<readonly EventRow[]> {
+export async function latestEvents(db: Database, of: DeviceOf, count: number): Promise<readonly EventRow[]> {
   const rows = await db.read(sql`
     SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE d.account_id = ${accountID} AND d.device_id = ${deviceID}
+    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID}
     ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT ${Math.min(count, eventsMost)}`);
   return rows.map(toEvent);
 }
@@ -189,51 +195,61 @@ export async function latestEvents(
 /** The newest event of a device by event time, none later than `toMs`; null when there is none. */
 export async function latestEventUntil(
   db: Database,
-  of: { readonly accountID: string; readonly deviceID: string; readonly toMs: number },
+  of: DeviceOf & { readonly toMs: number },
 ): Promise<EventRow | null> {
   const [row] = await db.read(sql`
     SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE d.account_id = ${of.accountID} AND d.device_id = ${of.deviceID} AND e.timestamp_ms <= ${of.toMs}
+    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms <= ${of.toMs}
     ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT 1`);
   return row === undefined ? null : toEvent(row);
 }
 
+/** Where a listing by event time goes on: the last event already read, exclusive. */
+export interface EventCursor {
+  readonly timestampMs: number;
+  readonly eventNo: number;
+}
+
 export interface EventRange {
-  readonly accountID: string;
-  /** Null: every device of the account. */
+  readonly scope: Scope;
+  /** Null: every device that the scope shows. */
   readonly deviceID: string | null;
   /** Event time, both ends included. */
   readonly fromMs: number;
   readonly toMs: number;
   /** Null: any. An empty list matches nothing. */
   readonly statusCodes: readonly number[] | null;
-  /** Last event already read, exclusive; null from the start. */
-  readonly afterEventNo: { readonly timestampMs: number; readonly eventNo: number } | null;
+  /** Null from the start. */
+  readonly after: EventCursor | null;
   /** 1 to 10,000. */
   readonly limit: number;
 }
 
-/** Events of an account in a range of event time, oldest first; ties in order of arrival. */
-export async function eventsInRange(db: Database, range: EventRange): Promise<readonly EventRow[]> {
-  const { accountID, deviceID, fromMs, toMs, statusCodes, afterEventNo, limit } = range;
-  if (statusCodes !== null && statusCodes.length === 0) return [];
+/** `a, b, c` as parameters; the list must not be empty. */
+export function listOf(values: readonly (string | number)[]): Statement {
+  return values
+    .map((value, index) => (index === 0 ? sql`${value}` : sql`, ${value}`))
+    .reduce((list, item) => sql`${list}${item}`);
+}
+
+/** The condition of a range, on `events` as `e` and `devices` as `d`. */
+function inRange(range: EventRange): Statement {
+  const { scope, deviceID, fromMs, toMs, statusCodes, after } = range;
   const none = sql``;
   const ofDevice = deviceID === null ? none : sql` AND d.device_id = ${deviceID}`;
-  const after =
-    afterEventNo === null
-      ? none
-      : sql` AND (e.timestamp_ms, e.event_no) > (${afterEventNo.timestampMs}, ${afterEventNo.eventNo})`;
-  const ofCodes =
-    statusCodes === null
-      ? none
-      : statusCodes
-          .map((code, index) => (index === 0 ? sql`${code}` : sql`, ${code}`))
-          .reduce((list, item) => sql`${list}${item}`);
-  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${ofCodes})`;
+  const later =
+    after === null ? none : sql` AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})`;
+  const codes = statusCodes === null ? none : sql` AND e.status_code IN (${listOf(statusCodes)})`;
+  return sql`${visible(scope)}${ofDevice}
+      AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}${later}${codes}`;
+}
+
+/** Events in a range of event time, oldest first; ties in order of arrival. */
+export async function eventsInRange(db: Database, range: EventRange): Promise<readonly EventRow[]> {
+  if (range.statusCodes?.length === 0) return [];
   const rows = await db.read(sql`
     SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE d.account_id = ${accountID}${ofDevice}
-      AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}${after}${codes}
-    ORDER BY e.timestamp_ms, e.event_no LIMIT ${Math.min(limit, eventsMost)}`);
+    WHERE ${inRange(range)}
+    ORDER BY e.timestamp_ms, e.event_no LIMIT ${Math.min(range.limit, eventsMost)}`);
   return rows.map(toEvent);
 }

@@ -10,6 +10,8 @@ import { numberOf, textOf } from './row.ts';
 export interface SessionRow extends UserKey, SessionTimes {
   readonly tokenHash: string;
   readonly role: Role;
+  /** False: the groups of the user limit what he sees. */
+  readonly seesAll: boolean;
 }
 
 /** What the table holds of a token: SHA-256 in hexadecimal. */
@@ -20,7 +22,7 @@ export function hashToken(token: string): string {
 /** The session of a token; null when there is none, or its user or account is suspended. */
 export async function findSession(db: Database, tokenHash: string): Promise<SessionRow | null> {
   const [row] = await db.read(sql`
-    SELECT s.token_hash, s.account_id, s.user_id, s.created_s, s.last_used_s, u.role
+    SELECT s.token_hash, s.account_id, s.user_id, s.created_s, s.last_used_s, u.role, u.sees_all
     FROM sessions s
       JOIN users u ON u.account_id = s.account_id AND u.user_id = s.user_id
       JOIN accounts a ON a.account_id = s.account_id
@@ -33,8 +35,12 @@ export async function findSession(db: Database, tokenHash: string): Promise<Sess
     createdS: numberOf(row, 'created_s'),
     lastUsedS: numberOf(row, 'last_used_s'),
     role: parseRole(textOf(row, 'role')),
+    seesAll: numberOf(row, 'sees_all') === 1,
   };
 }
+
+/** A part of the hash names a session to people. */
+const tokenIdLength = 16;
 
 /** Sessions of one user; the oldest end when a further one begins. */
 const sessionsMost = 100;
@@ -47,8 +53,8 @@ export function beginSession(
   return [
     sql`DELETE FROM sessions
       WHERE last_used_s <= ${atS - sessionLimits.idleS} OR created_s <= ${atS - sessionLimits.absoluteS}`,
-    sql`INSERT INTO sessions (token_hash, account_id, user_id, created_s, last_used_s)
-      VALUES (${tokenHash}, ${accountID}, ${userID}, ${atS}, ${atS})`,
+    sql`INSERT INTO sessions (token_hash, token_id, account_id, user_id, created_s, last_used_s)
+      VALUES (${tokenHash}, ${tokenHash.slice(0, tokenIdLength)}, ${accountID}, ${userID}, ${atS}, ${atS})`,
     sql`DELETE FROM sessions WHERE account_id = ${accountID} AND user_id = ${userID} AND token_hash NOT IN (
       SELECT token_hash FROM sessions WHERE account_id = ${accountID} AND user_id = ${userID}
       ORDER BY created_s DESC, last_used_s DESC LIMIT ${sessionsMost})`,

@@ -16,11 +16,15 @@ import {
 import { insertEvents } from '../../broker/store/events.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { advanceBoot, insertBoot, selectUpTo } from '../../broker/store/projections.ts';
+import { wholeAccount } from '../../broker/store/scope.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { addDevice, helloOf, openBenchDatabase } from '../support/broker-bench.ts';
+
+const all = { after: '', limit: 1000 };
+const span = { from: '', to: '~' };
 
 let db: Database;
 beforeEach(async () => {
@@ -76,17 +80,20 @@ describe('a device', () => {
     await addDevice(db, 'acme', 'truck-1');
     const rival = await addDevice(db, 'rival', 'truck-1');
     await db.write([updateDevice({ accountID: 'rival', deviceID: 'truck-1' }, { description: 'canary' })]);
-    expect((await listDevices(db, 'acme')).map(({ description }) => description)).toEqual(['']);
+    expect((await listDevices(db, wholeAccount('acme'), all)).map(({ description }) => description)).toEqual([
+      '',
+    ]);
     expect(await findDevice(db, { accountID: 'nobody', deviceID: 'truck-1' })).toBeNull();
-    expect([...(await listStates(db, 'acme')).keys()]).not.toContain(rival.deviceNo);
-    expect((await listStates(db, 'rival')).get(rival.deviceNo)?.size).toBe(5);
+    expect([...(await listStates(db, wholeAccount('acme'), span)).keys()]).not.toContain(rival.deviceNo);
+    expect((await listStates(db, wholeAccount('rival'), span)).get(rival.deviceNo)?.size).toBe(5);
   });
 
   test('is online from its hello on, and nobody is after a start', async () => {
     const one = await addDevice(db, 'acme', 'truck-1');
     const two = await addDevice(db, 'acme', 'truck-2');
     await db.write([recordHello(one.deviceNo, helloOf('b1'), 50), setOnline(two.deviceNo, true)]);
-    const online = async () => (await listDevices(db, 'acme')).map(({ isOnline }) => isOnline);
+    const online = async () =>
+      (await listDevices(db, wholeAccount('acme'), all)).map(({ isOnline }) => isOnline);
     expect(await online()).toEqual([true, true]);
     expect(await findDevice(db, acme)).toMatchObject({
       helloMs: 50,
@@ -168,5 +175,5 @@ test('the contiguous prefix of a boot is exact after any gap is filled', async (
 
 test('the migrations apply to a database that has them already', async () => {
   await migrate(db, migrations);
-  expect(await listDevices(db, 'acme')).toEqual([]);
+  expect(await listDevices(db, wholeAccount('acme'), all)).toEqual([]);
 });

@@ -7,8 +7,8 @@ import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { createAccount, createDevice } from '../../broker/administration.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
-import { createLoginThrottle } from '../../broker/core/login-throttle.ts';
 import type { Role } from '../../broker/core/session.ts';
+import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
@@ -54,9 +54,10 @@ export async function startHttpService() {
     mqtt: { host: '127.0.0.1', port: 0 },
   });
   const passwords = createPasswords();
+  const services = createServices({ broker: broker.services, passwords });
   let faults: string[] = [];
   const http = await createHttpServer({
-    services: { ...broker.services, passwords, throttle: createLoginThrottle() },
+    services: services.api,
     operations,
     version: '0.0.0',
     readiness: async () => [
@@ -117,6 +118,7 @@ export async function startHttpService() {
     sql: (text: string) => db.write([{ sql: text, params: [] }]),
     async close(): Promise<void> {
       await http.close();
+      await services.close();
       await broker.close();
     },
   };

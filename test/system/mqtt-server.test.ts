@@ -12,6 +12,7 @@ import { findCommand } from '../../broker/store/commands.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { latestEvents } from '../../broker/store/events.ts';
 import { listQuarantine } from '../../broker/store/quarantine.ts';
+import { wholeAccount } from '../../broker/store/scope.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/core/wire.ts';
 import { sql } from '../../src/sql.ts';
@@ -34,7 +35,7 @@ const batch = (boot: string, ...seqs: readonly number[]): string =>
     events: seqs.map((seq) => ({ seq, timestamp: 1_767_614_400 + seq, statusCode: 61472 })),
   });
 const eventsOf = async (device: LiveDevice) =>
-  latestEvents(live.db, device.accountID, device.deviceID, 10_000);
+  latestEvents(live.db, { scope: wholeAccount(device.accountID), deviceID: device.deviceID }, 10_000);
 const turned = async (check: () => boolean | Promise<boolean>): Promise<void> => {
   for (let tries = 0; tries < 500; tries++) {
     if (await check()) return;
@@ -559,7 +560,9 @@ describe('mutated packets', () => {
     await survivor.next('pingresp');
     // That the mutations reached the inside at all.
     expect(target.broker.services.metrics().payloads).toBeGreaterThan(500);
-    expect(await latestEvents(target.db, 'rival', 'truck-1', 1)).toEqual([]);
+    expect(await latestEvents(target.db, { scope: wholeAccount('rival'), deviceID: 'truck-1' }, 1)).toEqual(
+      [],
+    );
     expect(await listQuarantine(target.db, { ...rival, limit: 1 })).toEqual([]);
     await target.broker.close();
   });

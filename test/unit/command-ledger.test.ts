@@ -6,6 +6,10 @@ import { createGroupCommit } from '../../broker/group-commit.ts';
 import { createIngest } from '../../broker/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
 import { findCommand, unfinishedCommands, unfinishedOf } from '../../broker/store/commands.ts';
+import { wholeAccount } from '../../broker/store/scope.ts';
+
+const span = { from: '', to: '~' };
+
 import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { decodeCommand, decodeWelcome, type Hello, signedTypes } from '../../src/core/wire.ts';
@@ -211,7 +215,7 @@ describe('who may be commanded', () => {
     const { request, db } = await bench();
     await addDevice(db, 'rival', 'other');
     await expect(request({ deviceID: 'other' })).rejects.toMatchObject({ code: 'not_found' });
-    expect(await unfinishedCommands(db, 'acme')).toEqual([]);
+    expect(await unfinishedCommands(db, wholeAccount('acme'), span)).toEqual([]);
   });
 
   test('a device that said it lacks the feature is not asked', async () => {
@@ -284,11 +288,10 @@ describe('the newest command of a feature', () => {
       restore.commandID,
     ]);
     const cargo = await request({ feature: 'cargoaccess' });
-    expect((await unfinishedCommands(db, 'acme')).map(({ commandID }) => commandID)).toEqual([
-      restore.commandID,
-      cargo.commandID,
-    ]);
-    expect(await unfinishedCommands(db, 'rival')).toEqual([]);
+    expect(
+      (await unfinishedCommands(db, wholeAccount('acme'), span)).map(({ commandID }) => commandID),
+    ).toEqual([restore.commandID, cargo.commandID]);
+    expect(await unfinishedCommands(db, wholeAccount('rival'), span)).toEqual([]);
   });
 
   test('is the same command when the same issuer asks for the same within 10 s', async () => {

@@ -7,6 +7,7 @@ import { type Committed, createIngest } from '../../broker/ingest.ts';
 import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices.ts';
 import { eventsInRange, latestEvents } from '../../broker/store/events.ts';
 import { countQuarantine, listQuarantine } from '../../broker/store/quarantine.ts';
+import { wholeAccount } from '../../broker/store/scope.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
@@ -59,12 +60,12 @@ async function bench() {
   const submit = (payload: Uint8Array, of: DeviceRef = device) => settle(clock, ingest.submit(of, payload));
   const events = () =>
     eventsInRange(db, {
-      accountID: 'acme',
+      scope: wholeAccount('acme'),
       deviceID: null,
       fromMs: 0,
       toMs: Number.MAX_SAFE_INTEGER,
       statusCodes: null,
-      afterEventNo: null,
+      after: null,
       limit: 10_000,
     });
   const row = async () => (await findDevice(db, device)) ?? expect.fail('no device');
@@ -358,20 +359,19 @@ test('reads of events stay within the account and the limit', async () => {
   const rival = await addDevice(real, 'rival', 'truck-1');
   await submit(batch('b1', event(1), event(2), event(3)));
   await submit(batch('canary', event(1)), rival);
-  const range = { fromMs: 0, toMs: startMs, statusCodes: [61472], afterEventNo: null, limit: 2 } as const;
-  const first = await eventsInRange(db, { ...range, accountID: 'acme', deviceID: 'truck-1' });
+  const scope = wholeAccount('acme');
+  const range = { fromMs: 0, toMs: startMs, statusCodes: [61472], after: null, limit: 2 } as const;
+  const first = await eventsInRange(db, { ...range, scope, deviceID: 'truck-1' });
   expect(first.map(({ boot, seq }) => [boot, seq])).toEqual([
     ['b1', 1],
     ['b1', 2],
   ]); // prettier-ignore
   const last = first.at(-1) ?? expect.fail('empty');
-  const next = await eventsInRange(db, { ...range, accountID: 'acme', deviceID: null, afterEventNo: last });
+  const next = await eventsInRange(db, { ...range, scope, deviceID: null, after: last });
   expect(next.map(({ seq }) => seq)).toEqual([3]);
-  expect(await eventsInRange(db, { ...range, statusCodes: [], accountID: 'acme', deviceID: null })).toEqual(
-    [],
-  );
-  expect((await latestEvents(db, 'acme', 'truck-1', 2)).map(({ seq }) => seq)).toEqual([3, 2]);
-  expect(await latestEvents(db, 'nobody', 'truck-1', 2)).toEqual([]);
+  expect(await eventsInRange(db, { ...range, statusCodes: [], scope, deviceID: null })).toEqual([]);
+  expect((await latestEvents(db, { scope, deviceID: 'truck-1' }, 2)).map(({ seq }) => seq)).toEqual([3, 2]);
+  expect(await latestEvents(db, { scope: wholeAccount('nobody'), deviceID: 'truck-1' }, 2)).toEqual([]);
 });
 
 describe('any order and duplication of the same batches', () => {

@@ -1,0 +1,21 @@
+// Status codes that vehicles send all the time: positions, heartbeats, samples. Everything else is found by code through
+// an index of its own, which must stay small; its condition and that of the queries are one text.
+import { statusCodes } from '../../src/core/status-codes.ts';
+
+const { LOCATION, LAST_LOCATION, HEARTBEAT, MOTION_EN_ROUTE, MOTION_DORMANT, FUEL_LEVEL } = statusCodes;
+
+/** 61717 Stopped and 61724 Moving are sent by third-party trackers. */
+const routineCodes: readonly number[] = [
+  ...[LOCATION, LAST_LOCATION, HEARTBEAT, MOTION_EN_ROUTE, MOTION_DORMANT, FUEL_LEVEL].map(
+    ({ code }) => code,
+  ),
+  61717,
+  61724,
+];
+
+/** Condition of the index `events_by_code`; a query that uses the index repeats it word for word. */
+export const notRoutine = `status_code NOT IN (${routineCodes.join(', ')})`;
+
+export function isRoutine(statusCode: number): boolean {
+  return routineCodes.includes(statusCode);
+}
