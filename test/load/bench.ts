@@ -1,0 +1,64 @@
+// `npm run bench -- <what>`: measures against a baseline that runs in the same minute on the same cores, prints a table, or
+// JSON with `--json`. Nothing here is a test: no figure makes it fail.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import yargs from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import { benchHttp, type HttpBenchResult } from './http-bench.ts';
+
+function tableOf({ figures, history }: HttpBenchResult): string {
+  const rows = figures.map(({ route, events, bytes, ours, bare, ratio }) =>
+    [
+      route.padEnd(32),
+      events.toLocaleString('en').padStart(12),
+      bytes.toLocaleString('en').padStart(12),
+      ours.requestsPerS.toFixed(1).padStart(10),
+      ours.p50Ms.toFixed(1).padStart(9),
+      ours.p99Ms.toFixed(1).padStart(9),
+      bare.requestsPerS.toFixed(1).padStart(10),
+      ratio.toFixed(3).padStart(8),
+      String(ours.failures).padStart(6),
+    ].join(' '),
+  );
+  const head = `${'route'.padEnd(32)} ${'events'.padStart(12)} ${'bytes'.padStart(12)} ${'ours/s'.padStart(10)} ${'p50 ms'.padStart(9)} ${'p99 ms'.padStart(9)} ${'bare/s'.padStart(10)} ${'ratio'.padStart(8)} ${'failed'.padStart(6)}`;
+  const price = Object.entries(history).map(([route, ratio]) => `${route.padEnd(32)} ${ratio.toFixed(3)}`);
+  return [
+    head,
+    ...rows,
+    '',
+    'requests a second with the longest history to those with the shortest:',
+    ...price,
+  ].join('\n');
+}
+
+await yargs(hideBin(process.argv))
+  .scriptName('npm run bench --')
+  .command(
+    'http',
+    'The HTTP service against a bare fastify route, with little and with much history',
+    (parser) =>
+      parser
+        .option('events', {
+          describe: 'Events stored, one database each',
+          type: 'number',
+          array: true,
+          default: [1_000_000, 20_000_000],
+        })
+        .option('seconds', { describe: 'Length of one run', type: 'number', default: 5 })
+        .option('rounds', { describe: 'Runs of each side of a route', type: 'number', default: 3 })
+        .option('folder', {
+          describe: 'Where the databases are kept (20 million events need about 6 GB)',
+          type: 'string',
+          default: join(tmpdir(), 'fleetward-bench'),
+        })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ events, seconds, rounds, folder, json }) => {
+      const say = (text: string): void => void process.stderr.write(`${text}\n`);
+      const result = await benchHttp({ folder, histories: events, seconds, rounds, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : tableOf(result)}\n`);
+    },
+  )
+  .demandCommand(1, 'Say what to measure: http')
+  .strict()
+  .help()
+  .parseAsync();
