@@ -15,6 +15,7 @@ import type {
 } from '../src/ports.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
+import type { KeptMessage } from './core/inbox.ts';
 import { createVehicle, helloOf, stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
 import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
@@ -44,6 +45,8 @@ export interface AgentStatus {
   readonly board: string;
   readonly gnss: string;
   readonly commits: { readonly waiting: number; readonly failing: string | null };
+  /** What people wrote to the vehicle, newest last. */
+  readonly messages: readonly KeptMessage[];
 }
 
 export interface Agent {
@@ -139,6 +142,7 @@ async function statusOf(
     board: state.ports.board.kind,
     gnss: state.ports.gnss.kind,
     commits: parts.commits.status(),
+    messages: state.inbox.messages,
   };
 }
 
@@ -148,11 +152,11 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
-  const { record, memory, isIntact } = await readVehicleRecord(outbox);
+  const { record, memory, inbox, isIntact } = await readVehicleRecord(outbox);
   const vehicle: VehicleConfig = { ...config, boot };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, connectDelayMs });
+  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, inbox, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

@@ -8,7 +8,7 @@ import { pause } from '../src/settle.ts';
 import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 import { putState, trustState } from './outbox-schema.ts';
-import { memoryKey, recordKey } from './vehicle-record.ts';
+import { inboxKey, memoryKey, recordKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -106,6 +106,7 @@ export function createCommitQueue(options: {
       const memory = JSON.stringify(commit.memory);
       const statements = memory === storedMemory ? [] : [putState(memoryKey, memory)];
       if (commit.record !== null) statements.push(putState(recordKey, JSON.stringify(commit.record)));
+      if (commit.inbox !== undefined) statements.push(putState(inboxKey, JSON.stringify(commit.inbox)));
       // After a loss the state counts as unknown until a record made from what the board says is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       await outbox.append(commit.events, statements);

@@ -8,6 +8,8 @@ import { type DownlinkVerb, formatDeviceUser, formatTopic, type UplinkVerb } fro
 import {
   decodeAck,
   decodeCommand,
+  decodeFirmware,
+  decodeMessage,
   decodeWelcome,
   encodeJsonMessage,
   type Hello,
@@ -60,9 +62,22 @@ function createInbox({ ports, dispatch }: Pick<SessionOptions, 'ports' | 'dispat
     log.error('welcome with a bad signature', { hint: 'Is broker.publicKey that of this broker?' });
   };
 
+  /** What stands on the topic of the commands beside them, each under a type of its own. */
+  const takeOther = (token: string): boolean => {
+    const job = verifier.verify(token, signedTypes.firmware);
+    const firmware = job === null ? null : decodeFirmware(job);
+    if (firmware !== null) dispatch({ kind: 'firmware', body: firmware });
+    const note = verifier.verify(token, signedTypes.message);
+    const message = note === null ? null : decodeMessage(note);
+    if (message !== null) dispatch({ kind: 'message', body: message });
+    return firmware !== null || message !== null;
+  };
+
   const takeCommand = (payload: Uint8Array, acknowledge: () => void): void => {
-    const body = verifier.verify(text(payload), signedTypes.command);
+    const token = text(payload);
+    const body = verifier.verify(token, signedTypes.command);
     const command = body === null ? null : decodeCommand(body);
+    if (command === null && takeOther(token)) return acknowledge();
     if (command === null) {
       log.error('command with a bad signature or content: ignored', {
         hint: 'Is broker.publicKey that of this broker?',

@@ -1,11 +1,13 @@
-// What a vehicle remembers over restarts, as rows of the outbox's state table: the command record and the memory. Read
+// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox. Read
 // once at the start; written only together with the events that tell of it.
 import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
+import { createInboxRecord, type InboxRecord } from './core/inbox.ts';
 import type { VehicleMemory } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 
 export const recordKey = 'commands';
 export const memoryKey = 'memory';
+export const inboxKey = 'inbox';
 
 const emptyMemory: VehicleMemory = { odometerM: 0, inputs: {} };
 
@@ -24,11 +26,16 @@ function parse<T extends object>(
 }
 
 /** `isIntact` false: there was a record and it cannot be read, so relays count as unknown until the board is read. */
-export async function readVehicleRecord(
-  outbox: Outbox,
-): Promise<{ readonly record: CommandRecord; readonly memory: VehicleMemory; readonly isIntact: boolean }> {
+export async function readVehicleRecord(outbox: Outbox): Promise<{
+  readonly record: CommandRecord;
+  readonly memory: VehicleMemory;
+  readonly inbox: InboxRecord;
+  readonly isIntact: boolean;
+}> {
   const { values, isIntact } = await outbox.readState();
   const record = parse<CommandRecord>(values.get(recordKey), createCommandRecord());
   const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
-  return { record: record.value, memory: memory.value, isIntact: isIntact && !record.lost };
+  // An inbox that is lost costs nothing but the messages in it.
+  const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
+  return { record: record.value, memory: memory.value, inbox, isIntact: isIntact && !record.lost };
 }

@@ -1,11 +1,25 @@
-// What an operator does at the broker's own machine: create an account with its first administrator, create a device,
-// issue its secret. Nothing here has a default password; a secret is returned once and kept only as a hash.
+// What the operator of the service does with accounts and devices, at the broker's own machine or over the listener that
+// is for him alone. Nothing here has a default password; a secret is returned once and kept only as a hash. Every deed
+// stands in the service's own audit log (the chain '') and, where the account outlives it, in the account's.
 import { AppError } from '../src/core/errors.ts';
 import { isId } from '../src/core/ids.ts';
-import type { Clock, Database, Entropy } from '../src/ports.ts';
-import { type Passwords, passwordLeast, passwordMost } from './core/password.ts';
+import type { Clock, Database, Entropy, Statement } from '../src/ports.ts';
+import { sql } from '../src/sql.ts';
+import { type Passwords, weaknessOf } from './core/password.ts';
 import { issueDeviceSecret } from './device-secret.ts';
-import { accountExists, insertAccount, insertUser, type UserKey } from './store/accounts.ts';
+import { beginDeletion, devicesCutOff, mayDelete, resumeAccount } from './store/account-deletion.ts';
+import {
+  type AccountFields,
+  type AccountRow,
+  accountExists,
+  findAccount,
+  insertAccount,
+  insertFirstAdmin,
+  isKept,
+  type UserKey,
+  updateAccount,
+} from './store/accounts.ts';
+import { type AuditEntry, insertAudit } from './store/audit.ts';
 import { type DeviceKey, findDevice, insertDevice } from './store/devices.ts';
 
 export interface AdministrationPorts {
@@ -13,6 +27,8 @@ export interface AdministrationPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly passwords: Passwords;
+  /** Address that the wish came from; absent at the machine itself. */
+  readonly source?: string;
 }
 
 function needIds(ids: Readonly<Record<string, string>>): void {
@@ -22,30 +38,57 @@ function needIds(ids: Readonly<Record<string, string>>): void {
   }
 }
 
+interface Deed {
+  readonly action: string;
+  readonly accountID: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+  readonly onlyIf?: Statement;
+}
+
+/** In the service's own log, and in the account's so that its administrators see what was done to it. */
+function trailOf(ports: AdministrationPorts, { action, accountID, detail = {}, onlyIf }: Deed) {
+  const entry: AuditEntry = {
+    accountID,
+    atMs: Math.round(ports.clock.utcMs()),
+    actor: 'operator',
+    source: ports.source ?? '',
+    action,
+    object: accountID,
+    detail,
+  };
+  return [insertAudit(entry, onlyIf), insertAudit({ ...entry, accountID: '' }, onlyIf)];
+}
+
+const nowSOf = ({ clock }: AdministrationPorts): number => Math.floor(clock.utcMs() / 1000);
+
 /**
  * Creates an account with its first administrator.
- * @param password of 12 to 256 characters.
+ * @param account its password has 12 to 256 characters and is not one of the obvious ones.
  * @throws AppError `conflict` when there is such an account, `usage` for a bad id or password.
  */
 export async function createAccount(
   ports: AdministrationPorts,
-  account: UserKey & { readonly password: string },
+  account: UserKey & { readonly password: string; readonly fields?: AccountFields },
 ): Promise<void> {
-  const { accountID, userID, password } = account;
+  const { accountID, userID, password, fields = {} } = account;
   needIds({ accountID, userID });
-  if (password.length < passwordLeast || password.length > passwordMost) {
-    throw new AppError('usage', `the password must have ${passwordLeast} to ${passwordMost} characters`);
-  }
+  const weakness = weaknessOf(password, account);
+  if (weakness !== null) throw new AppError('usage', `the password ${weakness}`);
   if (await accountExists(ports.db, accountID)) {
     throw new AppError('conflict', `there is an account ${accountID} already`, {
       hint: 'Choose another id.',
     });
   }
   const passwordHash = await ports.passwords.hash(password);
-  const createdS = Math.floor(ports.clock.utcMs() / 1000);
+  const createdS = nowSOf(ports);
+  // Of two at once the second finds the first one's administrator, whose hash is another.
+  const isMine = sql`EXISTS (SELECT 1 FROM users WHERE account_id = ${accountID} AND password_hash = ${passwordHash})`;
+  const deed = { action: 'account.create', accountID, detail: { userID, ...fields }, onlyIf: isMine };
   const [inserted] = await ports.db.write([
-    insertAccount({ accountID, displayName: accountID, createdS }),
-    insertUser({ accountID, userID, passwordHash, role: 'admin', createdS }),
+    insertAccount({ accountID, displayName: fields.displayName ?? accountID, createdS }),
+    insertFirstAdmin({ accountID, userID, passwordHash, createdS }),
+    updateAccount(accountID, fields, isMine),
+    ...trailOf(ports, deed),
   ]);
   if (inserted?.changes !== 1)
     throw new AppError('conflict', `account ${accountID} was created at the same time`);
@@ -54,6 +97,59 @@ export async function createAccount(
 /** A password for a first administrator: 144 random bits as text. */
 export function generatePassword(entropy: Entropy): string {
   return Buffer.from(entropy.bytes(18)).toString('base64url');
+}
+
+/** @throws AppError `not_found`. */
+export async function needAccount(ports: AdministrationPorts, accountID: string): Promise<AccountRow> {
+  const row = await findAccount(ports.db, accountID);
+  if (row === null) throw new AppError('not_found', `there is no account ${JSON.stringify(accountID)}`);
+  return row;
+}
+
+/**
+ * Changes an account. `isActive` false suspends it: its tokens are refused at once, its devices and streams end within
+ * seconds; true opens it again, also when its deletion waits for a device that is cut off.
+ * @throws AppError `not_found`, `conflict` while it is being deleted.
+ */
+export async function changeAccount(
+  ports: AdministrationPorts,
+  accountID: string,
+  fields: AccountFields,
+): Promise<AccountRow> {
+  await needAccount(ports, accountID);
+  const { isActive, ...others } = fields;
+  const isResuming = isActive === true;
+  const deed = { action: 'account.update', accountID, detail: { ...fields }, onlyIf: isKept(accountID) };
+  const results = await ports.db.write([
+    ...(isResuming ? [resumeAccount(accountID)] : []),
+    ...trailOf(ports, deed),
+    updateAccount(accountID, isResuming ? others : fields),
+  ]);
+  if (results.at(-1)?.changes !== 1) {
+    throw new AppError('conflict', `account ${accountID} is being deleted`, {
+      hint: 'Its id is free again when everything of it is gone.',
+    });
+  }
+  return needAccount(ports, accountID);
+}
+
+/**
+ * Begins to delete an account: it is closed at once, and cleared away in small batches by whoever works on it next.
+ * @throws AppError `not_found`, `conflict` while a cut-off is active or under way in it, or its deletion has begun.
+ */
+export async function beginAccountDeletion(ports: AdministrationPorts, accountID: string): Promise<void> {
+  const row = await needAccount(ports, accountID);
+  const onlyIf = mayDelete(accountID);
+  const results = await ports.db.write([
+    ...trailOf(ports, { action: 'account.delete', accountID, onlyIf }),
+    beginDeletion(accountID, nowSOf(ports)),
+  ]);
+  if (results.at(-1)?.changes === 1 || row.deletingS !== null) return;
+  const devices = await devicesCutOff(ports.db, accountID);
+  const shown = devices.length === 0 ? '' : `: ${devices.join(', ')}`;
+  throw new AppError('conflict', `an engine of account ${accountID} is cut off, or is to be${shown}`, {
+    hint: 'Restore these engines first: nobody could do it afterwards.',
+  });
 }
 
 /**
@@ -73,8 +169,17 @@ export async function createDevice(ports: AdministrationPorts, key: DeviceKey): 
       hint: 'Issue a new secret with: fleetward-broker device secret',
     });
   }
-  const createdS = Math.floor(ports.clock.utcMs() / 1000);
+  const createdS = nowSOf(ports);
   const fields = { description: `Device ${key.deviceID}`, displayName: key.deviceID };
-  await ports.db.write(insertDevice(key, { createdS, fields }));
+  const entry = { action: 'device.create', object: key.deviceID, detail: {}, actor: 'operator' };
+  const [inserted] = await ports.db.write([
+    ...insertDevice(key, { createdS, fields }),
+    insertAudit({ ...entry, accountID: key.accountID, atMs: createdS * 1000, source: ports.source ?? '' }),
+  ]);
+  if (inserted?.changes !== 1) {
+    throw new AppError('conflict', `account ${key.accountID} has as many devices as it may have`, {
+      hint: 'Raise its limit with: fleetward-broker account limit',
+    });
+  }
   return issueDeviceSecret(ports.db, ports.entropy, ports.clock, key);
 }

@@ -11,7 +11,8 @@ import { isSecret } from './device-secret.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
 import type { MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
-import { changedCredentials, findCredential } from './store/credentials.ts';
+import { watchRevocations } from './revocations.ts';
+import { findCredential } from './store/credentials.ts';
 import { type DeviceRef, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
@@ -44,6 +45,7 @@ export interface BrokerServices {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
+  readonly signer: Signer;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
   isOnline(accountID: string, deviceID: string): boolean;
@@ -67,8 +69,6 @@ export interface Broker {
 
 /** A store that takes longer than this gets no new connections: better refuse than acknowledge minutes late. */
 const overloadLagMs = 10_000;
-/** How often live connections are compared with replaced secrets and suspended accounts. */
-const revocationPeriodMs = 2000;
 const presenceMost = 64;
 const usersMs = 3000;
 const storeCloseMs = 1500;
@@ -90,7 +90,8 @@ async function authenticate(
   device: DeviceAddress,
   secret: Uint8Array,
 ): Promise<DeviceRef | null> {
-  const credential = await findCredential(parts.options.db, device);
+  const { db, clock } = parts.options;
+  const credential = await findCredential(db, device, Math.floor(clock.utcMs() / 1000));
   const isRight = isSecret(secret, credential?.secretHash ?? null);
   if (credential === null || credential.secretHash === null || !isRight || !credential.isAccountActive)
     return null;
@@ -152,45 +153,15 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
   });
 }
 
-/** Ends live connections whose secret was replaced or whose account was suspended, also by another process. */
-async function revoke(parts: Parts, sinceS: number): Promise<void> {
-  for (const changed of await changedCredentials(parts.options.db, sinceS)) {
-    const ref = parts.mqtt?.connected(changed) ?? null;
-    if (ref === null || (changed.isAccountActive && parts.hashes.get(ref) === changed.secretHash)) continue;
-    const reason = changed.isAccountActive ? 'its secret was replaced' : 'its account is suspended';
-    parts.mqtt?.kick(changed, reason);
-  }
-}
-
-function watchRevocations(parts: Parts): Cancel {
-  const { clock, log } = parts.options;
-  let cancel: Cancel = () => undefined;
-  let isStopped = false;
-  // A minute back, so that a clock that differs a little between two processes hides nothing.
-  const sinceS = (): number => Math.floor(clock.utcMs() / 1000) - 60;
-  const again = (): void => {
-    if (!isStopped) cancel = clock.after(revocationPeriodMs, look);
-  };
-  const look = (): void => {
-    revoke(parts, sinceS())
-      .catch((thrown: unknown) => log.error('revocations not read', { reason: messageOf(thrown) }))
-      .finally(again);
-  };
-  again();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
-}
-
 function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
-  const { clock, entropy, log } = parts.options;
+  const { clock, entropy, log, signer } = parts.options;
   const { commits, ingest, ledger } = parts;
   return {
     db: parts.options.db,
     clock,
     entropy,
     log,
+    signer,
     ingest,
     ledger,
     isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
@@ -251,7 +222,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     throw thrown;
   });
   parts.mqtt = mqtt;
-  const stopWatching = watchRevocations(parts);
+  const stopWatching = watchRevocations({ db, clock, log, mqtt, hashOf: (one) => parts.hashes.get(one) });
   log.info('broker started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
   return {
     services: servicesOf(parts, mqtt),

@@ -6,13 +6,20 @@ import { settingsOf } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { brokerSchema } from './config.ts';
 
+/** What is done with accounts that are there. */
+export type AccountAction = 'list' | 'show' | 'suspend' | 'resume' | 'limit' | 'delete';
+
 /** What was given on the command line, by flag name. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export interface Handlers {
   readonly start: (flags: Flags) => Promise<void>;
   readonly accountCreate: (flags: Flags) => Promise<void>;
+  readonly account: (flags: Flags, action: AccountAction) => Promise<void>;
+  readonly adminToken: (flags: Flags) => void;
   readonly device: (flags: Flags, action: 'create' | 'secret') => Promise<void>;
+  readonly audit: (flags: Flags, action: 'verify' | 'heads') => Promise<void>;
+  readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => void;
 }
 
@@ -55,6 +62,104 @@ const withAccount = (parser: Argv): Argv =>
       nargs: 1,
     });
 
+const withChain = (parser: Argv): Argv =>
+  withJson(parser, true).option('account', {
+    describe: 'One account only; all of them, and the service itself, when absent',
+    type: 'string',
+    requiresArg: true,
+  });
+
+function auditCommands(parser: Argv, handlers: Handlers): Argv {
+  return parser
+    .command(
+      'verify',
+      'Check that no entry was changed, removed or moved; exit code 1 when one was',
+      (more) =>
+        withChain(more).option('head', {
+          describe:
+            'File with heads that were kept elsewhere (audit heads, or the log); - reads standard input',
+          type: 'string',
+          // Without it a lone `-` would be taken for an argument of its own.
+          nargs: 1,
+        }),
+      (flags) => handlers.audit(flags, 'verify'),
+    )
+    .command('heads', 'Show the signed last entry of each chain, to be kept elsewhere', withChain, (flags) =>
+      handlers.audit(flags, 'heads'),
+    )
+    .demandCommand(1, 'Say what to do with the audit log: verify or heads');
+}
+
+function retentionCommands(parser: Argv, handlers: Handlers): Argv {
+  return parser
+    .command(
+      'run',
+      'Remove now what accounts no longer keep; the running broker does it by itself each hour',
+      (more) =>
+        withJson(more, true).option('dry-run', { describe: 'Count, and remove nothing', type: 'boolean' }),
+      handlers.retention,
+    )
+    .demandCommand(1, 'Say what to do with old events: run');
+}
+
+const withExisting = (parser: Argv): Argv =>
+  withJson(parser, true).positional('accountID', {
+    describe: 'The account',
+    type: 'string',
+    demandOption: true,
+  });
+const withLimits = (parser: Argv): Argv =>
+  ['devices', 'retained-days', 'expires'].reduce(
+    (so, name) => so.option(name, { describe: limitWords[name] ?? '', type: 'string', requiresArg: true }),
+    withExisting(parser),
+  );
+
+const limitWords: Readonly<Record<string, string>> = {
+  devices: 'Most devices, or none for no limit',
+  'retained-days': 'Most days that events are kept, or none for no limit',
+  expires: 'End of the account: YYYY-MM-DD (midnight UTC), epoch seconds, or none',
+};
+
+function accountCommands(parser: Argv, { accountCreate, account }: Handlers): Argv {
+  const on = (action: AccountAction) => (flags: Flags) => account(flags, action);
+  return parser
+    .command('create <accountID>', 'Create an account with its administrator', withAccount, accountCreate)
+    .command('list', 'List all accounts', (more) => withJson(more, true), on('list'))
+    .command('show <accountID>', 'Show state, limits and figures of an account', withExisting, on('show'))
+    .command(
+      'suspend <accountID>',
+      'Refuse all its tokens at once, end its connections in seconds',
+      withExisting,
+      on('suspend'),
+    )
+    .command('resume <accountID>', 'Open it again', withExisting, on('resume'))
+    .command('limit <accountID>', 'Set its limits; what is not given stays', withLimits, on('limit'))
+    .command(
+      'delete <accountID>',
+      'Delete it with its devices, users and events; needs --yes',
+      (more) => withExisting(more).option('yes', { describe: 'Really do it', type: 'boolean' }),
+      on('delete'),
+    )
+    .demandCommand(1, 'Say what to do with accounts: create, list, show, suspend, resume, limit or delete');
+}
+
+function configCommands(parser: Argv, handlers: Handlers): Argv {
+  return parser
+    .command(
+      'check',
+      'Check the configuration',
+      (more) => withJson(more),
+      (flags) => handlers.config(flags, 'check'),
+    )
+    .command(
+      'show',
+      'Show every setting',
+      (show) => withJson(show).option('origin', { describe: 'Say where each comes from', type: 'boolean' }),
+      (flags) => handlers.config(flags, 'show'),
+    )
+    .demandCommand(1, 'Say what to do with the configuration: check or show');
+}
+
 /** The whole command line. Parsing runs the handler of the command that was given. @throws AppError `usage`. */
 export function createCommandLine(handlers: Handlers, version: string): Argv {
   return yargs(hideBin(process.argv))
@@ -62,15 +167,22 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
     .usage('$0 <command>\n\nMQTT broker, command ledger and HTTP/JSON service of Fleetward.')
     .parserConfiguration({ 'camel-case-expansion': false, 'parse-positional-numbers': false })
     .command('start', 'Run the broker until SIGTERM or SIGINT', (more) => withSettings(more), handlers.start)
-    .command('account', 'Create accounts; the broker may run meanwhile', (parser) =>
-      parser
-        .command(
-          'create <accountID>',
-          'Create an account with its administrator',
-          withAccount,
-          handlers.accountCreate,
-        )
-        .demandCommand(1, 'Say what to do with accounts: create'),
+    .command('account', 'Create, limit, suspend, delete accounts; the broker may run meanwhile', (parser) =>
+      accountCommands(parser, handlers),
+    )
+    .command(
+      'admin-token',
+      "Make the file with the service operator's token, for start --admin-token-file",
+      (more) =>
+        more
+          .option('file', {
+            describe: 'New file, mode 0600',
+            type: 'string',
+            demandOption: true,
+            requiresArg: true,
+          })
+          .option('json', { describe: 'Print JSON for programs', type: 'boolean' }),
+      handlers.adminToken,
     )
     .command('device', 'Create devices, replace their secrets; the broker may run meanwhile', (parser) =>
       parser
@@ -88,23 +200,13 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
         )
         .demandCommand(1, 'Say what to do with devices: create or secret'),
     )
-    .command('config', 'Look at the configuration', (parser) =>
-      parser
-        .command(
-          'check',
-          'Check the configuration',
-          (more) => withJson(more),
-          (flags) => handlers.config(flags, 'check'),
-        )
-        .command(
-          'show',
-          'Show every setting',
-          (show) =>
-            withJson(show).option('origin', { describe: 'Say where each comes from', type: 'boolean' }),
-          (flags) => handlers.config(flags, 'show'),
-        )
-        .demandCommand(1, 'Say what to do with the configuration: check or show'),
+    .command('audit', 'Check the audit log; the broker may run meanwhile', (parser) =>
+      auditCommands(parser, handlers),
     )
+    .command('retention', 'Remove events that are older than accounts keep them', (parser) =>
+      retentionCommands(parser, handlers),
+    )
+    .command('config', 'Look at the configuration', (parser) => configCommands(parser, handlers))
     .example(
       '$0 account create acme --admin ann --password-file -',
       'Account; the password is typed or piped in',
@@ -113,9 +215,9 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
     .example('$0 start --database /var/lib/fleetward/fleet.db', 'Run; docs at http://127.0.0.1:8080/docs')
     .example('$0 config show --origin --config broker.toml', 'Which settings hold, and from where')
     .epilogue(
-      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 64 wrong command line, 65 bad input, 66 not found, 69 a port is taken, 70 a fault of ours,\n74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
+      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 1 the audit log does not hold, 64 wrong command line, 65 bad input, 66 not found,\n69 a port is taken, 70 a fault of ours, 74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
     )
-    .demandCommand(1, 'Say what to do: start, account, device or config')
+    .demandCommand(1, 'Say what to do: start, account, admin-token, device, audit, retention or config')
     .strict()
     .version(version)
     .wrap(Math.min(110, process.stdout.columns ?? 110))

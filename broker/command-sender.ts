@@ -1,9 +1,13 @@
-// Signed messages to devices: commands and the welcome. A command is recorded with a fresh counter before it leaves, and
-// one that is past its time or at its end never leaves.
+// Signed messages to devices: commands, firmware jobs, what people wrote, and the welcome, each with a type of its own. A
+// command is recorded with a fresh counter before it leaves, and one that is past its time or at its end never leaves.
+import type { FeatureName } from '../src/core/event.ts';
 import {
   type CommandBody,
+  decodeFirmwareContent,
   encodeJsonMessage,
+  type FirmwareBody,
   type Hello,
+  type MessageBody,
   signedTypes,
   type Welcome,
 } from '../src/core/wire.ts';
@@ -11,6 +15,7 @@ import type { Clock, Database, Log, Signer } from '../src/ports.ts';
 import type { Downlink } from './mqtt-server.ts';
 import { type CommandRow, recordSending } from './store/commands.ts';
 import { type DeviceRef, findDevice } from './store/devices.ts';
+import type { MessageRow } from './store/messages.ts';
 import { selectUpTo } from './store/projections.ts';
 import { numberOf } from './store/row.ts';
 
@@ -27,11 +32,24 @@ export interface SenderOptions {
 export interface CommandSender {
   /** Sends the command, or its withdrawal when somebody asked for that, bound to `boot`. */
   command(row: CommandRow, boot: string): Promise<void>;
+  /** Sends what people wrote, bound to `boot`. */
+  message(row: MessageRow, boot: string): Promise<void>;
   /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
 }
 
-function bodyOf(row: CommandRow, envelope: { readonly boot: string; readonly counter: number }): CommandBody {
+interface Envelope {
+  readonly boot: string;
+  readonly counter: number;
+}
+
+/** Who stands behind a command, in words for the device's own record. */
+function issuerOf({ issuer, approver, cancelBy }: CommandRow): string {
+  if (cancelBy !== null) return cancelBy;
+  return approver === null ? issuer : `${issuer}, approved by ${approver}`;
+}
+
+function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope): CommandBody {
   return {
     accountID: row.accountID,
     deviceID: row.deviceID,
@@ -40,19 +58,44 @@ function bodyOf(row: CommandRow, envelope: { readonly boot: string; readonly cou
     counter: envelope.counter,
     issuedMs: row.issuedMs,
     expiresMs: row.expiresMs,
-    feature: row.feature,
+    feature,
     state: row.state,
     mode: 'interlock',
     reason: row.reason,
-    issuer: row.cancelBy ?? row.issuer,
+    issuer: issuerOf(row),
+    cancel: row.cancelBy !== null,
+  };
+}
+
+/** A firmware job is no command to a relay: it has a type of its own and can never be taken for one. */
+function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null {
+  const content = decodeFirmwareContent(new TextEncoder().encode(row.content ?? ''));
+  if (content === null) return null;
+  const { accountID, deviceID, commandID, issuedMs, expiresMs } = row;
+  return {
+    accountID,
+    deviceID,
+    commandID,
+    boot: envelope.boot,
+    issuedMs,
+    expiresMs,
+    ...content,
+    issuer: issuerOf(row),
     cancel: row.cancelBy !== null,
   };
 }
 
 export function createSender(options: SenderOptions): CommandSender {
   const { db, clock, signer, log, publish } = options;
-  const signed = (message: CommandBody | Welcome, type: string): Uint8Array =>
+  const signed = (message: CommandBody | FirmwareBody | MessageBody | Welcome, type: string): Uint8Array =>
     new TextEncoder().encode(signer.sign(encodeJsonMessage(message), type));
+  const signedCommand = (row: CommandRow, envelope: Envelope): Uint8Array | null => {
+    if (row.feature !== 'firmware') {
+      return signed(commandBody(row, row.feature, envelope), signedTypes.command);
+    }
+    const body = firmwareBody(row, envelope);
+    return body === null ? null : signed(body, signedTypes.firmware);
+  };
   return {
     async command(row: CommandRow, boot: string): Promise<void> {
       const { deviceNo, commandID } = row;
@@ -60,10 +103,30 @@ export function createSender(options: SenderOptions): CommandSender {
       const sent = results[1]?.rows[0];
       if (sent === undefined) return;
       const counter = numberOf(sent, 'sent_counter');
-      const payload = signed(bodyOf(row, { boot, counter }), signedTypes.command);
+      const payload = signedCommand(row, { boot, counter });
+      if (payload === null) return log.error('command cannot be read', { commandID });
       const left = await publish(row, { verb: 'commands', payload, qos: 1 });
       const { accountID, deviceID, feature, state } = row;
       log.info('command sent', { accountID, deviceID, commandID, feature, state, counter, boot, left });
+    },
+    async message(row: MessageRow, boot: string): Promise<void> {
+      const { accountID, deviceID, messageID, text, sender, sentMs, expiresMs } = row;
+      const body: MessageBody = {
+        accountID,
+        deviceID,
+        messageID,
+        boot,
+        sentMs,
+        expiresMs,
+        from: sender,
+        text,
+      };
+      const left = await publish(row, {
+        verb: 'commands',
+        payload: signed(body, signedTypes.message),
+        qos: 1,
+      });
+      log.info('message sent', { accountID, deviceID, messageID, left });
     },
     async welcome(device: DeviceRef, hello: Hello): Promise<void> {
       const { accountID, deviceID, deviceNo } = device;

@@ -2,25 +2,36 @@
 // with a counter that only grows, and its end is what the device reports. It must never send what has expired and never
 // forget a command whose outcome is unknown.
 import { AppError, messageOf } from '../src/core/errors.ts';
-import type { FeatureName, FeatureState } from '../src/core/event.ts';
 import { hexId } from '../src/core/ids.ts';
 import type { Hello } from '../src/core/wire.ts';
-import type { Cancel, Database, Entropy } from '../src/ports.ts';
+import type { Cancel, Entropy, Statement } from '../src/ports.ts';
+import { sql } from '../src/sql.ts';
+import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
 import { type CommandSender, createSender, type SenderOptions } from './command-sender.ts';
+import { isCut, isLimited, refusalOf } from './core/command-caps.ts';
 import type { Committed } from './ingest.ts';
 import { createQueues } from './queues.ts';
+import { lockAccount } from './store/accounts.ts';
+import { expireApprovals, withdrawPending } from './store/approvals.ts';
+import { findCapFacts, isPermitted, isTripping, tripBreaker } from './store/command-caps.ts';
 import {
   type CommandRow,
   cancelUnsent,
   expireCommands,
   findCommand,
+  isRecorded,
+  isRepeat,
+  isWithdrawable,
+  type NewCommand,
   newestCommand,
   receivedRank,
+  repeats,
   requestCancel,
   supersedeAndInsert,
   unfinishedOf,
 } from './store/commands.ts';
-import { type DeviceRef, type DeviceRow, findDevice, recordHello, setOnline } from './store/devices.ts';
+import { type DeviceRef, recordHello, setOnline } from './store/devices.ts';
+import { undeliveredOf } from './store/messages.ts';
 import { insertBoot } from './store/projections.ts';
 import { numberOf, textOf } from './store/row.ts';
 
@@ -28,33 +39,34 @@ export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
 }
 
-export interface CommandRequest {
-  readonly accountID: string;
-  readonly deviceID: string;
-  readonly feature: FeatureName;
-  readonly state: FeatureState;
-  /** Who asked, for the device's own record; at most 200 characters. */
-  readonly issuer: string;
-  /** Why; at most 500 characters. */
-  readonly reason: string;
-  /** Life of the command in seconds, 10 to 86,400; by default 24 h for enginecutoff and 60 s for cargoaccess. */
-  readonly ttlS?: number;
+/** A command whose statements somebody else makes, with conditions of his own. */
+export interface Order {
+  readonly device: DeviceRef;
+  /** Records the command under this id, or not at all. */
+  statements(command: { readonly commandID: string; readonly issuedMs: number }): readonly Statement[];
 }
 
 interface CancelRequest {
   readonly accountID: string;
   readonly commandID: string;
   readonly issuer: string;
+  readonly record?: RecordDeed;
 }
 
 export interface CommandLedger {
   /**
    * Records a command and sends it at once when the device is online. The same wish of the same issuer within 10 s is
-   * the same command. @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`.
+   * the same command.
+   * @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`; `throttled` and `conflict` when a limit of
+   * the account stands against it, or when it needs a second user.
    */
   request(request: CommandRequest): Promise<CommandRow>;
+  /** The same for a command that needs other conditions; null when they did not hold and nothing was recorded. */
+  enact(order: Order): Promise<CommandRow | null>;
   /** Withdraws a command. @throws AppError `not_found`, or `conflict` when it executes or has ended otherwise. */
   cancel(request: CancelRequest): Promise<CommandRow>;
+  /** Sends what people wrote to a device, if it is connected now. */
+  sendMessages(device: DeviceRef): Promise<void>;
   /** Records the hello, then sends the welcome, then what is pending. @throws AppError `not_found`, `storage`. */
   onHello(device: DeviceRef, hello: Hello): Promise<void>;
   onCommitted(committed: Committed): void;
@@ -65,30 +77,8 @@ export interface CommandLedger {
   close(): Promise<void>;
 }
 
-const defaultTtlS: Readonly<Record<FeatureName, number>> = { enginecutoff: 86_400, cargoaccess: 60 };
-const ttlRangeS = { low: 10, high: 86_400 };
 const sameCommandMs = 10_000;
 const expiryPeriodMs = 1000;
-
-function lifeMs(request: CommandRequest): number {
-  const ttlS = request.ttlS ?? defaultTtlS[request.feature];
-  if (!Number.isFinite(ttlS) || ttlS < ttlRangeS.low || ttlS > ttlRangeS.high) {
-    const message = `must be ${ttlRangeS.low} to ${ttlRangeS.high} seconds`;
-    throw new AppError('invalid_content', `ttlS ${message}`, { details: [{ pointer: '/ttlS', message }] });
-  }
-  return Math.round(ttlS * 1000);
-}
-
-function textFault(request: CommandRequest): AppError | null {
-  for (const [name, most] of [['reason', 500] as const, ['issuer', 200] as const]) {
-    if (request[name].length <= most) continue;
-    const message = `must have at most ${most} characters`;
-    return new AppError('invalid_content', `${name} ${message}`, {
-      details: [{ pointer: `/${name}`, message }],
-    });
-  }
-  return null;
-}
 
 /** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
 function isDue(row: CommandRow, boot: string): boolean {
@@ -105,44 +95,119 @@ interface Parts {
 
 function issueTime(parts: Parts): number {
   const nowMs = Math.round(parts.options.clock.utcMs());
-  // Two commands of one millisecond still have an order.
-  parts.lastIssuedMs = nowMs === parts.lastIssuedMs ? nowMs + 1 : nowMs;
+  // Commands of one millisecond still have an order; a clock that was set back begins anew.
+  const isSameMoment = nowMs <= parts.lastIssuedMs && parts.lastIssuedMs - nowMs < 1000;
+  parts.lastIssuedMs = isSameMoment ? parts.lastIssuedMs + 1 : nowMs;
   return parts.lastIssuedMs;
 }
 
-async function issue(parts: Parts, deviceNo: number, request: CommandRequest): Promise<CommandRow> {
+async function enact(parts: Parts, order: Order): Promise<CommandRow | null> {
   const { db, entropy, log } = parts.options;
-  const { feature, state, reason, issuer, accountID } = request;
-  const issuedMs = issueTime(parts);
+  const { accountID, deviceID } = order.device;
   const commandID = hexId(entropy.bytes(16));
-  const times = { issuedMs, expiresMs: issuedMs + lifeMs(request), sameSinceMs: issuedMs - sameCommandMs };
-  const results = await db.write(
-    supersedeAndInsert({ deviceNo, commandID, feature, state, reason, issuer, ...times }),
-  );
-  const isNew = results[1]?.changes === 1;
-  const find = (): Promise<CommandRow | null> =>
-    isNew ? findCommand(db, { accountID, commandID }) : newestCommand(db, { deviceNo, feature });
-  const row = await find();
-  if (row === null) throw new AppError('not_found', 'the device was deleted meanwhile');
-  log.info(isNew ? 'command requested' : 'command repeated', { ...request, commandID: row.commandID });
-  const boot = parts.boots.get(deviceNo);
+  await db.write(order.statements({ commandID, issuedMs: issueTime(parts) }));
+  const row = await findCommand(db, { accountID, commandID });
+  if (row === null) return null;
+  const { feature, state, reason, issuer, approver } = row;
+  log.info('command requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
+  return sendNew(parts, row);
+}
+
+/** Sends what has not left yet, when the device is there. */
+async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
+  const boot = parts.boots.get(row.deviceNo);
   if (boot === undefined || row.stateRank > 0 || row.isFinal) return row;
   await parts.sender.command(row, boot);
-  return (await find()) ?? row;
+  return (await findCommand(parts.options.db, row)) ?? row;
+}
+
+/** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
+function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record } = request;
+  const { commandID, deviceNo, feature, state, reason, issuedMs } = command;
+  const asker = { accountID, userID: issuer, atMs: issuedMs };
+  const recorded = isRecorded(commandID);
+  const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
+  const audit = record?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
+  const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
+  const isRestore = feature === 'enginecutoff' && !isLimited(command);
+  return [
+    ...(isCut(command) ? tripStatements(command, request) : []),
+    ...insert,
+    ...(audit === undefined ? [] : [audit]),
+    ...(isRestore ? [withdrawPending(deviceNo, asker)] : []),
+  ];
+}
+
+/** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
+function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record } = request;
+  const asker = { accountID, userID: issuer, atMs: command.issuedMs };
+  const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
+  const audit = record?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
+  return [lockAccount(accountID), ...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+}
+
+async function issue(parts: Parts, device: DeviceRef, request: CommandRequest): Promise<CommandRow> {
+  const { db, clock, log } = parts.options;
+  const { feature, state, reason, issuer, accountID } = request;
+  const { deviceNo } = device;
+  const wish = { deviceNo, feature, state, reason, issuer };
+  let asked: NewCommand | null = null;
+  const row = await enact(parts, {
+    device,
+    statements: ({ commandID, issuedMs }) => {
+      const times = {
+        issuedMs,
+        expiresMs: issuedMs + lifeMs(request),
+        sameSinceMs: issuedMs - sameCommandMs,
+      };
+      asked = { ...wish, commandID, ...times };
+      return requestStatements(asked, request);
+    },
+  });
+  if (row !== null) return row;
+  const newest = await newestCommand(db, { deviceNo, feature });
+  if (newest !== null && asked !== null && repeats(newest, asked)) {
+    log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
+    return sendNew(parts, newest);
+  }
+  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: clock.utcMs() });
+  const refusal = facts === null ? null : refusalOf(facts, request);
+  log.warn('command not recorded', { accountID, deviceID: device.deviceID, feature, state, issuer });
+  throw refusal ?? new AppError('not_found', 'the device was deleted meanwhile');
 }
 
 async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
   const { db, clock, log } = parts.options;
-  const change = { commandID: row.commandID, by: request.issuer, atMs: Math.round(clock.utcMs()) };
-  const results = await db.write([cancelUnsent(change), requestCancel(change)]);
+  const { commandID } = row;
+  const { accountID, issuer } = request;
+  const change = { commandID, by: issuer, atMs: Math.round(clock.utcMs()) };
+  const audit = request.record?.({
+    action: 'command.cancel',
+    object: row.deviceID,
+    detail: { commandID },
+    onlyIf: isWithdrawable(commandID),
+  });
+  const batch = [...(audit === undefined ? [] : [audit]), cancelUnsent(change), requestCancel(change)];
+  const results = await db.write(batch);
   const fresh = (await findCommand(db, request)) ?? row;
-  if (results.every((result) => result.changes === 0) && fresh.commandState !== 'cancelled') {
+  if (results.slice(-2).every((result) => result.changes === 0) && fresh.commandState !== 'cancelled') {
     throw new AppError('conflict', `the command cannot be withdrawn: it is ${fresh.commandState}`);
   }
-  log.info('command withdrawn', { ...request, commandState: fresh.commandState });
+  log.info('command withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
   const boot = parts.boots.get(row.deviceNo);
   if (!fresh.isFinal && boot !== undefined) await parts.sender.command(fresh, boot);
   return fresh;
+}
+
+async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
+  const { db, clock } = parts.options;
+  const boot = parts.boots.get(device.deviceNo);
+  if (boot === undefined) return;
+  for (const row of await undeliveredOf(db, device.deviceNo, clock.utcMs())) {
+    await parts.sender.message(row, boot);
+  }
 }
 
 async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<void> {
@@ -159,30 +224,17 @@ async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<voi
   for (const row of await unfinishedOf(db, deviceNo)) {
     if (isDue(row, hello.boot)) await parts.sender.command(row, hello.boot);
   }
+  await sendMessages(parts, device);
 }
 
 async function expire({ db, clock, log }: LedgerOptions): Promise<number> {
-  const [result] = await db.write([expireCommands(Math.round(clock.utcMs()))]);
+  const nowMs = Math.round(clock.utcMs());
+  const [result] = await db.write([expireCommands(nowMs), expireApprovals(nowMs)]);
   for (const row of result?.rows ?? []) {
     const of = { commandID: textOf(row, 'command_id'), deviceNo: numberOf(row, 'device_no') };
     log.warn('command expired', { ...of, feature: textOf(row, 'feature'), state: textOf(row, 'state') });
   }
   return result?.rows.length ?? 0;
-}
-
-/** The device that a request may be recorded for. */
-async function deviceFor(db: Database, request: CommandRequest): Promise<DeviceRow> {
-  const fault = textFault(request);
-  if (fault !== null) throw fault;
-  lifeMs(request);
-  const device = await findDevice(db, request);
-  if (device === null) throw new AppError('not_found', `there is no device ${request.deviceID}`);
-  if (device.helloMs > 0 && !device.features.includes(request.feature)) {
-    throw new AppError('unsupported', `the device has no ${request.feature}`, {
-      hint: 'Fit the relay and name it in the configuration of the agent, which then tells the broker on connect.',
-    });
-  }
-  return device;
 }
 
 /** Calls `run` every second, one after the other, until cancelled. */
@@ -212,14 +264,16 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const stop = repeat(options, () => expire(options));
   return {
     async request(request) {
-      const { deviceNo } = await deviceFor(db, request);
-      return queues.run(deviceNo, () => issue(parts, deviceNo, request));
+      const device = await deviceFor(db, request);
+      return queues.run(device.deviceNo, () => issue(parts, device, request));
     },
+    enact: (order) => queues.run(order.device.deviceNo, () => enact(parts, order)),
     async cancel(request) {
       const row = await findCommand(db, request);
       if (row === null) throw new AppError('not_found', 'there is no such command');
       return queues.run(row.deviceNo, () => withdraw(parts, row, request));
     },
+    sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
     onHello: (device, hello) => queues.run(device.deviceNo, () => greet(parts, device, hello)),
     onCommitted({ device, projection }) {
       const { accountID, deviceID } = device;

@@ -3,6 +3,8 @@
 import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
+import { defaultRequestRates } from './api/admission.ts';
+import { checkNotify, notifySchema } from './notify-config.ts';
 
 const port = (standard: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: standard, description });
@@ -17,16 +19,52 @@ export const brokerSchema = Type.Object({
       default: [],
       description: 'Addresses of reverse proxies whose X-Forwarded-For is believed, with commas between them',
     }),
+    ratePerS: Type.Number({
+      minimum: 0.1,
+      maximum: 1_000_000,
+      default: defaultRequestRates.token.perS,
+      description: 'Requests a second that one token may go on to make',
+    }),
+    burst: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: defaultRequestRates.token.burst,
+      description: 'Requests that one token may make at once',
+    }),
   }),
   mqtt: Type.Object({
     port: port(1883, 'Port of the MQTT server; 0 takes a free one'),
     host: host('Address of the MQTT server'),
+  }),
+  admin: Type.Object({
+    port: port(8081, 'Port of the listener for the operator of the service; 0 takes a free one'),
+    host: host('Address of that listener'),
+    tokenFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'File with its token, made by `admin-token`; without it there is no such listener',
+      }),
+    ),
+  }),
+  firmware: Type.Object({
+    hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
+      default: [],
+      description:
+        'Hosts that firmware for vehicles may lie at, with commas between them; it is never fetched from here',
+    }),
   }),
   database: Type.String({ minLength: 1, default: './fleetward.db', description: 'SQLite file' }),
   signingKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
       description: 'Private key (PEM) that signs commands; <database>.signing-key.pem unless given',
+    }),
+  ),
+  notify: notifySchema,
+  vapidKeyFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Private key (PEM) of Web Push; <database>.vapid-key.pem unless given',
     }),
   ),
   insecureListen: Type.Boolean({
@@ -39,7 +77,10 @@ export const brokerSchema = Type.Object({
   }),
 });
 
-export type BrokerConfig = Static<typeof brokerSchema> & { readonly signingKeyFile: string };
+export type BrokerConfig = Static<typeof brokerSchema> & {
+  readonly signingKeyFile: string;
+  readonly vapidKeyFile: string;
+};
 
 function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
@@ -50,6 +91,7 @@ function checkListeners(config: Static<typeof brokerSchema>): void {
   const open = [
     { flag: '--http-host', address: config.http.host, what: 'tokens and passwords' },
     { flag: '--mqtt-host', address: config.mqtt.host, what: 'device secrets and positions' },
+    { flag: '--admin-host', address: config.admin.host, what: "the operator's token" },
   ].find(({ address }) => !isLoopback(address));
   if (open === undefined) return;
   throw new AppError(
@@ -71,9 +113,12 @@ export interface BrokerConfigSources {
 export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerConfig> {
   const { value, origins } = loadConfig({ schema: brokerSchema, ...sources });
   checkListeners(value);
+  checkNotify(value.notify);
   const signingKeyFile = value.signingKeyFile ?? `${value.database}.signing-key.pem`;
+  const vapidKeyFile = value.vapidKeyFile ?? `${value.database}.vapid-key.pem`;
+  const standard = { kind: 'default', name: 'default' } as const;
   return {
-    value: Object.freeze({ ...value, signingKeyFile }),
-    origins: { signingKeyFile: { kind: 'default', name: 'default' }, ...origins },
+    value: Object.freeze({ ...value, signingKeyFile, vapidKeyFile }),
+    origins: { signingKeyFile: standard, vapidKeyFile: standard, ...origins },
   };
 }

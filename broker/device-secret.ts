@@ -3,7 +3,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../src/core/errors.ts';
 import type { Clock, Database, Entropy } from '../src/ports.ts';
-import { type DeviceKey, setDeviceSecret } from './store/devices.ts';
+import { insertAudit } from './store/audit.ts';
+import { isThere } from './store/device-limit.ts';
+import { type DeviceKey, replaceSecret } from './store/devices.ts';
 
 const secretBytes = 32;
 
@@ -20,8 +22,14 @@ export function isSecret(presented: Uint8Array, storedHash: string | null): bool
   return timingSafeEqual(given, isKnown ? stored : Buffer.alloc(given.length)) && isKnown;
 }
 
+/** A new secret, base64url; it is shown once, and `hashSecret` of it kept. */
+export function makeSecret(entropy: Entropy): string {
+  return Buffer.from(entropy.bytes(secretBytes)).toString('base64url');
+}
+
 /**
- * Makes a new secret for a device; the old one stops working, and a live connection that used it ends within seconds.
+ * Makes a new secret for a device, for the operator at the command line; the old one stops working, and a live connection
+ * that used it ends within seconds.
  * @returns the secret, base64url; it cannot be read again.
  * @throws AppError `not_found` when there is no such device.
  */
@@ -31,10 +39,15 @@ export async function issueDeviceSecret(
   clock: Clock,
   key: DeviceKey,
 ): Promise<string> {
-  const secret = Buffer.from(entropy.bytes(secretBytes)).toString('base64url');
+  const secret = makeSecret(entropy);
   const { accountID, deviceID } = key;
-  const atS = Math.floor(clock.utcMs() / 1000);
-  const isSet = await setDeviceSecret(db, { accountID, deviceID, secretHash: hashSecret(secret), atS });
-  if (!isSet) throw new AppError('not_found', `there is no device ${deviceID} in account ${accountID}`);
+  const atMs = Math.round(clock.utcMs());
+  const entry = { accountID, atMs, actor: 'operator', source: '', object: deviceID, detail: {} };
+  const [, replaced] = await db.write([
+    insertAudit({ ...entry, action: 'device.issuesecret' }, isThere(key)),
+    replaceSecret({ ...key, secretHash: hashSecret(secret), atS: Math.floor(atMs / 1000) }),
+  ]);
+  if (replaced?.changes !== 1)
+    throw new AppError('not_found', `there is no device ${deviceID} in account ${accountID}`);
   return secret;
 }

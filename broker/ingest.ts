@@ -8,7 +8,7 @@ import type { Clock, Database, Log, Statement, WriteResult } from '../src/ports.
 import { type Projection, projectBatch } from './core/projection.ts';
 import { type GroupCommit, isDataFault } from './group-commit.ts';
 import { type DeviceRef, deviceExists } from './store/devices.ts';
-import { bareKey, insertEvents } from './store/events.ts';
+import { bareKey, insertEvents, insertOldEvents } from './store/events.ts';
 import { advanceBoot, insertBoot, projectionStatements } from './store/projections.ts';
 import { insertQuarantine } from './store/quarantine.ts';
 import { numberOf } from './store/row.ts';
@@ -32,6 +32,8 @@ export interface Committed {
   readonly fresh: readonly FleetEvent[];
   /** The number in the store of each event of `fresh`. */
   readonly eventNos: readonly number[];
+  /** When the payload came in, by the broker's clock. */
+  readonly receivedMs: number;
   readonly projection: Projection;
 }
 
@@ -55,9 +57,10 @@ interface IngestCounts {
 export interface Ingest {
   /**
    * Stores the events of one payload; resolves in order of arrival once they are durable.
+   * @param also statements that stand in the same batch, such as the audit entry of a record that a person made.
    * @throws AppError when the store failed or is overloaded: then the payload must not be acknowledged.
    */
-  submit(device: DeviceRef, payload: Uint8Array): Promise<Outcome>;
+  submit(device: DeviceRef, payload: Uint8Array, also?: readonly Statement[]): Promise<Outcome>;
   /** Keeps a payload of another topic that could not be read. */
   quarantine(device: DeviceRef, unreadable: Unreadable): Promise<Outcome>;
   counts(): IngestCounts;
@@ -81,6 +84,11 @@ interface Accepted {
   readonly receivedMs: number;
 }
 
+/** With the statements that its sender wants in the same batch. */
+interface Submitted extends Accepted {
+  readonly also: readonly Statement[];
+}
+
 function accept(device: DeviceRef, batch: EventBatch, receivedMs: number): Accepted {
   const { boot, events } = batch;
   const [first] = events;
@@ -91,13 +99,18 @@ function accept(device: DeviceRef, batch: EventBatch, receivedMs: number): Accep
   return { device, boot, events: stored, projection, ranges, receivedMs };
 }
 
+/** Retention removes nothing younger than a day (see `retention.ts`); before that no event can have been removed. */
+const oldMs = 23 * 3_600_000;
+
 function statementsOf(accepted: Accepted): { readonly inserts: Statement[]; readonly present: Statement[] } {
   const { boot, events, projection, ranges, receivedMs } = accepted;
   const { deviceNo } = accepted.device;
-  const inserts = insertEvents(events, { deviceNo, boot, receivedMs });
+  const isOld =
+    boot !== null && events.some(({ timestamp }) => timestamp === null || timestamp < receivedMs - oldMs);
+  const inserts = (isOld ? insertOldEvents : insertEvents)(events, { deviceNo, boot, receivedMs });
   const present = projectionStatements(deviceNo, projection, receivedMs);
   if (boot === null) return { inserts, present };
-  const advances = ranges.map(([from, to]) => advanceBoot({ deviceNo, boot, from, to }));
+  const advances = ranges.map(([from, to]) => advanceBoot({ deviceNo, boot, from, to, isOld }));
   return { inserts, present: [...present, insertBoot(deviceNo, boot, receivedMs), ...advances] };
 }
 
@@ -156,32 +169,32 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 
   const publish = (accepted: Accepted, fresh: Fresh): void => {
-    const { device, boot, projection } = accepted;
+    const { device, boot, projection, receivedMs } = accepted;
     if (projection.futureCount > 0) {
       const { accountID, deviceID } = device;
       log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
     }
     try {
-      onCommitted({ device, boot, fresh: fresh.events, eventNos: fresh.eventNos, projection });
+      onCommitted({ device, boot, fresh: fresh.events, eventNos: fresh.eventNos, receivedMs, projection });
     } catch (thrown) {
       // The events are stored; whoever listens must not be able to hold up the acknowledgement.
       log.error('listener failed', { reason: messageOf(thrown) });
     }
   };
 
-  const store = async (accepted: Accepted, payload: Uint8Array): Promise<Outcome> => {
-    // The inserts stand first: the boot's statements look at the events.
+  const store = async ({ also, ...accepted }: Submitted, payload: Uint8Array): Promise<Outcome> => {
+    // The inserts stand before the rest: the boot's statements look at the events, those of the caller at what was there.
     const { inserts, present } = statementsOf(accepted);
     let results: readonly WriteResult[];
     try {
-      results = await commits.write([...inserts, ...present]);
+      results = await commits.write([...also, ...inserts, ...present]);
     } catch (thrown) {
       if (!isDataFault(thrown)) throw thrown;
       // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
       if (!(await deviceExists(db, accepted.device.deviceNo))) return { kind: 'gone' };
       return quarantine(accepted.device, { verb: 'events', payload, reason: messageOf(thrown) });
     }
-    const fresh = freshOf(accepted, results.slice(0, inserts.length));
+    const fresh = freshOf(accepted, results.slice(also.length, also.length + inserts.length));
     counts.events += fresh.events.length;
     counts.duplicates += accepted.events.length - fresh.events.length;
     publish(accepted, fresh);
@@ -204,11 +217,11 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 
   return {
-    submit: (device, payload) =>
+    submit: (device, payload, also = []) =>
       tracked(() => {
         const decoded = decodeEvents(payload);
         if (!decoded.ok) return quarantine(device, { verb: 'events', payload, reason: decoded.reason });
-        return store(accept(device, decoded.batch, Math.round(clock.utcMs())), payload);
+        return store({ ...accept(device, decoded.batch, Math.round(clock.utcMs())), also }, payload);
       }),
     quarantine: (device, unreadable) => tracked(() => quarantine(device, unreadable)),
     counts: () => ({ ...counts }),

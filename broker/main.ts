@@ -4,28 +4,38 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createLog } from '../src/adapters/log.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
-import { createSigner } from '../src/adapters/signing.ts';
+import { createSigner, createVerifier } from '../src/adapters/signing.ts';
 import { openSqlite, openSqliteThreads } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
 import { readConfigFile, readEnvironment, settingAt, settingsOf } from '../src/config.ts';
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { migrate } from '../src/migrate.ts';
 import { readVersion } from '../src/version.ts';
+import { runAccountCommand } from './account-commands.ts';
+import { createAdminToken, loadAdminTokenHash } from './adapters/admin-token-file.ts';
 import { createMqttServer } from './adapters/aedes.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from './adapters/fastify.ts';
 import { createPasswords } from './adapters/passwords.ts';
+import { openSenders } from './adapters/senders.ts';
 import { loadSigningKey } from './adapters/signing-key-file.ts';
 import { type AdministrationPorts, createAccount, createDevice, generatePassword } from './administration.ts';
+import { createOperatorCheck } from './api/admin-caller.ts';
+import { adminIntroduction, adminOperations } from './api/admin-operations.ts';
+import { defaultRequestRates } from './api/admission.ts';
 import { operations } from './api/operations.ts';
+import { reportHeads, reportVerify } from './audit-report.ts';
 import { type Broker, createBroker } from './broker.ts';
-import { createCommandLine, type Flags } from './command-line.ts';
+import { type AccountAction, createCommandLine, type Flags } from './command-line.ts';
 import { type BrokerConfig, brokerSchema, loadBrokerConfig } from './config.ts';
 import { createDatabaseCheck } from './database-check.ts';
 import { issueDeviceSecret } from './device-secret.ts';
+import { runRetention } from './retention.ts';
 import { createServices, type Services } from './services.ts';
 import { migrations } from './store/migrations.ts';
 
 const pageSize = 4096;
+/** Between two batches, so that a running broker has the disk in between. */
+const retentionRestMs = 20;
 
 function configOf(flags: Flags) {
   const path = flags['config'];
@@ -41,8 +51,33 @@ function print(flags: Flags, output: { readonly json: object; readonly text: str
 interface Running {
   readonly broker: Broker;
   readonly services: Services;
-  readonly http: HttpServer;
+  /** The interface for users, and the operator's own where it is switched on. */
+  readonly hosts: readonly HttpServer[];
   markStopping(): void;
+}
+
+interface AdminHost {
+  readonly server: HttpServer;
+  readonly port: number;
+}
+
+/** The listener of the service's operator; null unless it has a token. */
+async function openAdmin(
+  { admin }: BrokerConfig,
+  services: Services,
+  readiness: () => Promise<readonly ReadyCheck[]>,
+): Promise<AdminHost | null> {
+  if (admin.tokenFile === undefined) return null;
+  const server = await createHttpServer({
+    services: services.api,
+    operations: adminOperations,
+    version: readVersion(),
+    readiness,
+    authenticate: createOperatorCheck(loadAdminTokenHash(admin.tokenFile)),
+    introduction: adminIntroduction,
+  });
+  const port = await server.listen({ host: admin.host, port: admin.port, setting: 'admin' });
+  return { server, port };
 }
 
 async function open(config: BrokerConfig): Promise<Running> {
@@ -69,23 +104,33 @@ async function open(config: BrokerConfig): Promise<Running> {
     { name: 'mqtt', fault: isStopping ? 'is stopping' : null },
   ];
   try {
-    const services = createServices({ broker: broker.services, passwords: createPasswords() });
-    const { trustedProxies, host, port } = config.http;
+    const senders = openSenders(config);
+    const services = createServices({
+      broker: broker.services,
+      passwords: createPasswords(),
+      firmwareHosts: config.firmware.hosts,
+      senders,
+    });
+    const { trustedProxies, host, port, ratePerS, burst } = config.http;
     const http = await createHttpServer({
       services: services.api,
       operations,
       version: readVersion(),
       readiness,
       trustedProxies,
+      rates: { ...defaultRequestRates, token: { burst, perS: ratePerS } },
     });
     const httpPort = await http.listen({ host, port });
+    const admin = await openAdmin(config, services, readiness);
     log.info('broker-ready', {
       httpHost: host,
       httpPort,
+      ...(admin === null ? {} : { adminHost: config.admin.host, adminPort: admin.port }),
       mqttHost: config.mqtt.host,
       mqttPort: broker.mqttPort,
     });
-    return { broker, services, http, markStopping: () => void (isStopping = true) };
+    const hosts = admin === null ? [http] : [http, admin.server];
+    return { broker, services, hosts, markStopping: () => void (isStopping = true) };
   } catch (thrown) {
     await broker.close();
     throw thrown;
@@ -96,8 +141,8 @@ async function start(flags: Flags): Promise<void> {
   const running = await open(configOf(flags).value);
   await untilStopped();
   running.markStopping();
-  const { broker, services, http } = running;
-  await broker.close(Promise.all([http.close(), services.close()]));
+  const { broker, services, hosts } = running;
+  await broker.close(Promise.all([...hosts.map((host) => host.close()), services.close()]));
 }
 
 /** Opens the database for one piece of work and closes it whatever happens; the broker may run meanwhile. */
@@ -145,15 +190,36 @@ async function runAccountCreate(flags: Flags): Promise<void> {
   });
 }
 
+async function runAccount(flags: Flags, action: AccountAction): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  await administer(config, async (ports) => {
+    const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+    print(flags, await runAccountCommand({ ...ports, onProgress }, action, flags));
+  });
+}
+
+function runAdminToken(flags: Flags): void {
+  const file = String(flags['file']);
+  createAdminToken(file, createSystemEntropy());
+  print(flags, {
+    json: { file },
+    text: `${file} holds the token in its one line\nstart the broker with --admin-token-file ${file}`,
+  });
+}
+
+/** A misspelt path must not make a new fleet with a new key. */
+function needDatabase({ database }: BrokerConfig): void {
+  if (existsSync(database)) return;
+  throw new AppError('not_found', `there is no database ${database}`, {
+    hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
+  });
+}
+
 async function runDevice(flags: Flags, action: 'create' | 'secret'): Promise<void> {
   const key = { accountID: String(flags['accountID']), deviceID: String(flags['deviceID']) };
   const config = configOf(flags).value;
-  // A misspelt path must not make a new fleet with a new key.
-  if (!existsSync(config.database)) {
-    throw new AppError('not_found', `there is no database ${config.database}`, {
-      hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
-    });
-  }
+  needDatabase(config);
   await administer(config, async (ports) => {
     const { publicKey } = loadSigningKey(config.signingKeyFile);
     const secret =
@@ -163,6 +229,57 @@ async function runDevice(flags: Flags, action: 'create' | 'secret'): Promise<voi
     const username = `${key.accountID}/${key.deviceID}`;
     const text = `username: ${username}\nsecret: ${secret}   (shown once)\nbroker public key: ${publicKey}`;
     print(flags, { json: { ...key, username, secret, publicKey }, text });
+  });
+}
+
+/** A text file; `-` is standard input. */
+function readText(path: string, what: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (thrown) {
+    throw new AppError('usage', `cannot read ${what} ${path}: ${messageOf(thrown)}`);
+  }
+}
+
+async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  const accountID = flags['account'] === undefined ? null : String(flags['account']);
+  const file = flags['head'];
+  const key = () => loadSigningKey(config.signingKeyFile);
+  await administer(config, async ({ db, clock }) => {
+    if (action === 'heads') {
+      return print(
+        flags,
+        await reportHeads({ db, clock, signer: createSigner(key().privatePem) }, accountID),
+      );
+    }
+    const kept =
+      file === undefined
+        ? null
+        : { text: readText(String(file), 'the saved heads'), verifier: createVerifier(key().publicKey) };
+    const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+    const report = await reportVerify({ db, clock, accountID, kept, onProgress });
+    print(flags, report);
+    // Not a fault of the program or of its input: the log itself is wrong.
+    if (!report.isGood) process.exitCode = 1;
+  });
+}
+
+async function runRetentionOnce(flags: Flags): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  const isDry = flags['dry-run'] === true;
+  await administer(config, async ({ db, clock }) => {
+    const rest = (): Promise<void> => new Promise((resolve) => void clock.after(retentionRestMs, resolve));
+    const accounts = await runRetention({ db, nowMs: Math.round(clock.utcMs()), rest, isDry });
+    const lines = accounts.map(
+      ({ accountID, days, devices, events, payloads }) =>
+        `${accountID}: ${events} events and ${payloads} unreadable payloads of ${devices} devices, older than ${days} days`,
+    );
+    const head = isDry ? 'would be removed:' : 'removed:';
+    const text = lines.length === 0 ? 'no account has a limit' : [head, ...lines].join('\n');
+    print(flags, { json: { isDry, accounts }, text });
   });
 }
 
@@ -177,6 +294,15 @@ function runConfig(flags: Flags, action: 'check' | 'show'): void {
 }
 
 await runProgram('fleetward-broker', () => {
-  const handlers = { start, accountCreate: runAccountCreate, device: runDevice, config: runConfig };
+  const handlers = {
+    start,
+    accountCreate: runAccountCreate,
+    account: runAccount,
+    adminToken: runAdminToken,
+    device: runDevice,
+    audit: runAudit,
+    retention: runRetentionOnce,
+    config: runConfig,
+  };
   return createCommandLine(handlers, readVersion()).parseAsync();
 });

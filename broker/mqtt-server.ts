@@ -52,6 +52,8 @@ export interface MqttServer {
   /** Ends the device's connection. */
   kick(device: DeviceAddress, reason: string): void;
   connectionCount(): number;
+  /** What `authenticate` gave for every present connection. */
+  connectedDevices(): readonly DeviceRef[];
   /** Stops listening, stops reading, answers what is stored, then closes. */
   close(): Promise<void>;
 }

@@ -1,27 +1,71 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
+import { createAccountDeletion } from './account-deletion.ts';
 import type { ApiServices } from './api/operation.ts';
+import { createAuditSealer } from './audit-sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/login-throttle.ts';
 import type { Passwords } from './core/password.ts';
+import { createLiveHub } from './live-hub.ts';
+import { createLongReads } from './long-reads.ts';
+import { createNotices, type Notices } from './notices.ts';
+import { createPurge } from './purge.ts';
+import { createRetention, type Retention } from './retention.ts';
+import type { Senders } from './senders.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;
   readonly passwords: Passwords;
+  /** Hosts that firmware may lie at; none without it. */
+  readonly firmwareHosts?: readonly string[];
+  /** The ways out to people; closed with the rest. */
+  readonly senders: Senders;
 }
 
 export interface Services {
   readonly api: ApiServices;
+  readonly notices: Notices;
+  readonly retention: Retention;
   /** Ends the background work; the store is still open. */
   close(): Promise<void>;
 }
 
 /** Starts what the HTTP side needs. */
-export function createServices({ broker, passwords }: ServicesOptions): Services {
+export function createServices({
+  broker,
+  passwords,
+  senders,
+  firmwareHosts = [],
+}: ServicesOptions): Services {
+  const live = createLiveHub(broker);
+  const sealer = createAuditSealer(broker);
+  const lagMs = (): number => broker.metrics().lagMs;
+  const purge = createPurge({ ...broker, lagMs });
+  const deletion = createAccountDeletion({ ...broker, lagMs });
+  const notices = createNotices({ ...broker, senders });
+  const retention = createRetention({ ...broker, lagMs });
   return {
-    api: { ...broker, passwords, throttle: createLoginThrottle() },
+    api: {
+      ...broker,
+      passwords,
+      firmwareHosts,
+      throttle: createLoginThrottle(),
+      live,
+      longReads: createLongReads(),
+      senders,
+      wakeDelivery: () => notices.wake(),
+    },
+    notices,
+    retention,
     async close() {
-      await Promise.resolve();
+      live.close();
+      await Promise.all([
+        purge.close(),
+        deletion.close(),
+        sealer.close(),
+        notices.close(),
+        retention.close(),
+      ]);
     },
   };
 }

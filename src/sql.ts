@@ -23,3 +23,13 @@ export function sql(texts: TemplateStringsArray, ...holes: readonly (SqlValue | 
   }
   return { sql: text, params };
 }
+
+/** Fragments with commas between them, for SET and VALUES; at least one. */
+export function commaList(parts: readonly Statement[]): Statement {
+  return parts.reduce((list, part) => sql`${list}, ${part}`);
+}
+
+/** Values with commas between them, for IN; at least one. */
+export function valueList(values: readonly SqlValue[]): Statement {
+  return { sql: values.map((_, at) => `$${at + 1}`).join(', '), params: values };
+}

@@ -8,7 +8,7 @@ import {
   inputNames,
 } from '../../src/core/event.ts';
 import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
-import type { Ack, CommandBody, Welcome } from '../../src/core/wire.ts';
+import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
 import type { BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
@@ -16,6 +16,7 @@ import type { CommandRecord, EventDraft } from './command-record.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
 import { type Evidence, type Sensed, type SpeedState, speedAt } from './evidence.ts';
+import type { InboxRecord } from './inbox.ts';
 import { type InputsState, readingOf } from './inputs.ts';
 import type { NmeaState } from './nmea.ts';
 import type { PlausibilityState } from './plausibility.ts';
@@ -66,6 +67,7 @@ export interface VehicleState {
   readonly isBoardFresh: boolean;
   readonly isBoardLost: boolean;
   readonly memory: VehicleMemory;
+  readonly inbox: InboxRecord;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];
@@ -97,13 +99,18 @@ export type VehicleEvent =
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
-  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number };
+  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
+  /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
+  | { readonly kind: 'firmware'; readonly body: FirmwareBody }
+  | { readonly kind: 'message'; readonly body: MessageBody };
 
 export interface Commit {
   readonly kind: 'commit';
   readonly events: readonly StampedEvent[];
   readonly record: CommandRecord | null;
   readonly memory: VehicleMemory;
+  /** Only when it changed. */
+  readonly inbox?: InboxRecord;
   readonly token: string | null;
   readonly receipts: readonly number[];
 }
@@ -252,11 +259,11 @@ export function stamp(work: Work, draft: EventDraft, atMs = work.now.monoMs): St
   return { event, priority: statusPriority(draft.statusCode) };
 }
 
-/** Commits events now, together with every position that waits, the vehicle's memory and, if given, the record. */
+/** Commits events now, together with every position that waits, the vehicle's memory and, if asked for, the records. */
 export function commitNow(
   work: Work,
   events: readonly StampedEvent[],
-  with_: { readonly token?: string; readonly record?: boolean } = {},
+  with_: { readonly token?: string; readonly record?: boolean; readonly inbox?: boolean } = {},
 ): void {
   const { state } = work;
   const memory: VehicleMemory = { ...state.memory, odometerM: Math.round(state.reporting.odometerM) };
@@ -265,6 +272,7 @@ export function commitNow(
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
     memory,
+    ...(with_.inbox === true ? { inbox: state.inbox } : {}),
     token: with_.token ?? null,
     receipts: work.receipts.splice(0),
   });

@@ -9,6 +9,7 @@ import { type CommandRecord } from './command-record.ts';
 import { createDelivery, type DeliveryInput, deliveryWakeMs, stepDelivery } from './delivery.ts';
 import { createEpochState, epochDeadline } from './epochs.ts';
 import { createSpeedState } from './evidence.ts';
+import { createInboxRecord, type InboxRecord } from './inbox.ts';
 import { createInputs, type InputRule } from './inputs.ts';
 import { createNmeaState } from './nmea.ts';
 import { createPlausibilityState } from './plausibility.ts';
@@ -17,6 +18,7 @@ import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime } from './timekeeping.ts';
 import { feedBoard, guardOrders, lookAround, noteCommitted, takeCommand } from './vehicle-control.ts';
+import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { flushGnss, senseInputs, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
 import {
   commitNow,
@@ -64,6 +66,7 @@ export function createVehicle(
     readonly bootMonoMs: number;
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
+    readonly inbox?: InboxRecord;
     readonly connectDelayMs: number;
   },
 ): VehicleState {
@@ -88,6 +91,7 @@ export function createVehicle(
     isBoardFresh: true,
     isBoardLost: false,
     memory,
+    inbox: given.inbox ?? createInboxRecord(),
     delivery: createDelivery(monoMs, given.connectDelayMs),
     pending: [],
     pendingSinceMs: monoMs,
@@ -218,6 +222,12 @@ function react(work: Work, event: VehicleEvent): void {
       break;
     case 'command':
       takeCommand(work, event.body, event.receipt);
+      break;
+    case 'firmware':
+      takeFirmware(work, event.body);
+      break;
+    case 'message':
+      takeMessage(work, event.body);
       break;
   }
 }

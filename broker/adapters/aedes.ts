@@ -199,6 +199,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       find(device)?.socket.destroy();
     },
     connectionCount: () => state.sessions.size,
+    connectedDevices: () => [...state.sessions.values()].map(({ device }) => device),
     close: () => shutDown(state, server, broker),
   };
 }

@@ -1,22 +1,25 @@
 // From what a handler gave to bytes on the wire: whole or page by page, with an ETag where the operation has one. It must
 // never cut an answer short in silence: a fault before the first bytes is an error answer, one after them breaks the
 // connection.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../src/core/errors.ts';
-import type { Operation } from '../api/operation.ts';
+import type { Operation, PagedRecord } from '../api/operation.ts';
+import { type Exchange, holdText, sendFlow, sendHeld, sendText } from './fastify-compress.ts';
 
 /** Bytes gathered before an answer begins to flow; a smaller one is sent whole, with its length. */
 const gatherBytes = 256 * 1024;
-/** Most bytes held for an answer with an ETag, which must be complete before its first byte leaves. */
-const conditionalBytes = 64 * 1024 * 1024;
+/** Most compressed bytes held for an answer with an ETag, which must be complete before its first byte leaves. */
+const heldBytes = 16 * 1024 * 1024;
 
 const isPages = (value: unknown): value is AsyncIterable<readonly unknown[]> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isPages(value);
+
+const isPagedRecord = (value: unknown): value is PagedRecord<unknown> =>
+  isPlainObject(value) && isPages(value['pagedRecord']);
 
 /** True when a value or a member of it comes in pages; two levels deep, as `Answer` allows. */
 function holdsPages(value: unknown, depth = 2): boolean {
@@ -34,10 +37,24 @@ async function* listChunks(pages: AsyncIterable<readonly unknown[]>): AsyncGener
   yield separator === '[' ? '[]' : ']';
 }
 
+async function* recordChunks(
+  pages: AsyncIterable<readonly (readonly [name: string, value: unknown])[]>,
+): AsyncGenerator<string> {
+  let separator = '{';
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    yield separator + page.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join();
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
 /** The JSON text of a value in pieces of a page each. */
 async function* jsonChunks(value: unknown): AsyncGenerator<string> {
   if (isPages(value)) {
     yield* listChunks(value);
+  } else if (isPagedRecord(value)) {
+    yield* recordChunks(value.pagedRecord);
   } else if (isPlainObject(value) && holdsPages(value)) {
     let separator = '{';
     for (const [name, member] of Object.entries(value)) {
@@ -90,43 +107,75 @@ function isKnown(header: string | undefined, tag: string): boolean {
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''));
 }
 
-async function answerConditional(
-  { request, reply }: Exchange,
-  source: AsyncIterable<string>,
-): Promise<unknown> {
-  const { chunks, rest } = await gather(source, conditionalBytes);
-  if (rest !== null) {
-    await rest.return?.();
+/** True when the client has the answer already: then 304 is all that it gets. */
+function isUnchanged({ request, reply }: Exchange, digest: Hash): boolean {
+  const tag = `W/"${digest.digest('base64url').slice(0, 27)}"`;
+  void reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+  return isKnown(request.headers['if-none-match'], tag);
+}
+
+/** The tag is a hash of the text itself, so that it is right whoever changed what. */
+async function answerConditional(exchange: Exchange, source: AsyncIterable<string>): Promise<unknown> {
+  const { reply } = exchange;
+  const digest = createHash('sha256');
+  const head = await gather(source, gatherBytes);
+  if (head.rest === null) {
+    const text = head.chunks.join('');
+    return isUnchanged(exchange, digest.update(text)) ? reply.code(304).send() : sendText(exchange, text);
+  }
+  const onChunk = (chunk: string) => void digest.update(chunk);
+  const held = await holdText(flow(head), { mostBytes: heldBytes, onChunk });
+  if (held === null) {
     throw new AppError('invalid_content', 'the answer is too long to be sent at once', {
       hint: 'Ask for pages with ?limit and follow `next`.',
     });
   }
-  const hash = createHash('sha256');
-  for (const chunk of chunks) hash.update(chunk);
-  const tag = `W/"${hash.digest('base64url').slice(0, 27)}"`;
-  void reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
-  if (isKnown(request.headers['if-none-match'], tag)) return reply.code(304).send();
-  return reply.send(chunks.length === 1 ? chunks[0] : Readable.from(chunks, { objectMode: false }));
+  return isUnchanged(exchange, digest) ? reply.code(304).send() : sendHeld(exchange, held);
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
+/**
+ * A live stream whose client takes nothing for this long, or twice as long when it had just begun to, is cut. Its
+ * keep-alives come more often.
+ */
+const stalledMs = 25_000;
 
 const isText = (value: unknown): value is AsyncIterable<string> | string =>
   typeof value === 'string' || isPages(value);
 
 /** An answer that is not JSON: a stream of text, which begins at once where it is live. */
-async function answerStream({ reply }: Exchange, operation: Operation, result: unknown): Promise<unknown> {
+async function answerStream(exchange: Exchange, operation: Operation, result: unknown): Promise<unknown> {
+  const { reply } = exchange;
   if (!isText(result)) throw new Error(`${operation.id} gave no text`);
   const type = operation.produces ?? 'text/csv';
   void reply.type(type === 'text/csv' ? 'text/csv; charset=utf-8; header=present' : type);
-  if (typeof result === 'string') return reply.send(result);
-  if (type === 'text/event-stream') return reply.send(Readable.from(result, { objectMode: false }));
-  const head = await gather(result, gatherBytes);
-  if (head.rest === null) return reply.send(head.chunks.join(''));
-  return reply.send(Readable.from(flow(head), { objectMode: false }));
+  if (typeof result === 'string') return sendText(exchange, result);
+  if (type === 'text/event-stream') {
+    // A proxy must not hold messages back to fill its buffer.
+    void reply.header('x-accel-buffering', 'no');
+    // Counts from the last byte that the client took: what waits for it is bounded, and so is how long.
+    reply.raw.setTimeout(stalledMs, () => void reply.raw.destroy());
+    return reply.send(Readable.from(result, { objectMode: false }));
+  }
+  return answerFlow(exchange, result);
+}
+
+/** Whole when it is short, else while it is made. */
+async function answerFlow(exchange: Exchange, chunks: AsyncIterable<string>): Promise<unknown> {
+  const head = await gather(chunks, gatherBytes);
+  return head.rest === null ? sendText(exchange, head.chunks.join('')) : sendFlow(exchange, flow(head));
+}
+
+/** The whole JSON text of what a handler gave. */
+export async function jsonText(result: unknown): Promise<string> {
+  const chunks: string[] = [];
+  for await (const chunk of jsonChunks(result)) chunks.push(chunk);
+  return chunks.join('');
+}
+
+/** Sends a JSON text. */
+export function sendJson(exchange: Exchange, text: string): Promise<unknown> {
+  void exchange.reply.type('application/json; charset=utf-8');
+  return sendText(exchange, text);
 }
 
 /** Sends what the handler of `operation` gave. */
@@ -138,9 +187,8 @@ export async function sendAnswer(
   if (operation.produces !== undefined) return answerStream(exchange, operation, result);
   const { reply } = exchange;
   void reply.type('application/json; charset=utf-8');
+  if (operation.answerIsSecret === true) return reply.send(JSON.stringify(result));
   if (operation.isConditional === true) return answerConditional(exchange, jsonChunks(result));
-  if (!holdsPages(result)) return reply.send(JSON.stringify(result));
-  const head = await gather(jsonChunks(result), gatherBytes);
-  if (head.rest === null) return reply.send(head.chunks.join(''));
-  return reply.send(Readable.from(flow(head), { objectMode: false }));
+  if (!holdsPages(result)) return sendText(exchange, JSON.stringify(result));
+  return answerFlow(exchange, jsonChunks(result));
 }

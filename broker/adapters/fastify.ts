@@ -11,22 +11,23 @@ import {
 } from 'fastify';
 import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
+import { createAdmission, defaultRequestRates, type RequestRates } from '../api/admission.ts';
 import { authenticate } from '../api/caller.ts';
-import { acceptsType, createPathTable } from '../api/negotiation.ts';
+import { createPathTable } from '../api/negotiation.ts';
 import { createOpenapi } from '../api/openapi.ts';
-import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
+import type { ApiServices, Caller, Operation } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
-import { createChecker } from '../api/request.ts';
-import { roleCovers } from '../core/session.ts';
-import { sendAnswer } from './fastify-answer.ts';
+import { sendText } from './fastify-compress.ts';
 import {
   httpLimits,
+  type ListenAddress,
   listenError,
   parseJson,
   parseText,
   translateFault,
   wireFaults,
 } from './fastify-faults.ts';
+import { addOperation, TextBody } from './fastify-route.ts';
 import { registerDocs } from './swagger.ts';
 
 const probePaths = ['/', '/livez', '/readyz', '/openapi.json'] as const;
@@ -44,11 +45,18 @@ export interface HttpOptions {
   readonly readiness: () => Promise<readonly ReadyCheck[]>;
   /** Addresses whose `X-Forwarded-For` is believed; nobody's by default. */
   readonly trustedProxies?: readonly string[];
+  readonly rates?: RequestRates;
+  /** How long a request may take to arrive, in ms. */
+  readonly requestMs?: number;
+  /** Who calls; by the sessions of the users unless given. */
+  readonly authenticate?: (header: string | undefined) => Promise<Caller>;
+  /** Opens the document of the interface, Markdown; the one for users unless given. */
+  readonly introduction?: string;
 }
 
 export interface HttpServer {
   /** @throws AppError `port_in_use` or `config`. Gives the port, which matters when 0 was asked for. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<number>;
+  listen(address: ListenAddress): Promise<number>;
   /** A request without a socket, for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
   /** Takes no more requests, lets the running ones end for up to 3 s, then drops them. */
@@ -99,16 +107,19 @@ const jsonHeaders = {
 
 function createApp(options: HttpOptions): FastifyInstance {
   const { entropy } = options.services;
+  const { requestMs = httpLimits.requestMs } = options;
   return fastify({
     logger: false,
     bodyLimit: httpLimits.bodyBytes,
-    requestTimeout: httpLimits.requestMs,
+    requestTimeout: requestMs,
     keepAliveTimeout: httpLimits.keepAliveMs,
     maxRequestsPerSocket: httpLimits.requestsPerSocket,
     // A missing Host is refused below, in our own words.
     http: {
       maxHeaderSize: httpLimits.headerBytes,
-      headersTimeout: httpLimits.requestMs,
+      headersTimeout: requestMs,
+      // How often the server looks for those that are over their time.
+      connectionsCheckingInterval: Math.ceil(requestMs / 10),
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: httpLimits.paramLength },
@@ -175,76 +186,13 @@ function addRequestLog({ app, options, callers }: Host): void {
   });
 }
 
-function needRole(caller: Caller, operation: Operation): void {
-  if (operation.access === 'public' || roleCovers(caller.role, operation.access)) return;
-  throw new AppError(
-    'forbidden',
-    `${operation.id} needs the role ${operation.access}; you are ${caller.role}`,
-    {
-      hint: 'Ask an administrator of the account.',
-    },
-  );
-}
-
-/** A body that is not JSON, told apart from one that is a JSON text. */
-class TextBody {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** The body as an object: a text of the further media type stands as its one member. */
-function bodyOf(request: FastifyRequest, { textBody }: Operation): unknown {
-  if (!(request.body instanceof TextBody)) return request.body;
-  if (textBody === undefined) {
-    throw new AppError('not_acceptable', 'the body is not declared as application/json', {
-      hint: 'Send JSON with `Content-Type: application/json`.',
-    });
-  }
-  return { [textBody.member]: request.body.text };
-}
-
-function addOperation({ app, options, callers }: Host, operation: Operation): void {
-  const { services } = options;
-  const checker = createChecker(operation);
-  for (const path of servedPaths(operation)) {
-    app.route({
-      method: operation.method,
-      url: path.replace(/\{(\w+)\}/g, ':$1'),
-      // A HEAD must never run a GET that changes something.
-      exposeHeadRoute: !operation.effects,
-      onRequest: async (request, reply) => {
-        void reply.header('cache-control', 'no-store');
-        if (operation.access !== 'public') {
-          callers.set(request, await authenticate(request.headers.authorization, services));
-        }
-        const type = operation.produces ?? 'application/json';
-        if (!acceptsType(request.headers.accept, type)) {
-          throw new AppError('not_acceptable', `the Accept header excludes ${type}`, {
-            hint: `Send \`Accept: ${type}\`, or none.`,
-          });
-        }
-      },
-      handler: async (request, reply) => {
-        const caller = callers.get(request) ?? null;
-        if (caller !== null) needRole(caller, operation);
-        checker.checkParams(request.params);
-        checker.checkQuery(request.query);
-        if (operation.body !== null && request.body === undefined) parseJson(Buffer.alloc(0));
-        const body = checker.readBody(bodyOf(request, operation));
-        const { params, query, ip: source } = request;
-        const result = await operation.run({ params, query, body, caller, source }, services);
-        return sendAnswer({ request, reply }, operation, result);
-      },
-    });
-  }
-}
-
 function addProbes({ app, options }: Host): void {
-  const document = JSON.stringify(createOpenapi(options.operations, options.version));
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  const { operations, version, introduction } = options;
+  const document = JSON.stringify(createOpenapi(operations, version, introduction));
+  app.get('/openapi.json', (request, reply) => {
+    void reply.type('application/json; charset=utf-8');
+    return sendText({ request, reply }, document);
+  });
   app.get('/', (_request, reply) => reply.redirect('/docs/'));
   app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
@@ -289,19 +237,23 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     throw new AppError('unavailable', 'the service is stopping', { retryAfterS: 5 });
   });
   addRequestLog(host);
-  for (const operation of options.operations) addOperation(host, operation);
+  const { services, rates = defaultRequestRates } = options;
+  const bySession = (header: string | undefined) => authenticate(header, services);
+  const admission = createAdmission(rates, services);
+  const routes = { ...host, services, admission, authenticate: options.authenticate ?? bySession };
+  for (const operation of options.operations) addOperation(routes, operation);
   addProbes(host);
-  await registerDocs(app, createOpenapi(options.operations, options.version));
+  await registerDocs(app, createOpenapi(options.operations, options.version, options.introduction));
   await app.ready();
   app.server.maxConnections = httpLimits.connections;
   // An expectation that is not known is none (RFC 9110 section 10.1.1): 417 is not one of this interface's codes.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   return {
-    async listen({ host: address, port }) {
+    async listen({ host: address, port, setting }) {
       try {
         await app.listen({ host: address, port });
       } catch (thrown) {
-        throw listenError(thrown, { host: address, port });
+        throw listenError(thrown, { host: address, port, setting });
       }
       const bound = app.server.address();
       return typeof bound === 'object' && bound !== null ? bound.port : port;

@@ -2,47 +2,30 @@
 // is slowed by the login throttle, which must never lock out the right user.
 import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
-import type { LoginAttempt } from '../core/login-throttle.ts';
 import { passwordMost } from '../core/password.ts';
 import { formatToken, tokenRandomBytes } from '../core/session.ts';
-import { findUser } from '../store/accounts.ts';
-import { beginSession, endSession, hashToken } from '../store/sessions.ts';
+import { insertAudit } from '../store/audit.ts';
+import { beginSession, endSession, hashToken, tokenIDOf } from '../store/sessions.ts';
 import { type ApiServices, operation } from './operation.ts';
+import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
 import { envelope, ok } from './shapes.ts';
+import { trail } from './trail.ts';
 
-interface Credentials extends LoginAttempt {
-  readonly password: string;
-}
-
-/** A throttled failure says how long to wait; a service failure does not count against the user. */
 async function logIn(credentials: Credentials, services: ApiServices): Promise<string> {
-  const { db, clock, entropy, passwords, throttle, log } = services;
-  const { accountID, userID, password, address } = credentials;
-  const decision = throttle.begin(credentials, clock.monoMs());
-  if (!decision.isAllowed) {
-    log.warn('login-throttled', { accountID, userID, source: address });
-    throw new AppError('throttled', 'too many failed logins; wait before the next one', {
-      retryAfterS: decision.retryAfterS,
-    });
-  }
-  let isRight = false;
-  try {
-    const user = await findUser(db, { accountID, userID });
-    const known = user?.isActive === true ? user.passwordHash : null;
-    isRight = await passwords.verify(known, password);
-  } catch (thrown) {
-    throttle.release(credentials);
-    throw thrown;
-  }
-  if (!isRight) {
-    log.warn('login-failed', { accountID, userID, source: address });
-    throw new AppError('login_failed', 'account, user or password is wrong');
-  }
-  throttle.succeed(credentials);
+  const { db, clock, entropy, log } = services;
+  const { accountID, userID, address: source } = credentials;
+  const passwordHash = await provePassword(credentials, services);
   const token = formatToken({ accountID, userID }, entropy.bytes(tokenRandomBytes));
-  const atS = Math.floor(clock.utcMs() / 1000);
-  await db.write(beginSession({ accountID, userID, tokenHash: hashToken(token), atS }));
-  log.info('login', { accountID, userID, source: address });
+  const tokenHash = hashToken(token);
+  const atMs = Math.round(clock.utcMs());
+  const detail = { tokenID: tokenIDOf(tokenHash) };
+  const [begun] = await db.write([
+    ...beginSession({ accountID, userID, tokenHash, passwordHash, atS: Math.floor(atMs / 1000) }),
+    insertAudit({ accountID, atMs, actor: userID, source, action: 'login', object: userID, detail }),
+  ]);
+  // Deleted, or given another password, since it was proven.
+  if (begun?.changes !== 1) throw loginFailed();
+  log.info('login', { accountID, userID, source });
   return token;
 }
 
@@ -57,7 +40,8 @@ const login = operation({
   description: `Gives the token that every other operation wants in the request header \`authorization\`, exactly as
 returned here (\`Bearer <token>\` is accepted too; basic authentication is ignored).
 
-A token ends after 12 hours without use, 30 days after login, at logout, and when its user or account is suspended.
+A token ends after 12 hours without use, 30 days after login, at logout, when the password is changed, and when its
+user or account is suspended, is deleted or expires. For programs there are longer-lived tokens: see \`token\`.
 A wrong account, user and password all answer 401 \`login_failed\`. After some failures further attempts answer 503
 \`throttled\` with \`Retry-After\`: the wait grows per user and source address.`,
   params: Type.Object({}),
@@ -79,6 +63,7 @@ A wrong account, user and password all answer 401 \`login_failed\`. After some f
   }),
   errors: ['login_failed', 'throttled'],
   effects: true,
+  answerIsSecret: true,
   examples: {
     params: {},
     body: { accountID: 'acme', userID: 'dispatch', password: 'correct horse battery staple' },
@@ -111,14 +96,19 @@ const logout = operation({
   errors: ['not_found'],
   effects: true,
   examples: { params: { accountID: 'acme', userID: 'dispatch' }, body: null, result: ok },
-  async run({ params, caller }, { db, log }) {
+  async run({ params, caller, source }, services) {
     if (params.accountID !== caller.accountID || params.userID !== caller.userID) {
       throw new AppError('not_found', 'the token belongs to no session of this account and user', {
         hint: 'Send the account and user that the token was given to.',
       });
     }
-    await db.write([endSession(caller.tokenHash)]);
-    log.info('logout', { accountID: caller.accountID, userID: caller.userID });
+    const deed = {
+      action: 'logout',
+      object: caller.userID,
+      detail: { tokenID: tokenIDOf(caller.tokenHash) },
+    };
+    await services.db.write([endSession(caller.tokenHash), trail(services, { caller, source }, deed)]);
+    services.log.info('logout', { accountID: caller.accountID, userID: caller.userID });
     return ok;
   },
 });

@@ -10,21 +10,19 @@ const refusal = (message: string): AppError =>
     hint: 'Log in at /api/v1/auth/login and send the token in the request header `authorization`.',
   });
 
-/** @throws AppError `unauthorized`; `storage` when the sessions cannot be read. */
-export async function authenticate(
-  header: string | undefined,
+/**
+ * The caller of a session that lives, by the hash of its token; null once it has ended. Notes that it is in use.
+ * @throws AppError `storage` when the sessions cannot be read.
+ */
+export async function callerOf(
+  tokenHash: string,
   services: Pick<ApiServices, 'db' | 'clock' | 'log'>,
-): Promise<Caller> {
+): Promise<Caller | null> {
   const { db, clock, log } = services;
-  const token = tokenOf(header);
-  const named = token === null ? null : parseToken(token);
-  if (token === null || named === null) throw refusal('the request carries no token');
-  const session = await findSession(db, hashToken(token));
-  const isNamed =
-    session !== null && session.accountID === named.accountID && session.userID === named.userID;
+  const session = await findSession(db, tokenHash);
   const nowS = Math.floor(clock.utcMs() / 1000);
-  const life = isNamed ? decideSession(session, nowS) : 'ended';
-  if (session === null || life === 'ended') throw refusal('the token is wrong, or its session has ended');
+  const life = session === null ? 'ended' : decideSession(session, nowS);
+  if (session === null || life === 'ended') return null;
   if (life === 'touch') {
     try {
       await db.write([touchSession(session.tokenHash, nowS)]);
@@ -33,8 +31,22 @@ export async function authenticate(
       log.warn('session-touch-failed', { reason: messageOf(thrown) });
     }
   }
-  const { accountID, userID, role, tokenHash, seesAll } = session;
+  const { accountID, userID, role, seesAll } = session;
   // An administrator is never limited: he could change his own groups.
   const limitedTo = seesAll || role === 'admin' ? null : userID;
   return { accountID, userID, role, tokenHash, scope: { accountID, limitedTo } };
+}
+
+/** @throws AppError `unauthorized`; `storage` when the sessions cannot be read. */
+export async function authenticate(
+  header: string | undefined,
+  services: Pick<ApiServices, 'db' | 'clock' | 'log'>,
+): Promise<Caller> {
+  const token = tokenOf(header);
+  const named = token === null ? null : parseToken(token);
+  if (token === null || named === null) throw refusal('the request carries no token');
+  const caller = await callerOf(hashToken(token), services);
+  const isNamed = caller !== null && caller.accountID === named.accountID && caller.userID === named.userID;
+  if (!isNamed) throw refusal('the token is wrong, or its session has ended');
+  return caller;
 }

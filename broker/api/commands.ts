@@ -4,9 +4,14 @@ import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
 import { type FeatureName, type FeatureState, featureNames } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { orderCommand } from './command-order.ts';
+import { type CommandView, commandAnswer } from './command-view.ts';
+import { readParts } from './devices.ts';
+import { exampleDevice } from './examples.ts';
 import { operation } from './operation.ts';
-import { type CommandView, commandAnswer, ok } from './shapes.ts';
-import { viewCommand } from './views.ts';
+import { lineText } from './people.ts';
+import { device as deviceShape, ok } from './shapes.ts';
+import { viewDevice } from './views.ts';
 
 const exampleCommand: CommandView = {
   commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
@@ -16,6 +21,7 @@ const exampleCommand: CommandView = {
   pendingState: '1',
   commandState: 'sent',
   expires: 1763769600,
+  approvalID: '',
   ...ok,
 };
 
@@ -23,7 +29,17 @@ const lifeOfCommand = `The answer comes at once and does not mean that the vehic
 \`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits, and
 \`pendingReason\` says why) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`, \`superseded\`, \`cancelled\`,
 \`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
-feature replaces an older one that has not executed. The same command of the same user within 10 seconds is one command.`;
+feature replaces an older one that has not executed. The same command of the same user within 10 seconds is one command.
+
+**Second user.** In an account with \`needsApproval\` a cut (\`enginecutoff\` 1) is not sent: the answer has \`commandState\`
+\`approval\`, an \`approvalID\` and no \`commandID\`. It waits for 15 minutes, or until the command would end, for
+\`approveCommand\` by another user. While one waits, a further cut of the device by anybody is answered with that one. A
+restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
+
+**Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for
+\`cutsPerHour\` engine cuts within an hour (20 unless the account says otherwise), an account for three times as many; asking
+a second user counts. One more opens the account's breaker: every further cut answers 422 \`conflict\` until an administrator
+other than who opened it resets it (\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited.`;
 
 const feature = operation({
   id: 'commandFeature',
@@ -36,8 +52,11 @@ const feature = operation({
   description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
 \`cargoaccess\` (\`0\` Disallowed, \`1\` Allowed) into a state. ${lifeOfCommand}
 
-\`ttl\` is how many seconds the command may wait for the vehicle; without it 24 hours for \`enginecutoff\` and 60 seconds
-for \`cargoaccess\`. \`reason\` is kept in the ledger. A device that lacks the feature answers 422 \`unsupported\`.
+\`feature\` \`enginecutoff\` makes it the operation "feature engineCutoff": there is one path for both. \`ttl\` is how many
+seconds the command may wait for the vehicle, counted from the request; without it 24 hours for \`enginecutoff\` and 60 seconds
+for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and told to the vehicle. \`confirm\`: an app that
+asks its user once more sends the answer here; false answers 422 and nothing is done, true and absent are the same. A device
+that lacks the feature answers 422 \`unsupported\`.
 The members may be sent flat or under a root member \`data\`; \`deviceid\` is understood too.`,
   params: Type.Object({}),
   body: Type.Object(
@@ -45,7 +64,10 @@ The members may be sent flat or under a root member \`data\`; \`deviceid\` is un
       deviceID: Type.String({ description: 'The device' }),
       feature: Type.Enum([...featureNames], { description: 'What to set' }),
       state: Type.Enum(['0', '1'], { description: 'The state to bring it into, as text' }),
-      reason: Type.Optional(Type.String({ maxLength: 200, description: 'Why, for the record' })),
+      reason: Type.Optional(lineText(200, 'Why, for the record')),
+      confirm: Type.Optional(
+        Type.Boolean({ description: 'False: the user did not confirm; nothing is done' }),
+      ),
       ttl: Type.Optional(
         Type.Integer({
           minimum: 10,
@@ -57,34 +79,42 @@ The members may be sent flat or under a root member \`data\`; \`deviceid\` is un
     { additionalProperties: false },
   ),
   result: commandAnswer,
-  errors: ['not_found', 'unsupported'],
+  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
   effects: true,
   examples: {
     params: {},
     body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
     result: exampleCommand,
   },
-  async run({ body, caller }, { ledger }) {
-    const command = await ledger.request({
-      accountID: caller.accountID,
-      deviceID: body.deviceID,
-      feature: body.feature,
-      state: body.state,
-      issuer: caller.userID,
-      reason: body.reason ?? '',
-      ...(body.ttl === undefined ? {} : { ttlS: body.ttl }),
-    });
-    return viewCommand(command);
+  async run({ body, caller, source }, services) {
+    const { deviceID, feature: name, state, reason, ttl, confirm } = body;
+    if (confirm === false) {
+      const message = 'is false: nothing was done';
+      throw new AppError('invalid_content', `/confirm ${message}`, {
+        details: [{ pointer: '/confirm', message }],
+      });
+    }
+    return orderCommand(
+      services,
+      { caller, source },
+      {
+        deviceID,
+        feature: name,
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        ...(ttl === undefined ? {} : { ttlS: ttl }),
+      },
+    );
   },
 });
 
-interface Wish {
+interface CodeWish {
   readonly feature: FeatureName;
   readonly state: FeatureState;
 }
 
 /** The code names what shall be true afterwards, as OpenGTS' expectAckCode does. */
-const wishOfCode: ReadonlyMap<string, Wish> = new Map([
+const wishOfCode: ReadonlyMap<string, CodeWish> = new Map([
   [String(statusCodes.VEHICLE_DISABLED.code), { feature: 'enginecutoff', state: '1' }],
   [String(statusCodes.VEHICLE_ENABLED.code), { feature: 'enginecutoff', state: '0' }],
   [String(statusCodes.DOOR_LOCK.code), { feature: 'cargoaccess', state: '0' }],
@@ -97,7 +127,7 @@ function isKnownButUnsupported(code: number): boolean {
   return isOutput || code === statusCodes.QUERY.code;
 }
 
-function wishOf(codeText: string): Wish {
+function wishOf(codeText: string): CodeWish {
   const wish = wishOfCode.get(codeText);
   if (wish !== undefined) return wish;
   const allowed = [...wishOfCode.keys()].join(', ');
@@ -133,19 +163,66 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   }),
   body: null,
   result: commandAnswer,
-  errors: ['not_found', 'unsupported', 'invalid_content'],
+  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
   effects: true,
   examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
-  async run({ params, caller }, { ledger }) {
-    const command = await ledger.request({
-      accountID: caller.accountID,
-      deviceID: params.device,
-      ...wishOf(params.newStatusCode),
-      issuer: caller.userID,
-      reason: '',
-    });
-    return viewCommand(command);
-  },
+  run: ({ params, caller, source }, services) =>
+    orderCommand(services, { caller, source }, { deviceID: params.device, ...wishOf(params.newStatusCode) }),
 });
 
-export const commandOperations = [feature, send] as const;
+/** The operation that sets one feature and answers with the device. */
+function setFeature(words: {
+  readonly feature: FeatureName;
+  readonly id: string;
+  readonly state: FeatureState;
+  readonly states: string;
+}) {
+  return operation({
+    id: words.id,
+    method: 'POST',
+    path: `/device/updatedevice/${words.feature}/authorization`,
+    forms: ['versioned'],
+    access: 'operator',
+    tag: 'Commands',
+    summary: `Set ${words.feature} and get the device`,
+    description: `The same as \`commandFeature\` with \`feature\` \`${words.feature}\` (${words.states}), answered with the device: its
+entry in \`state\` carries \`pendingState\`, \`commandState\` and \`commandID\`. \`state\` itself changes only when the vehicle
+has read its relay back. ${lifeOfCommand}`,
+    params: Type.Object({}),
+    body: Type.Object(
+      {
+        deviceID: Type.String({ description: 'The device' }),
+        state: Type.Enum(['0', '1'], { description: words.states }),
+      },
+      { additionalProperties: false },
+    ),
+    result: deviceShape,
+    errors: ['not_found', 'unsupported', 'conflict', 'throttled'],
+    effects: true,
+    examples: {
+      params: {},
+      body: { deviceID: 'truck-17', state: words.state },
+      result: exampleDevice,
+    },
+    async run({ body, caller, source }, services) {
+      await orderCommand(services, { caller, source }, { ...body, feature: words.feature });
+      return viewDevice(await readParts(services, caller, body.deviceID), caller);
+    },
+  });
+}
+
+const updateCargoAccess = setFeature({
+  feature: 'cargoaccess',
+  id: 'updateDeviceCargoAccess',
+  state: '1',
+  states: '`0` Disallowed, `1` Allowed',
+});
+
+const updateEngineCutoff = setFeature({
+  feature: 'enginecutoff',
+  id: 'updateDeviceEngineCutoff',
+  state: '1',
+  states: '`0` Disabled, `1` Enabled: the engine cannot run',
+});
+
+export const commandOperations = [feature, send, updateCargoAccess, updateEngineCutoff] as const;

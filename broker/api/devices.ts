@@ -1,26 +1,33 @@
-// Devices: read, create, change. Every read takes the caller's account, so another account's device is not found.
+// One device: read, create, change. Every read takes the caller's scope, so another account's device is not found, nor one
+// outside of the caller's groups.
 import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
-import { idPatternSource } from '../../src/core/ids.ts';
-import type { Statement } from '../../src/ports.ts';
-import { isDataFault } from '../group-commit.ts';
-import { type CommandRow, unfinishedCommands, unfinishedOf } from '../store/commands.ts';
+import { lockAccount } from '../store/accounts.ts';
+import { isCreatable, isThere } from '../store/device-limit.ts';
 import {
-  type DeviceFields,
-  type DeviceKey,
   type DeviceRow,
   deviceStates,
   findVisibleDevice,
   insertDevice,
-  listDevices,
-  listStates,
   updateDevice,
 } from '../store/devices.ts';
-import { holderOfUniqueID } from '../store/unique-ids.ts';
+import {
+  type DeviceWish,
+  fullAccount,
+  generatedFields,
+  given,
+  newDeviceID,
+  shortText,
+  told,
+  uniqueNumber,
+  writeUnique,
+} from './device-members.ts';
 import { exampleDevice } from './examples.ts';
-import { type ApiServices, type Caller, operation, type Pages } from './operation.ts';
-import { type DeviceView, device, envelope, ok } from './shapes.ts';
-import { type DeviceParts, mayUpdateDevices, viewDevice } from './views.ts';
+import { type ApiServices, type Caller, operation } from './operation.ts';
+import { pendingOf } from './pending.ts';
+import { device } from './shapes.ts';
+import { type Doer, trail } from './trail.ts';
+import { type DeviceParts, viewDevice } from './views.ts';
 
 /** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
 export async function needDevice(
@@ -42,83 +49,10 @@ export async function readParts(
   const row = await needDevice(services, caller, deviceID);
   const [states, pending] = await Promise.all([
     deviceStates(services.db, row.deviceNo),
-    unfinishedOf(services.db, row.deviceNo),
+    pendingOf(services.db, row.deviceNo),
   ]);
   return { row, states, pending };
 }
-
-/** Devices read at once: a few milliseconds of work, then others have their turn. */
-const devicesPerPage = 200;
-
-async function viewPage(
-  services: ApiServices,
-  caller: Caller,
-  rows: readonly DeviceRow[],
-): Promise<readonly DeviceView[]> {
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const span = { from: first.deviceID, to: last.deviceID };
-  const [states, commands] = await Promise.all([
-    listStates(services.db, caller.scope, span),
-    unfinishedCommands(services.db, caller.scope, span),
-  ]);
-  const pending = new Map<number, CommandRow[]>();
-  for (const command of commands) {
-    pending.set(command.deviceNo, [...(pending.get(command.deviceNo) ?? []), command]);
-  }
-  return rows.map((row) =>
-    viewDevice(
-      { row, states: states.get(row.deviceNo) ?? new Map(), pending: pending.get(row.deviceNo) ?? [] },
-      caller,
-    ),
-  );
-}
-
-async function* allDevices(services: ApiServices, caller: Caller): Pages<DeviceView> {
-  let after = '';
-  for (;;) {
-    const rows = await listDevices(services.db, caller.scope, { after, limit: devicesPerPage });
-    if (rows.length > 0) yield await viewPage(services, caller, rows);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < devicesPerPage) return;
-    after = last.deviceID;
-  }
-}
-
-const getAllDevices = operation({
-  id: 'getAllDevices',
-  method: 'GET',
-  path: '/device/getalldevices/authorization',
-  forms: ['versioned', 'plain'],
-  access: 'viewer',
-  tag: 'Devices',
-  summary: 'All devices of the account',
-  description: `Every device of the account in the order of device ids, each with its last position, sensors, feature
-states and pending commands. \`geozones\` is an object keyed by geozone id; it is empty in this version.`,
-  params: Type.Object({}),
-  body: null,
-  result: Type.Object({
-    ...envelope,
-    geozones: Type.Record(Type.String(), Type.Unknown(), { description: 'Geozone id -> geozone; empty' }),
-    devices: Type.Array(device, { description: 'In the order of device ids' }),
-    hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
-  }),
-  errors: [],
-  effects: false,
-  examples: {
-    params: {},
-    body: null,
-    result: { ...ok, geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true },
-  },
-  async run({ caller }, services) {
-    return {
-      ...ok,
-      geozones: {},
-      devices: allDevices(services, caller),
-      hasUpdateDevicePrivileges: mayUpdateDevices(caller),
-    };
-  },
-});
 
 const getDevice = operation({
   id: 'getDevice',
@@ -130,7 +64,8 @@ const getDevice = operation({
   summary: 'One device',
   description: `The device with its last position, sensors, feature states and pending commands. While a command is
 under way \`hasPendingCommands\` is the text \`true\` and the feature's entry in \`state\` carries \`pendingState\`,
-\`pendingReason\` (why the vehicle waits), \`commandState\` and \`commandID\`. \`state\` itself changes only when the
+\`pendingReason\` (why the vehicle waits), \`commandState\` and \`commandID\`; a cut that waits for a second user shows there
+too, with \`commandState\` \`approval\` and no \`commandID\`. \`state\` itself changes only when the
 vehicle has read its relay back.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   body: null,
@@ -143,52 +78,37 @@ vehicle has read its relay back.`,
   },
 });
 
-const newDeviceID = Type.String({ pattern: idPatternSource, description: '1 to 64 of `A-Z a-z 0-9 _ -`' });
-
-// Largest integer that JSON carries exactly everywhere; an IMEI has 15 digits.
-const uniqueNumber = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Unique hardware identifier (IMEI or the like), unique within the account',
-});
-const shortText = (description: string) => Type.String({ maxLength: 128, description });
-
-interface Wish {
-  readonly key: DeviceKey;
-  readonly fields: DeviceFields;
-}
-
-async function checkUnique(services: ApiServices, { key, fields }: Wish): Promise<void> {
-  const holder = await holderOfUniqueID(services.db, {
-    accountID: key.accountID,
-    uniqueID: fields.uniqueID ?? '',
-  });
-  if (holder === null || holder === key.deviceID) return;
-  throw new AppError('conflict', `uniqueid ${fields.uniqueID} belongs to device ${holder}`, {
-    details: [{ pointer: '/uniqueid', message: `belongs to device ${holder}` }],
-    hint: 'Give that device another uniqueid first.',
-  });
-}
-
-/** Writes what names a uniqueid. Of two calls at once that claim one number the later is told so, as if it had come later. */
-async function writeUnique(services: ApiServices, wish: Wish, batch: readonly Statement[]): Promise<void> {
-  await checkUnique(services, wish);
-  try {
-    await services.db.write(batch);
-  } catch (thrown) {
-    if (isDataFault(thrown)) await checkUnique(services, wish);
-    throw thrown;
-  }
-}
-
-/** Only the members that were sent. */
-const given = (fields: { readonly [Name in keyof DeviceFields]: string | undefined }): DeviceFields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-
 const spelling = `The members may be sent flat or under a root member \`data\` (an object, or an array of one). Both
 documented letter cases are understood: \`deviceID\`/\`deviceid\`, \`uniqueID\`/\`uniqueid\`,
 \`deviceDescription\`/\`devicedescription\`, \`deviceDriver\`/\`devicedriver\`. Other members are refused (422), and so is
 a value of another type: \`uniqueid\` is a JSON integer, not text.`;
+
+/** @throws AppError `forbidden` when the device is not one that the caller sees and he may not make new ones. */
+async function needRightToCreate(services: ApiServices, caller: Caller, deviceID: string): Promise<void> {
+  if (caller.scope.limitedTo === null) return;
+  if ((await findVisibleDevice(services.db, caller.scope, deviceID)) !== null) return;
+  throw new AppError('forbidden', 'you see the devices of your groups only, and so cannot create one', {
+    hint: 'Ask an administrator of the account to create it and to put it into one of your groups.',
+  });
+}
+
+async function createOrChange(services: ApiServices, doer: Doer, wish: DeviceWish): Promise<void> {
+  const { key, fields } = wish;
+  await needRightToCreate(services, doer.caller, key.deviceID);
+  const atMs = Math.round(services.clock.utcMs());
+  const deed = { object: key.deviceID, detail: told(fields) };
+  const created = { ...generatedFields(key.deviceID), ...fields };
+  // One transaction: a new device is complete, one that is there gets the given fields only. The log is asked first,
+  // while it can still be told which of the two it is.
+  const results = await writeUnique(services, wish, [
+    lockAccount(key.accountID),
+    trail(services, doer, { ...deed, action: 'device.create', onlyIf: isCreatable(key) }),
+    trail(services, doer, { ...deed, action: 'device.update', onlyIf: isThere(key) }),
+    ...insertDevice(key, { createdS: Math.floor(atMs / 1000), fields: created }),
+    updateDevice(key, fields, atMs),
+  ]);
+  if (results.at(-1)?.changes !== 1) throw await fullAccount(services, key.accountID);
+}
 
 const createDevice = operation({
   id: 'createDevice',
@@ -201,11 +121,13 @@ const createDevice = operation({
   description: `Creates the device with the sensors \`cargoaccess\`, \`fuel\`, \`enginecutoff\`, \`ignition\`, \`panic\`, all in
 state \`0\`, and a description generated from its id when none is given. When the account has a device of that id
 already, the given members are changed as by updatedevice: create and update are both served here. A \`uniqueid\` that
-another device of the account holds answers 422 \`conflict\`.
+another device of the account holds answers 422 \`conflict\`, and so does a new device beyond the number that the account
+may have. Who sees the devices of some groups only may change these and cannot create others (422 \`forbidden\`).
 
 ${spelling}
 
-The unit's own MQTT secret is issued at the broker: \`fleetward-broker device secret <accountID> <deviceID>\`.`,
+The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, or at the broker with
+\`fleetward-broker device secret <accountID> <deviceID>\`.`,
   params: Type.Object({}),
   body: Type.Object(
     {
@@ -218,14 +140,14 @@ The unit's own MQTT secret is issued at the broker: \`fleetward-broker device se
     { additionalProperties: false },
   ),
   result: device,
-  errors: ['conflict'],
+  errors: ['conflict', 'forbidden'],
   effects: true,
   examples: {
     params: {},
     body: { deviceID: 'truck-17', uniqueid: 356938035643809, deviceDescription: 'Freightliner, Toronto' },
     result: exampleDevice,
   },
-  async run({ body, caller }, services) {
+  async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceID };
     const fields = given({
       uniqueID: body.uniqueid?.toString(),
@@ -233,13 +155,7 @@ The unit's own MQTT secret is issued at the broker: \`fleetward-broker device se
       description: body.deviceDescription,
       driver: body.deviceDriver,
     });
-    const generated = { description: `Device ${body.deviceID}`, displayName: body.deviceID };
-    const createdS = Math.floor(services.clock.utcMs() / 1000);
-    // One transaction: a new device is complete, one that is there gets the given fields only.
-    await writeUnique(services, { key, fields }, [
-      ...insertDevice(key, { createdS, fields: { ...generated, ...fields } }),
-      updateDevice(key, fields),
-    ]);
+    await createOrChange(services, { caller, source }, { key, fields });
     return viewDevice(await readParts(services, caller, key.deviceID), caller);
   },
 });
@@ -274,7 +190,7 @@ ${spelling}`,
     body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' },
     result: exampleDevice,
   },
-  async run({ body, caller }, services) {
+  async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceid };
     await needDevice(services, caller, body.deviceid);
     const fields = given({
@@ -283,9 +199,18 @@ ${spelling}`,
       description: body.devicedescription,
       driver: body.devicedriver,
     });
-    await writeUnique(services, { key, fields }, [updateDevice(key, fields)]);
+    const deed = {
+      action: 'device.update',
+      object: key.deviceID,
+      detail: told(fields),
+      onlyIf: isThere(key),
+    };
+    await writeUnique(services, { key, fields }, [
+      trail(services, { caller, source }, deed),
+      updateDevice(key, fields, Math.round(services.clock.utcMs())),
+    ]);
     return viewDevice(await readParts(services, caller, key.deviceID), caller);
   },
 });
 
-export const deviceOperations = [getAllDevices, getDevice, createDevice, changeDevice] as const;
+export const deviceOperations = [getDevice, createDevice, changeDevice] as const;

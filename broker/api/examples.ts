@@ -83,7 +83,7 @@ export const exampleEvent: EventView = {
   isPositionValid: true,
   geozoneID: 'depot',
   geozoneDescription: '',
-  geozoneDisplayName: '',
+  geozoneDisplayName: 'Depot',
   deviceID: 'truck-17',
   speed: 54,
   heading: 181,

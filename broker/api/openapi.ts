@@ -1,9 +1,27 @@
 // The OpenAPI 3.1 document, made from the list of operations. Pure: the schemas go in as they are, because TypeBox
 // schemas are JSON schemas. Nothing about the interface may be written here that an operation does not say.
 import type { TSchema } from 'typebox';
-import { type ErrorCode, errorKinds } from '../../src/core/errors.ts';
-import { type Operation, pathVariables, servedPaths, tags } from './operation.ts';
-import { device, errorAnswer, eventData, metadataEntry } from './shapes.ts';
+import { approvalRecord, commandAnswer, commandRecord } from './command-view.ts';
+import { eventList } from './event-list.ts';
+import { geozone } from './geozone-shapes.ts';
+import { errorComponents, errorResponses } from './openapi-errors.ts';
+import { headerComponents, headerParameters, successHeaders } from './openapi-headers.ts';
+import { describeStream } from './openapi-media.ts';
+import { about, tagWords } from './openapi-text.ts';
+import { type Operation, type PathForm, pathVariables, servedPaths, tags } from './operation.ts';
+import { rule } from './rule-shapes.ts';
+import {
+  device,
+  errorAnswer,
+  eventData,
+  featureDefinition,
+  metadataEntry,
+  sensorMap,
+  stateMap,
+} from './shapes.ts';
+import { user } from './user-view.ts';
+
+export { errorCodesOf } from './openapi-errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,8 +30,18 @@ const securityScheme = 'token';
 /** Schemas that stand once under `components`, found by identity. */
 const named: ReadonlyMap<TSchema, string> = new Map<TSchema, string>([
   [device, 'Device'],
+  [featureDefinition, 'FeatureDefinition'],
+  [sensorMap, 'Sensors'],
+  [stateMap, 'FeatureStates'],
+  [geozone, 'Geozone'],
   [eventData, 'EventData'],
+  [eventList, 'EventList'],
   [metadataEntry, 'MetadataEntry'],
+  [commandAnswer, 'Command'],
+  [commandRecord, 'CommandRecord'],
+  [approvalRecord, 'Approval'],
+  [rule, 'Rule'],
+  [user, 'User'],
   [errorAnswer, 'Error'],
 ]);
 
@@ -35,126 +63,148 @@ function use(schema: TSchema): unknown {
   return name === undefined ? plain(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** Every error code an operation may answer with, its own and those that its shape implies. */
-export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
-  const implied: ErrorCode[] = ['not_acceptable', 'internal', 'unavailable'];
-  if (operation.access !== 'public') implied.push('unauthorized');
-  if (operation.access !== 'public' && operation.access !== 'viewer') implied.push('forbidden');
-  if (operation.body !== null) implied.push('malformed_json', 'malformed_request', 'invalid_content');
-  return [...new Set([...operation.errors, ...implied])].sort();
+/** The named schemas that a part of the document refers to, directly or through each other. */
+function schemasFor(part: unknown): Json {
+  const found = new Map<string, unknown>();
+  const visit = (value: unknown): void => {
+    const text = JSON.stringify(value);
+    for (const [schema, name] of named) {
+      if (found.has(name) || !text.includes(`"#/components/schemas/${name}"`)) continue;
+      const described = plain(schema);
+      found.set(name, described);
+      visit(described);
+    }
+  };
+  visit(part);
+  return Object.fromEntries([...found].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-function errorResponses(operation: Operation): Json {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(operation)) {
-    const { status } = errorKinds[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const entries = [...byStatus].sort(([left], [right]) => left - right);
-  return Object.fromEntries(
-    entries.map(([status, codes]) => {
-      const lines = codes.map((code) => `\`${code}\`: ${errorKinds[code].title}`);
-      const response = {
-        description: lines.join('\n\n'),
-        ...(status === 503 ? { headers: retryAfter } : {}),
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      };
-      return [String(status), response];
-    }),
-  );
+interface Place {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly example: unknown;
 }
 
-const retryAfter = {
-  'Retry-After': {
-    description: 'Seconds to wait before trying again',
-    schema: { type: 'integer', minimum: 1 },
-  },
-};
-
-function parametersOf(operation: Operation): readonly Json[] {
-  const examples = operation.examples.params as Json;
-  return pathVariables(operation.path).map((name) => {
-    const { description, ...schema } = plain(operation.params.properties[name]) as Json;
-    const words = description === undefined ? {} : { description };
-    return { name, in: 'path', required: true, ...words, schema, example: examples[name] };
-  });
-}
-
-interface Form {
-  readonly path: string;
-  readonly isPlain: boolean;
-}
-
-function describeOperation(operation: Operation, form: Form): Json {
-  const { id, tag, summary, description, body, result, access, examples } = operation;
-  const role = access === 'public' ? '' : `\n\nRole: ${access}.`;
-  const also = form.isPlain ? `The same as \`/api/v1${operation.path}\`.\n\n` : '';
+function parameterOf({ name, in: place, example }: Place, schemaOf: unknown): Json {
+  const { description, ...schema } = plain(schemaOf) as Json;
   return {
-    operationId: form.isPlain ? `${id}Plain` : id,
-    tags: [tag],
-    summary: form.isPlain ? `${summary} (path without version)` : summary,
-    description: `${also}${description}${role}`,
-    security: access === 'public' ? [] : [{ [securityScheme]: [] }],
-    parameters: parametersOf(operation),
-    ...(body === null
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: use(body), example: examples.body } },
-          },
-        }),
-    responses: {
-      200: {
-        description: 'Success',
-        ...(operation.effects || operation.access !== 'public' ? { headers: noStore } : {}),
-        content: { 'application/json': { schema: use(result), example: examples.result } },
-      },
-      ...errorResponses(operation),
-    },
+    name,
+    in: place,
+    required: place === 'path',
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(example === undefined ? {} : { example }),
   };
 }
 
-const noStore = { 'Cache-Control': { description: '`no-store`', schema: { type: 'string' } } };
+function parametersOf(operation: Operation): readonly Json[] {
+  const examples = operation.examples.params as Json;
+  const inPath = pathVariables(operation.path).map((name) =>
+    parameterOf({ name, in: 'path', example: examples[name] }, operation.params.properties[name]),
+  );
+  const inQuery = Object.entries(operation.query?.properties ?? {}).map(([name, schema]) =>
+    parameterOf({ name, in: 'query', example: undefined }, schema),
+  );
+  return [...inPath, ...inQuery, ...headerParameters(operation)];
+}
 
-const about = `Tracks vehicles and assets, and protects them: positions, alarms, and commands to the engine cutoff and the
-cargo access.
+function bodyOf({ body, textBody, examples }: Operation): Json {
+  if (body === null) return {};
+  const content: Record<string, Json> = { 'application/json': { schema: use(body), example: examples.body } };
+  if (textBody !== undefined) {
+    const { member, mediaType } = textBody;
+    content[mediaType] = {
+      schema: use(body.properties[member] ?? body),
+      example: (examples.body as Json)[member],
+    };
+  }
+  return { requestBody: { required: true, content } };
+}
 
-**Start here.** \`POST /api/v1/auth/login\` with account, user and password gives a token. Send it in the request header
-\`authorization\` with every other call, exactly as it was returned.
+function successOf(operation: Operation): Json {
+  const { result, examples, produces, isConditional = false } = operation;
+  const whole = { schema: use(result), example: examples.result };
+  const headers = successHeaders(operation);
+  return {
+    200: {
+      description: 'Success',
+      headers,
+      content:
+        produces === undefined
+          ? { 'application/json': whole }
+          : { [produces]: describeStream(produces, whole) },
+    },
+    ...(isConditional ? { 304: { description: 'Unchanged since the `ETag` that was sent', headers } } : {}),
+  };
+}
 
-**Answers** are flat JSON objects with \`status_code\` and \`success\` (text). A failure has the one member \`error\`: branch
-on its \`code\`, show its \`detail\`, quote its \`requestId\`; \`errors\` points into what you sent (JSON pointers).
+interface Form {
+  readonly form: PathForm;
+  /** The form to show first. */
+  readonly main: string;
+  readonly isMain: boolean;
+}
 
-**Bodies** are JSON (\`Content-Type: application/json\`, at most 1 MiB), flat or under a root member \`data\`. Unknown
-members and wrong types are refused with 422; nothing is converted.
+const formNames: Readonly<Record<PathForm, { readonly suffix: string; readonly words: string }>> = {
+  versioned: { suffix: 'Versioned', words: 'path with version' },
+  plain: { suffix: 'Plain', words: 'path without version' },
+  joined: { suffix: 'Joined', words: 'path without a slash after the version' },
+};
 
-**Order of checks:** path (404), verb (405 with \`Allow\`), token (401), \`Accept\` and \`Content-Type\` (406), size and
-syntax (400), role and content (422), then the operation. An object of another account answers 404, like one that does
-not exist. 503 carries \`Retry-After\`.
+function describeOperation(operation: Operation, { form, main, isMain }: Form): Json {
+  const { id, tag, summary, description, access } = operation;
+  const { suffix, words } = formNames[form];
+  const role = access === 'public' ? '' : `\n\nRole: ${access}.`;
+  return {
+    operationId: isMain ? id : `${id}${suffix}`,
+    tags: [tag],
+    summary: isMain ? summary : `${summary} (${words})`,
+    description: `${isMain ? '' : `The same as \`${main}\`.\n\n`}${description}${role}`,
+    security: access === 'public' ? [] : [{ [securityScheme]: [] }],
+    parameters: parametersOf(operation),
+    ...bodyOf(operation),
+    responses: { ...successOf(operation), ...errorResponses(operation) },
+  };
+}
 
-**Times** are epoch seconds, speeds km/h, coordinates decimal degrees (WGS 84). A GET that changes something has no HEAD
-and is never to be cached; repeating it changes nothing further.`;
-
-/** @param version of the program. */
-export function createOpenapi(operations: readonly Operation[], version: string): Json {
+function describePaths(operations: readonly Operation[]): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
-    for (const [index, path] of servedPaths(operation).entries()) {
+    const served = servedPaths(operation);
+    for (const [index, form] of operation.forms.entries()) {
+      const [path = '', main = ''] = [served[index], served[0]];
       const item = (paths[path] ??= {});
-      item[operation.method.toLowerCase()] = describeOperation(operation, { path, isPlain: index > 0 });
+      item[operation.method.toLowerCase()] = describeOperation(operation, {
+        form,
+        main,
+        isMain: index === 0,
+      });
     }
   }
+  return paths;
+}
+
+/** @param version of the program. */
+export function createOpenapi(
+  operations: readonly Operation[],
+  version: string,
+  introduction: string = about,
+): Json {
+  const paths = describePaths(operations);
+  const failures = errorComponents(operations);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Fleet Asset Protection Service',
       version,
-      description: about,
-      license: { name: 'Apache-2.0' },
+      description: introduction,
+      contact: { name: 'The operator of this service' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags
+      .filter((name) => operations.some(({ tag }) => tag === name))
+      .map((name) => ({ name, description: tagWords[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -162,10 +212,12 @@ export function createOpenapi(operations: readonly Operation[], version: string)
           type: 'apiKey',
           in: 'header',
           name: 'authorization',
-          description: 'The token exactly as login returned it',
+          description: 'The token, exactly as it was given',
         },
       },
-      schemas: Object.fromEntries([...named].map(([schema, name]) => [name, plain(schema)])),
+      ...headerComponents(operations),
+      ...failures,
+      schemas: schemasFor({ paths, failures }),
     },
   };
 }

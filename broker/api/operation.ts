@@ -5,11 +5,14 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
 import type { BrokerMetrics } from '../broker.ts';
+import type { CommandLedger } from '../commands.ts';
 import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
 import type { Ingest } from '../ingest.ts';
-import type { CommandRow } from '../store/commands.ts';
+import type { LiveHub } from '../live-hub.ts';
+import type { LongReads } from '../long-reads.ts';
+import type { Senders } from '../senders.ts';
 import type { Scope } from '../store/scope.ts';
 
 /** Who calls: always from a live session. */
@@ -23,26 +26,16 @@ export interface Caller {
   readonly scope: Scope;
 }
 
-/** Issues commands to devices; the broker's command ledger. */
-interface CommandIssuer {
-  request(command: {
-    readonly accountID: string;
-    readonly deviceID: string;
-    readonly feature: CommandRow['feature'];
-    readonly state: CommandRow['state'];
-    readonly issuer: string;
-    readonly reason: string;
-    readonly ttlS?: number;
-  }): Promise<CommandRow>;
-}
-
 /** What handlers may use. */
 export interface ApiServices {
   readonly db: Database;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
-  readonly ledger: CommandIssuer;
+  /** The one way to a vehicle's relays. */
+  readonly ledger: Pick<CommandLedger, 'request' | 'enact' | 'cancel' | 'sendMessages'>;
+  /** Hosts that firmware may lie at. */
+  readonly firmwareHosts: readonly string[];
   readonly ingest: Pick<Ingest, 'submit'>;
   isOnline(accountID: string, deviceID: string): boolean;
   /** Ends the device's MQTT connection, if it has one. */
@@ -50,6 +43,11 @@ export interface ApiServices {
   metrics(): BrokerMetrics;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly live: Pick<LiveHub, 'open'>;
+  readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey'>;
+  /** Deliveries may be due. */
+  wakeDelivery(): void;
+  readonly longReads: LongReads;
 }
 
 /** `public` needs no token; otherwise the weakest role that may call it. */
@@ -97,6 +95,8 @@ interface Words {
   readonly effects: boolean;
   /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
+  /** True: the answer holds a secret that is shown once. It is neither kept for a repeated request nor compressed. */
+  readonly answerIsSecret?: boolean;
   /** Media type of an answer that is not JSON; such an answer is streamed and its `result` is a string schema. */
   readonly produces?: StreamType;
   /** A further media type of the body: the text then stands as this member of it. */
@@ -108,12 +108,20 @@ export type StreamType = 'text/event-stream' | 'text/csv' | 'application/gpx+xml
 /** A list that is read page by page while it is sent, so that no answer is ever built in one go. */
 export type Pages<T> = AsyncGenerator<readonly T[], void, undefined>;
 
+/** An object that is read page by page while it is sent: names and values of its members, each name once. */
+export interface PagedRecord<T> {
+  readonly pagedRecord: Pages<readonly [name: string, value: T]>;
+}
+
 /** What a handler gives: the result, in which lists may come in pages (at the root or one level below). */
 type Answer<T> = T extends string ? AsyncIterable<string> | T : { readonly [K in keyof T]: Paged<T[K]> };
 type Paged<T> = T extends readonly (infer I)[]
   ? T | Pages<I>
   : T extends object
-    ? T | { readonly [K in keyof T]: T[K] extends readonly (infer I)[] ? T[K] | Pages<I> : T[K] }
+    ?
+        | T
+        | (string extends keyof T ? PagedRecord<T[keyof T]> : never)
+        | { readonly [K in keyof T]: T[K] extends readonly (infer I)[] ? T[K] | Pages<I> : T[K] }
     : T;
 
 interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, Q extends TObject> {
@@ -137,6 +145,8 @@ interface Input<P, B, C, Q> {
   readonly caller: C;
   /** Address that the call came from. */
   readonly source: string;
+  /** What the header `Last-Event-ID` says; null without it. */
+  readonly lastEventID: string | null;
 }
 
 /** An operation as its literal states it; see `operation`. */

@@ -15,7 +15,7 @@ export const envelope = {
 /** The values of `envelope`. */
 export const ok = { status_code: '200', success: '1' } as const;
 
-const featureDefinition = Type.Object(
+export const featureDefinition = Type.Object(
   {
     displayText: text('Name for people'),
     states: Type.Record(Type.String(), Type.String(), { description: 'State key -> its meaning' }),
@@ -23,7 +23,7 @@ const featureDefinition = Type.Object(
   { description: 'What a controllable feature is called and which states it has' },
 );
 
-const sensorMembers = {
+export const sensorMembers = {
   onText: text('Word for state `1`'),
   offText: text('Word for state `0`'),
   displayName: text('Name for people'),
@@ -44,7 +44,8 @@ const featureState = Type.Object(
       description: 'Why the pending command waits, as the vehicle said (for example that it still moves)',
     }),
     commandState: Type.Union([Type.String(), Type.Null()], {
-      description: 'State of the pending command: requested, sent, received, armed, executing or unknown',
+      description:
+        'State of the pending command: requested, sent, received, armed, executing or unknown; `approval`: it waits for a second user',
     }),
     commandID: Type.Union([Type.String(), Type.Null()], { description: 'The pending command' }),
   },
@@ -89,7 +90,9 @@ export const device = Type.Object({
   deviceLastValidSpeed: Type.Integer({ description: 'km/h' }),
   deviceLastValidHeading: Type.Integer({ description: 'Degrees from true north, 0 to 359' }),
   deviceLastValidTimestamp: epoch('Time of the last valid position; 0 while there is none'),
-  deviceLastValidAddress: text('Address of the last valid position; may be empty'),
+  deviceLastValidAddress: text(
+    'Address of the last valid position as set by updateaddress; empty until then',
+  ),
   deviceLastGeozoneID: text('Geozone of the last valid position; empty outside of all'),
   pinColor: Type.String({ pattern: '^[0-9A-Fa-f]{6}$', description: 'Hexadecimal colour without `#`' }),
   pinTag: text('Tag of the map pin'),
@@ -117,7 +120,7 @@ export type DeviceView = Static<typeof device>;
 
 /** A device event data record. */
 const eventRecord = Type.Object({
-  address: text('Street address; may be empty'),
+  address: text('Street address as set by updateaddress; empty until then'),
   deviceDescription: text('Description of the device'),
   creationTime: epoch('When the service stored the record'),
   timestamp: epoch('When it happened on the vehicle'),
@@ -125,8 +128,8 @@ const eventRecord = Type.Object({
   longitude: Type.Number({ description: 'Degrees, WGS 84; 0 without a position' }),
   isPositionValid: Type.Boolean({ description: 'False when the record carries no position' }),
   geozoneID: text('Geozone; empty outside of all'),
-  geozoneDescription: text('Description of the geozone'),
-  geozoneDisplayName: text('Display name of the geozone'),
+  geozoneDescription: text('Its description now; empty when it was deleted'),
+  geozoneDisplayName: text('Its display name now; empty when it was deleted'),
   deviceID: text('The device'),
   speed: Type.Integer({ description: 'km/h' }),
   heading: Type.Integer({ description: 'Degrees from true north' }),
@@ -159,19 +162,6 @@ export const metadataEntry = Type.Object({
   statusCode: text('Status code in decimal'),
 });
 export type MetadataView = Static<typeof metadataEntry>;
-
-/** Confirmation of a command. */
-export const commandAnswer = Type.Object({
-  commandID: text('Key of the command in the ledger'),
-  deviceID: text('The device'),
-  feature: text('`enginecutoff` or `cargoaccess`'),
-  state: text('The state asked for'),
-  pendingState: Type.Union([Type.String(), Type.Null()], { description: 'Null once the command has ended' }),
-  commandState: text('requested, sent, received, armed, executing, confirmed, refused, expired ...'),
-  expires: epoch('The vehicle never acts on the command after this'),
-  ...envelope,
-});
-export type CommandView = Static<typeof commandAnswer>;
 
 /** Error object of every failing answer (RFC 9457 members and ours). */
 export const errorAnswer = Type.Object({

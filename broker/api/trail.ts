@@ -10,6 +10,8 @@ export interface Deed {
   readonly object: string;
   /** What changed, without secrets. */
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** Condition without which nothing happens, for an effect that depends on what is there. */
+  readonly onlyIf?: Statement;
 }
 
 /** Who did it and from where. */
@@ -20,7 +22,7 @@ export interface Doer {
 
 /** @returns the statement that records the deed in the account's audit log. */
 export function trail(services: Pick<ApiServices, 'clock'>, { caller, source }: Doer, deed: Deed): Statement {
-  return insertAudit({
+  const entry = {
     accountID: caller.accountID,
     atMs: Math.round(services.clock.utcMs()),
     actor: caller.userID,
@@ -28,5 +30,6 @@ export function trail(services: Pick<ApiServices, 'clock'>, { caller, source }: 
     action: deed.action,
     object: deed.object,
     detail: deed.detail ?? {},
-  });
+  };
+  return insertAudit(entry, deed.onlyIf);
 }

@@ -4,32 +4,28 @@
 import { type FeatureName, featureNames } from '../../src/core/event.ts';
 import { statusText } from '../../src/core/status-codes.ts';
 import { roleCovers } from '../core/session.ts';
-import type { CommandRow } from '../store/commands.ts';
 import type { DeviceRow, DeviceState } from '../store/devices.ts';
 import type { EventRow } from '../store/events.ts';
+import type { ZoneName } from '../store/geozones.ts';
 import type { Caller } from './operation.ts';
-import {
-  type CommandView,
-  type DeviceView,
-  type EventView,
-  type MetadataView,
-  ok,
-  type SensorView,
-} from './shapes.ts';
+import type { Pending } from './pending.ts';
+import { type DeviceView, type EventView, type MetadataView, ok, type SensorView } from './shapes.ts';
 
 export interface DeviceParts {
   readonly row: DeviceRow;
   readonly states: ReadonlyMap<string, DeviceState>;
-  /** Unfinished commands of this device. */
-  readonly pending: readonly CommandRow[];
+  /** What is under way for this device. */
+  readonly pending: readonly Pending[];
 }
 
-const features: DeviceView['features'] = {
+/** Definitions of the controllable features. */
+export const features: DeviceView['features'] = {
   cargoaccess: { displayText: 'Cargo Access', states: { 0: 'Disallowed', 1: 'Allowed' } },
   enginecutoff: { displayText: 'Engine Cutoff', states: { 0: 'Disabled', 1: 'Enabled' } },
 };
 
-const sensorWords = {
+/** Words of the sensors that every device has. */
+export const sensorWords = {
   cargoaccess: { displayName: 'Cargo Access', onText: 'Allowed', offText: 'Disallowed' },
   fuel: { displayName: 'Fuel', onText: 'Present', offText: 'Empty' },
   enginecutoff: { displayName: 'Engine Cutoff', onText: 'Enabled', offText: 'Disabled' },
@@ -49,7 +45,9 @@ const furtherWords = {
 
 const seconds = (ms: number): number => Math.max(0, Math.floor(ms / 1000));
 // Adding 0 turns the -0 of a rounded -0.000001 into 0: `-0.00000` is not how a coordinate is written.
-const degrees = (value: number | null): string => (Math.round((value ?? 0) * 1e5) / 1e5 + 0).toFixed(5);
+/** Degrees with five decimals. */
+export const degrees = (value: number | null): string =>
+  (Math.round((value ?? 0) * 1e5) / 1e5 + 0).toFixed(5);
 const decimal = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
 
 function furtherSensors(parts: DeviceParts): Partial<Record<keyof typeof furtherWords, SensorView>> {
@@ -108,7 +106,7 @@ export function viewDevice(parts: DeviceParts, caller: Pick<Caller, 'role'>): De
   const mayUpdate = mayUpdateDevices(caller);
   const { sensors, state } = viewStates(parts);
   const fuel = row.fuelLevel === null ? null : decimal(row.fuelLevel, 3);
-  const hasPending = parts.pending.some((command) => featureNames.includes(command.feature));
+  const hasPending = parts.pending.some((command) => featureNames.some((name) => name === command.feature));
   return {
     deviceID: row.deviceID,
     deviceUnique: row.uniqueID,
@@ -146,10 +144,19 @@ export function viewDevice(parts: DeviceParts, caller: Pick<Caller, 'role'>): De
   };
 }
 
-/** An event record; `description` is that of its device. */
-export function viewEvent(row: EventRow, description: string): EventView {
+/** Names of what an event speaks of, read once for a whole answer. */
+export interface EventWords {
+  /** Description of the device. */
+  readonly description: string;
+  /** Geozone id -> its names, see `zoneNames`; a zone that is not in it (deleted since) has empty names. */
+  readonly zones: ReadonlyMap<string, ZoneName>;
+}
+
+/** An event record. */
+export function viewEvent(row: EventRow, { description, zones }: EventWords): EventView {
+  const zone = zones.get(row.geozoneID);
   return {
-    address: '',
+    address: row.address,
     deviceDescription: description,
     creationTime: seconds(row.receivedMs),
     timestamp: seconds(row.timestampMs),
@@ -157,8 +164,8 @@ export function viewEvent(row: EventRow, description: string): EventView {
     longitude: row.longitude ?? 0,
     isPositionValid: row.latitude !== null && row.longitude !== null,
     geozoneID: row.geozoneID,
-    geozoneDescription: '',
-    geozoneDisplayName: '',
+    geozoneDescription: zone?.description ?? '',
+    geozoneDisplayName: zone?.displayName ?? '',
     deviceID: row.deviceID,
     speed: Math.round(row.speed ?? 0),
     heading: Math.round(row.heading ?? 0) % 360,
@@ -183,19 +190,5 @@ export function viewMetadata(row: EventRow, device: Pick<DeviceRow, 'pinColor' |
     pinTag: device.pinTag,
     deviceID: row.deviceID,
     statusCode: String(row.statusCode),
-  };
-}
-
-/** The answer to a command. */
-export function viewCommand(command: CommandRow): CommandView {
-  return {
-    commandID: command.commandID,
-    deviceID: command.deviceID,
-    feature: command.feature,
-    state: command.state,
-    pendingState: command.isFinal ? null : command.state,
-    commandState: command.commandState,
-    expires: seconds(command.expiresMs),
-    ...ok,
   };
 }

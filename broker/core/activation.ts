@@ -1,14 +1,16 @@
-// Which status codes count as alerts, in the four categories of the activation summary. The interface does not show
-// the table; this choice follows OpenGTS' code groups (StatusCodes 2.6.5). It must stay data, with no condition on it.
+// Which status codes count as alerts, in the four categories of the activation summary, and which of them people may raise
+// on a device's behalf. The interface does not show the tables; they follow OpenGTS' code groups (StatusCodes 2.6.5). It
+// must stay data, with no condition on it.
+import { statusCodes } from '../../src/core/status-codes.ts';
 
-const activationCategories = ['fuel', 'activations', 'cargo', 'base'] as const;
-type ActivationCategory = (typeof activationCategories)[number];
+export const activationCategories = ['fuel', 'activations', 'cargo', 'base'] as const;
+export type ActivationCategory = (typeof activationCategories)[number];
 
 function range(first: number, last: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-const codesByCategory: Readonly<Record<ActivationCategory, readonly number[]>> = {
+export const codesByCategory: Readonly<Record<ActivationCategory, readonly number[]>> = {
   // Refill, theft, low, sender faulty.
   fuel: [63825, 63826, 63828, 63838],
   // Numbered and unnumbered inputs on, panic, vehicle alarm, intrusion.
@@ -23,3 +25,18 @@ const codesByCategory: Readonly<Record<ActivationCategory, readonly number[]>> =
 export const activationCodes: readonly number[] = activationCategories.flatMap(
   (category) => codesByCategory[category],
 );
+
+/**
+ * Alerts that only the vehicle can tell: that a lock relay moved (read back from the board), and that it entered or left
+ * a zone (decided on its position).
+ */
+const ofVehicle: readonly number[] = [statusCodes.DOOR_LOCK.code, statusCodes.DOOR_UNLOCK.code, 61968, 62000];
+
+/** Operator's notice, and the ends of alerts: panic, alarm, intrusion, tamper, breach, towing, fuel sender, power, battery. */
+const notices: readonly number[] = [61508, 63554, 63560, 63618, 63622, 63626, 63602, 63839, 64789, 64786];
+
+/** Codes that a person may record on a device's behalf: alerts and notices, nothing about relays or commands. */
+export const raisableCodes: readonly number[] = [
+  ...activationCodes.filter((code) => !ofVehicle.includes(code)),
+  ...notices,
+];

@@ -1,7 +1,8 @@
-// What a batch of events says about the present: last position, fuel, odometer, states, command reports. Each carries
+// What a batch of events says about the present: last position, fuel, people aboard, states, command reports. Each carries
 // the event's time and a tie-breaker, so that the store can take the newest whatever the order of arrival, and a replay
 // changes nothing. It must never let a doubtful time move the last position.
 import {
+  type AttributeValue,
   type CommandState,
   type EventBatch,
   type FleetEvent,
@@ -33,6 +34,11 @@ export interface Reading extends Moment {
   readonly value: number;
 }
 
+/** What a vehicle last said about itself: the attributes of a Diagnostic event. */
+export interface Diagnosis extends Moment {
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+}
+
 export interface StateReport extends Moment {
   readonly state: string;
 }
@@ -47,6 +53,9 @@ export interface Projection {
   readonly position: Position | null;
   readonly fuel: Reading | null;
   readonly odometer: Reading | null;
+  /** People aboard after the event. */
+  readonly passengers: Reading | null;
+  readonly diagnosis: Diagnosis | null;
   readonly states: ReadonlyMap<string, StateReport>;
   readonly reports: readonly Report[];
   /** Events whose time lies more than a day ahead of the broker's clock. */
@@ -78,6 +87,24 @@ const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = 
   [statusCodes.DOOR_LOCK.code, ['cargoaccess', '0']],
   [statusCodes.DOOR_UNLOCK.code, ['cargoaccess', '1']],
 ]);
+
+const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY, DIAGNOSTIC } = statusCodes;
+const passengerCodes: readonly number[] = [PERSON_ENTER.code, PERSON_EXIT.code, PERSON_INVENTORY.code];
+
+/** More people than any vehicle carries: a larger count is a fault. */
+const passengersMost = 10_000;
+
+/**
+ * People aboard after the event, as the vehicle counted them; null when it does not say. Steps of one are not added up:
+ * with some of them late or lost the sum would be wrong, and nobody could tell.
+ */
+function passengersOf({ statusCode, attributes }: FleetEvent): number | null {
+  if (!passengerCodes.includes(statusCode)) return null;
+  const count = attributes?.['passengers'];
+  const isCount =
+    typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= passengersMost;
+  return isCount ? count : null;
+}
 
 /** An event with its usable time; within one batch the sequence number decides between equal times. */
 interface Candidate {
@@ -151,6 +178,8 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
   let position: Candidate | null = null;
   let fuel: Candidate | null = null;
   let odometer: Candidate | null = null;
+  let passengers: Candidate | null = null;
+  let diagnosis: Candidate | null = null;
   let futureCount = 0;
   const newest = new Map<string, { readonly from: Candidate; readonly state: string }>();
   const reports: Report[] = [];
@@ -163,6 +192,8 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
     if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
+    if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
+    if (event.statusCode === DIAGNOSTIC.code && event.attributes) diagnosis = newer(diagnosis, candidate);
     for (const [name, state] of statesOf(event)) {
       const known = newest.get(name);
       if (known === undefined || isNewer(candidate, known.from)) newest.set(name, { from: candidate, state });
@@ -174,6 +205,8 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     position: position && positionOf(position, momentOf(position, boot)),
     fuel: fuel && { ...momentOf(fuel, boot), value: fuel.event.fuelLevel ?? 0 },
     odometer: odometer && { ...momentOf(odometer, boot), value: odometer.event.odometer ?? 0 },
+    passengers: passengers && { ...momentOf(passengers, boot), value: passengersOf(passengers.event) ?? 0 },
+    diagnosis: diagnosis && { ...momentOf(diagnosis, boot), attributes: diagnosis.event.attributes ?? {} },
     states,
     reports,
     futureCount,

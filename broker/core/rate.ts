@@ -8,11 +8,23 @@ export interface RateLimit {
   readonly perS: number;
 }
 
+export interface RateState {
+  /** Tokens left, whole ones. */
+  readonly left: number;
+  /** Until there is one to take, in ms; 0 when there is. */
+  readonly waitMs: number;
+  /** Until all of them are back, in ms. */
+  readonly fullMs: number;
+}
+
 export interface Rates {
   /** Takes one token; false when there is none left. */
   take(key: string, nowMs: number): boolean;
   /** True when `take` would fail. */
   isSpent(key: string, nowMs: number): boolean;
+  /** True when the key took a token and is not forgotten yet. */
+  knows(key: string): boolean;
+  stateOf(key: string, nowMs: number): RateState;
 }
 
 interface Bucket {
@@ -30,6 +42,7 @@ export function createRates(limit: RateLimit): Rates {
     const back = (Math.max(0, nowMs - bucket.atMs) / 1000) * limit.perS;
     return Math.min(limit.burst, bucket.tokens + back);
   };
+  const msUntil = (tokens: number): number => (Math.max(0, tokens) / limit.perS) * 1000;
   return {
     take(key, nowMs) {
       const tokens = tokensOf(key, nowMs);
@@ -42,5 +55,14 @@ export function createRates(limit: RateLimit): Rates {
       return tokens >= 1;
     },
     isSpent: (key, nowMs) => tokensOf(key, nowMs) < 1,
+    knows: (key) => buckets.has(key),
+    stateOf(key, nowMs) {
+      const tokens = tokensOf(key, nowMs);
+      return {
+        left: Math.floor(tokens),
+        waitMs: msUntil(1 - tokens),
+        fullMs: msUntil(limit.burst - tokens),
+      };
+    },
   };
 }

@@ -12,6 +12,8 @@ export const sessionLimits = {
   absoluteS: 30 * 24 * 3600,
   /** The last use is written at most this often, so that reading does not become writing. */
   touchS: 60,
+  /** Longest life of an API token: a year and a day. */
+  apiTokenS: 366 * 24 * 3600,
 } as const;
 
 const separator = '%7C';
@@ -47,13 +49,22 @@ export function tokenOf(header: string | undefined): string | null {
 export interface SessionTimes {
   readonly createdS: number;
   readonly lastUsedS: number;
+  /** End of an API token, which lives until then whatever its use; null or absent for a login. */
+  readonly expiresS?: number | null;
+  /** End of the account; null or absent when it has none. */
+  readonly accountExpiresS?: number | null;
 }
+
+const isOver = (endS: number | null | undefined, nowS: number): boolean =>
+  endS !== null && endS !== undefined && nowS >= endS;
 
 /** `touch`: alive, and its last use is worth writing. A clock that stepped back ends nothing. */
 export function decideSession(times: SessionTimes, nowS: number): 'live' | 'touch' | 'ended' {
-  if (nowS - times.createdS >= sessionLimits.absoluteS) return 'ended';
+  if (isOver(times.accountExpiresS, nowS) || isOver(times.expiresS, nowS)) return 'ended';
+  const isLogin = times.expiresS === null || times.expiresS === undefined;
+  if (isLogin && nowS - times.createdS >= sessionLimits.absoluteS) return 'ended';
   const idleS = nowS - times.lastUsedS;
-  if (idleS >= sessionLimits.idleS) return 'ended';
+  if (isLogin && idleS >= sessionLimits.idleS) return 'ended';
   return idleS >= sessionLimits.touchS ? 'touch' : 'live';
 }
 

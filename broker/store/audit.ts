@@ -24,10 +24,14 @@ export function hashDetail(detail: string): string {
   return createHash('sha256').update(detail).digest('hex');
 }
 
-/** Appends an entry; the sealer chains it afterwards. */
-export function insertAudit(entry: AuditEntry): Statement {
+/**
+ * Appends an entry; the sealer chains it afterwards.
+ * @param onlyIf condition without which there is nothing to tell; it stands before what changes it in the batch.
+ */
+export function insertAudit(entry: AuditEntry, onlyIf: Statement = sql`1 = 1`): Statement {
   const detail = JSON.stringify(entry.detail);
   return sql`INSERT INTO audit (account_id, at_ms, actor, source, action, object, detail, detail_hash)
-    VALUES (${entry.accountID}, ${entry.atMs}, ${entry.actor}, ${entry.source}, ${entry.action}, ${entry.object},
-      ${detail}, ${hashDetail(detail)})`;
+    SELECT ${entry.accountID}, ${entry.atMs}, ${entry.actor}, ${entry.source}, ${entry.action}, ${entry.object},
+      ${detail}, ${hashDetail(detail)}
+    WHERE ${onlyIf}`;
 }

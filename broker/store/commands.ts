@@ -2,15 +2,18 @@
 // command never becomes unfinished, and a late report can never turn the clock back, in whatever order things come.
 
 import type { CommandState, FeatureName, FeatureState } from '../../src/core/event.ts';
-import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql, valueList } from '../../src/sql.ts';
 import type { DeviceRef, DeviceSpan } from './devices.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
 
+/** What a command of the ledger is about: a relay, or the unit's own program. */
+export type LedgerFeature = FeatureName | 'firmware';
+
 export interface CommandRow extends DeviceRef {
   readonly commandID: string;
-  readonly feature: FeatureName;
+  readonly feature: LedgerFeature;
   readonly state: FeatureState;
   readonly reason: string;
   readonly issuer: string;
@@ -26,6 +29,11 @@ export interface CommandRow extends DeviceRef {
   readonly reportedMs: number;
   /** User who asked to withdraw it; null when nobody did. */
   readonly cancelBy: string | null;
+  /** Approval that it came from, and who gave it; null when none was needed. */
+  readonly approvalID: string | null;
+  readonly approver: string | null;
+  /** JSON of what a firmware job is about; null for all others. */
+  readonly content: string | null;
   /** Boot that the newest envelope was bound to, and its counter; null while it was never sent. */
   readonly sentBoot: string | null;
   readonly sentCounter: number | null;
@@ -61,7 +69,7 @@ function toCommand(row: Row): CommandRow {
     deviceNo: numberOf(row, 'device_no'),
     accountID: textOf(row, 'account_id'),
     deviceID: textOf(row, 'device_id'),
-    feature: textOf(row, 'feature') as FeatureName,
+    feature: textOf(row, 'feature') as LedgerFeature,
     state: textOf(row, 'state') as FeatureState,
     reason: textOf(row, 'reason'),
     issuer: textOf(row, 'issuer'),
@@ -74,6 +82,9 @@ function toCommand(row: Row): CommandRow {
     updatedMs: numberOf(row, 'updated_ms'),
     reportedMs: numberOf(row, 'reported_ms'),
     cancelBy: textOrNull(row, 'cancel_by'),
+    approvalID: textOrNull(row, 'approval_id'),
+    approver: textOrNull(row, 'approver'),
+    content: textOrNull(row, 'content'),
     sentBoot: textOrNull(row, 'sent_boot'),
     sentCounter: numberOrNull(row, 'sent_counter'),
   };
@@ -116,7 +127,7 @@ export async function unfinishedOf(db: Database, deviceNo: number): Promise<read
 /** The newest command of one feature of a device, finished or not; null when there never was one. */
 export async function newestCommand(
   db: Database,
-  of: { readonly deviceNo: number; readonly feature: FeatureName },
+  of: { readonly deviceNo: number; readonly feature: LedgerFeature },
 ): Promise<CommandRow | null> {
   const [row] = await db.read(sql`${selectCommand}
     WHERE c.device_no = ${of.deviceNo} AND c.feature = ${of.feature}
@@ -124,10 +135,31 @@ export async function newestCommand(
   return row === undefined ? null : toCommand(row);
 }
 
+/** Where a listing goes on: the last command already read, exclusive. */
+export interface CommandCursor {
+  readonly issuedMs: number;
+  readonly commandID: string;
+}
+
+/** Commands of one device, newest first, finished or not. */
+export async function listCommands(
+  db: Database,
+  of: { readonly deviceNo: number; readonly before: CommandCursor | null; readonly limit: number },
+): Promise<readonly CommandRow[]> {
+  const { deviceNo, before, limit } = of;
+  const older =
+    before === null
+      ? sql``
+      : sql` AND (c.issued_ms, c.command_id) < (${before.issuedMs}, ${before.commandID})`;
+  const rows = await db.read(sql`${selectCommand} WHERE c.device_no = ${deviceNo}${older}
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${limit}`);
+  return rows.map(toCommand);
+}
+
 export interface NewCommand {
   readonly deviceNo: number;
   readonly commandID: string;
-  readonly feature: FeatureName;
+  readonly feature: LedgerFeature;
   readonly state: FeatureState;
   readonly reason: string;
   readonly issuer: string;
@@ -135,38 +167,52 @@ export interface NewCommand {
   readonly expiresMs: number;
   /** An equal command of the same issuer issued after this is the same command: nothing is inserted. */
   readonly sameSinceMs: number;
+  /** JSON of what a firmware job is about. */
+  readonly content?: string;
+  readonly approval?: { readonly approvalID: string; readonly approver: string };
 }
 
-const listOf = (values: readonly SqlValue[]): Statement =>
-  values
-    .map((value, index) => (index === 0 ? sql`${value}` : sql`, ${value}`))
-    .reduce((list, item) => sql`${list}${item}`);
-
 /** True in SQL when the newest command of the feature is the same wish and has not failed. */
-function isRepeat(command: NewCommand): Statement {
+export function isRepeat(command: NewCommand): Statement {
   return sql`EXISTS (SELECT 1 FROM commands n WHERE n.command_id = (
       SELECT m.command_id FROM commands m
       WHERE m.device_no = ${command.deviceNo} AND m.feature = ${command.feature}
       ORDER BY m.issued_ms DESC, m.command_id DESC LIMIT 1)
     AND n.state = ${command.state} AND n.issuer = ${command.issuer} AND n.issued_ms > ${command.sameSinceMs}
-    AND n.command_state NOT IN (${listOf(failures)}))`;
+    AND COALESCE(n.content, '') = ${command.content ?? ''} AND n.command_state NOT IN (${valueList(failures)}))`;
+}
+
+/** The same question of the newest command of the feature, once it was read. */
+export function repeats(newest: CommandRow, command: NewCommand): boolean {
+  const isSame =
+    newest.state === command.state &&
+    newest.issuer === command.issuer &&
+    newest.content === (command.content ?? null);
+  return isSame && newest.issuedMs > command.sameSinceMs && !failures.includes(newest.commandState);
+}
+
+/** Condition: the command is recorded. For what stands behind it in its batch. */
+export function isRecorded(commandID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM commands WHERE command_id = ${commandID})`;
 }
 
 /**
- * Records a command and replaces the unfinished one of the same feature, unless it is a repeat. One batch; the second
- * statement changes 1 row when the command is new and 0 when it repeats the newest one.
+ * Records a command and replaces the unfinished one of the same feature, unless it is a repeat or not permitted: then
+ * neither is changed. One batch.
  */
-export function supersedeAndInsert(command: NewCommand): readonly Statement[] {
+export function supersedeAndInsert(command: NewCommand, isPermitted: Statement): readonly Statement[] {
+  const { approval } = command;
   return [
     sql`UPDATE commands SET command_state = 'superseded', state_rank = ${presumedRank}, is_final = 1,
         updated_ms = ${command.issuedMs}
       WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND is_final = 0
-        AND NOT ${isRepeat(command)}`,
+        AND NOT ${isRepeat(command)} AND ${isPermitted}`,
     sql`INSERT INTO commands (command_id, device_no, feature, state, reason, issuer, issued_ms, expires_ms,
-        command_state, state_rank, updated_ms)
+        command_state, state_rank, updated_ms, content, approval_id, approver)
       SELECT ${command.commandID}, device_no, ${command.feature}, ${command.state}, ${command.reason},
-        ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, 'requested', 0, ${command.issuedMs}
-      FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)}`,
+        ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, 'requested', 0, ${command.issuedMs},
+        ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null}
+      FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)} AND ${isPermitted}`,
   ];
 }
 
@@ -218,6 +264,12 @@ export function advanceCommand(report: CommandReport): Statement | null {
     WHERE command_id = ${report.commandID} AND device_no = ${report.deviceNo}
       AND (state_rank < ${rank} OR (state_rank = ${rank}
         AND (reported_ms, reported_tie) < (${report.reportedMs}, ${report.tie})))`;
+}
+
+/** Condition: the command can still be withdrawn and nobody has asked for that. */
+export function isWithdrawable(commandID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM commands WHERE command_id = ${commandID} AND is_final = 0
+    AND state_rank < ${ranks.executing} AND cancel_by IS NULL)`;
 }
 
 /** Withdraws a command that never left; changes 0 rows when it has. */

@@ -1,48 +1,67 @@
 // Statements on what a device logs in with. The hash is compared elsewhere; it must never reach an answer or a log.
-import type { Database } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import type { Database, Statement } from '../../src/ports.ts';
+import { sql, valueList } from '../../src/sql.ts';
 import type { DeviceKey } from './devices.ts';
-import { numberOf, textOf, textOrNull } from './row.ts';
+import { numberOf, textOrNull } from './row.ts';
 
 /** What MQTT authentication compares with. */
 export interface DeviceCredential {
   readonly deviceNo: number;
   readonly secretHash: string | null;
+  /** False while the account is suspended, being deleted, or over. */
   readonly isAccountActive: boolean;
 }
 
+/** Condition on `accounts a`: its devices and users may connect. */
+const isOpen = (nowS: number): Statement =>
+  sql`a.is_active = 1 AND a.deleting_s IS NULL AND (a.expires_s IS NULL OR a.expires_s > ${nowS})`;
+
+const accountState = (nowS: number): Statement => sql`CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END`;
+
 /** The credential of a device, or null. */
-export async function findCredential(db: Database, key: DeviceKey): Promise<DeviceCredential | null> {
+export async function findCredential(
+  db: Database,
+  key: DeviceKey,
+  nowS: number,
+): Promise<DeviceCredential | null> {
   const [row] = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, a.is_active FROM devices d JOIN accounts a ON a.account_id = d.account_id
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active
+    FROM devices d JOIN accounts a ON a.account_id = d.account_id
     WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`);
   if (row === undefined) return null;
   return {
     deviceNo: numberOf(row, 'device_no'),
     secretHash: textOrNull(row, 'secret_hash'),
-    isAccountActive: numberOf(row, 'is_active') === 1,
+    isAccountActive: numberOf(row, 'account_active') === 1,
   };
 }
 
-/** A device whose secret was replaced, or whose account is suspended. */
-export interface ChangedCredential extends DeviceKey {
-  readonly secretHash: string | null;
-  readonly isAccountActive: boolean;
-}
+/** Devices looked up by one `credentialsOf`. */
+export const credentialsMost = 500;
 
-/** Devices whose secret was issued at or after `sinceS`, and all devices of suspended accounts. */
-export async function changedCredentials(
+/**
+ * Credentials of the devices of these numbers, by number; a deleted one has none.
+ * @param deviceNos 1 to `credentialsMost`.
+ */
+export async function credentialsOf(
   db: Database,
-  sinceS: number,
-): Promise<readonly ChangedCredential[]> {
+  deviceNos: readonly number[],
+  nowS: number,
+): Promise<ReadonlyMap<number, DeviceCredential>> {
+  // Always as many holes, so that there is one statement to prepare.
+  const list = valueList(
+    Array.from({ length: credentialsMost }, (_, at) => deviceNos[at] ?? deviceNos[0] ?? 0),
+  );
   const rows = await db.read(sql`
-    SELECT d.account_id, d.device_id, d.secret_hash, a.is_active
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active
     FROM devices d JOIN accounts a ON a.account_id = d.account_id
-    WHERE a.is_active = 0 OR d.secret_issued_s >= ${sinceS}`);
-  return rows.map((row) => ({
-    accountID: textOf(row, 'account_id'),
-    deviceID: textOf(row, 'device_id'),
-    secretHash: textOrNull(row, 'secret_hash'),
-    isAccountActive: numberOf(row, 'is_active') === 1,
-  }));
+    WHERE d.device_no IN (${list})`);
+  const found = rows.map(
+    (row): DeviceCredential => ({
+      deviceNo: numberOf(row, 'device_no'),
+      secretHash: textOrNull(row, 'secret_hash'),
+      isAccountActive: numberOf(row, 'account_active') === 1,
+    }),
+  );
+  return new Map(found.map((credential) => [credential.deviceNo, credential]));
 }

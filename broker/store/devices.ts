@@ -5,6 +5,8 @@
 import type { Hello } from '../../src/core/wire.ts';
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { hasRoom } from './device-limit.ts';
+import { type DevicePage, inPage, isNewSince } from './device-page.ts';
 import { numberOf, numberOrNull, textListOf, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
 
@@ -32,6 +34,8 @@ export interface DeviceRow extends DeviceRef {
   readonly additionalPinDisplay: string;
   readonly equipmentTypeID: string;
   readonly equipmentTypeDesc: string;
+  /** Seats; null while nobody said. */
+  readonly maxPassengers: number | null;
   readonly createdS: number;
   /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
   readonly secretHash: string | null;
@@ -75,7 +79,7 @@ export interface DeviceState {
 }
 
 /** The sensors and features of every new device, all in state '0'. */
-const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic'] as const;
+export const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic'] as const;
 
 function toDevice(row: Row): DeviceRow {
   return {
@@ -94,6 +98,7 @@ function toDevice(row: Row): DeviceRow {
     additionalPinDisplay: textOf(row, 'additional_pin_display'),
     equipmentTypeID: textOf(row, 'equipment_type_id'),
     equipmentTypeDesc: textOf(row, 'equipment_type_desc'),
+    maxPassengers: numberOrNull(row, 'max_passengers'),
     createdS: numberOf(row, 'created_s'),
     secretHash: textOrNull(row, 'secret_hash'),
     secretIssuedS: numberOrNull(row, 'secret_issued_s'),
@@ -142,14 +147,6 @@ export async function findVisibleDevice(
   return row === undefined ? null : toDevice(row);
 }
 
-/** Where a listing of devices goes on. */
-export interface DevicePage {
-  /** Last device id already read, exclusive; '' from the start. */
-  readonly after: string;
-  /** 1 to 1,000. */
-  readonly limit: number;
-}
-
 /** Devices that the caller may see, by device id. */
 export async function listDevices(
   db: Database,
@@ -157,9 +154,21 @@ export async function listDevices(
   page: DevicePage,
 ): Promise<readonly DeviceRow[]> {
   const rows = await db.read(sql`
-    SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id > ${page.after}
+    SELECT d.* FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
     ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`);
   return rows.map(toDevice);
+}
+
+/** The ids alone of what `listDevices` would give, and of one more when there is one. */
+export async function listDeviceIDs(
+  db: Database,
+  scope: Scope,
+  page: DevicePage,
+): Promise<readonly string[]> {
+  const rows = await db.read(sql`
+    SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
+  return rows.map((row) => textOf(row, 'device_id'));
 }
 
 /** Most devices that one read gives. */
@@ -174,6 +183,8 @@ const toState = (row: Row): DeviceState => ({
 export interface DeviceSpan {
   readonly from: string;
   readonly to: string;
+  /** As in `DevicePage`. */
+  readonly sinceMs?: number | null;
 }
 
 /** States of the devices of one page: device number -> name -> state. */
@@ -186,6 +197,7 @@ export async function listStates(
     SELECT s.device_no, s.name, s.state, s.changed_ms
     FROM device_states s JOIN devices d ON d.device_no = s.device_no
     WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to}
+      AND ${isNewSince(span.sinceMs ?? null)}
     ORDER BY s.device_no, s.name`);
   const states = new Map<number, Map<string, DeviceState>>();
   for (const row of rows) {
@@ -217,11 +229,19 @@ export interface DeviceFields {
   readonly displayName?: string;
   readonly driver?: string;
   readonly notifyEmail?: string;
+  readonly pinColor?: string;
+  readonly pinTag?: string;
+  readonly additionalPinDisplay?: string;
+  readonly equipmentTypeID?: string;
+  readonly equipmentTypeDesc?: string;
+  readonly maxPassengers?: number;
 }
 
 /**
- * Creates a device with its default states. A device of that id is left as it is; the caller asks `findDevice`.
- * @returns the statements of one batch; the first one changes 1 row when the device is new and 0 when it was there.
+ * Creates a device with its default states, unless the account is full. A device of that id is left as it is; the
+ * caller asks `findDevice`.
+ * @returns the statements of one batch; the first one changes 1 row when the device is new and 0 when it was there or
+ * there is no room.
  */
 export function insertDevice(
   key: DeviceKey,
@@ -234,20 +254,24 @@ export function insertDevice(
     SELECT account_no, account_id, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
       ${fields.type ?? ''}, ${fields.description ?? ''}, ${fields.displayName ?? ''}, ${fields.driver ?? ''},
       ${fields.notifyEmail ?? ''}, ${createdS}
-    FROM accounts WHERE account_id = ${key.accountID}
+    FROM accounts WHERE account_id = ${key.accountID} AND ${hasRoom(key.accountID)}
     ON CONFLICT (account_id, device_id) DO NOTHING`;
-  const states = defaultStates.map(
-    (name) => sql`
-      INSERT INTO device_states (device_no, name, state, changed_ms)
-      SELECT device_no, ${name}, '0', 0 FROM devices
-      WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}
-      ON CONFLICT (device_no, name) DO NOTHING`,
-  );
-  return [insert, ...states];
+  return [insert, ...defaultStates.map((name) => insertState(key, name))];
 }
 
-/** Changes the given fields and leaves the others; changes 0 rows when there is no such device. */
-export function updateDevice(key: DeviceKey, fields: DeviceFields): Statement {
+function insertState(key: DeviceKey, name: string): Statement {
+  return sql`
+    INSERT INTO device_states (device_no, name, state, changed_ms)
+    SELECT device_no, ${name}, '0', 0 FROM devices
+    WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}
+    ON CONFLICT (device_no, name) DO NOTHING`;
+}
+
+/**
+ * Changes the given fields and leaves the others; changes 0 rows when there is no such device.
+ * @param atMs now by the broker's clock, for who reads only what is new.
+ */
+export function updateDevice(key: DeviceKey, fields: DeviceFields, atMs = 0): Statement {
   return sql`
     UPDATE devices SET
       unique_id = COALESCE(${fields.uniqueID ?? null}, unique_id),
@@ -256,20 +280,23 @@ export function updateDevice(key: DeviceKey, fields: DeviceFields): Statement {
       description = COALESCE(${fields.description ?? null}, description),
       display_name = COALESCE(${fields.displayName ?? null}, display_name),
       driver = COALESCE(${fields.driver ?? null}, driver),
-      notify_email = COALESCE(${fields.notifyEmail ?? null}, notify_email)
+      notify_email = COALESCE(${fields.notifyEmail ?? null}, notify_email),
+      pin_color = COALESCE(${fields.pinColor ?? null}, pin_color),
+      pin_tag = COALESCE(${fields.pinTag ?? null}, pin_tag),
+      additional_pin_display = COALESCE(${fields.additionalPinDisplay ?? null}, additional_pin_display),
+      equipment_type_id = COALESCE(${fields.equipmentTypeID ?? null}, equipment_type_id),
+      equipment_type_desc = COALESCE(${fields.equipmentTypeDesc ?? null}, equipment_type_desc),
+      max_passengers = COALESCE(${fields.maxPassengers ?? null}, max_passengers),
+      edited_ms = CASE WHEN edited_ms < ${atMs} THEN ${atMs} ELSE edited_ms END
     WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`;
 }
 
-/** Replaces the device's secret; false when there is no such device. */
-export async function setDeviceSecret(
-  db: Database,
-  secret: DeviceKey & { readonly secretHash: string; readonly atS: number },
-): Promise<boolean> {
-  const [result] = await db.write([
-    sql`UPDATE devices SET secret_hash = ${secret.secretHash}, secret_issued_s = ${secret.atS}
-      WHERE account_id = ${secret.accountID} AND device_id = ${secret.deviceID}`,
-  ]);
-  return (result?.changes ?? 0) > 0;
+export type NewSecret = DeviceKey & { readonly secretHash: string; readonly atS: number };
+
+/** Replaces the device's secret; changes 0 rows when there is no such device. */
+export function replaceSecret({ accountID, deviceID, secretHash, atS }: NewSecret): Statement {
+  return sql`UPDATE devices SET secret_hash = ${secretHash}, secret_issued_s = ${atS}
+    WHERE account_id = ${accountID} AND device_id = ${deviceID}`;
 }
 
 /** Beyond this a device's counter is a fault of the device: it must not use up the broker's own numbers. */

@@ -34,6 +34,8 @@ export interface EventRow {
   readonly commandID: string | null;
   readonly commandState: CommandState | null;
   readonly attributes: Readonly<Record<string, unknown>> | null;
+  /** Street address of the position, once somebody looked it up; else empty. */
+  readonly address: string;
 }
 
 /** Most events that one read gives. */
@@ -90,6 +92,17 @@ function insertText(rowCount: number): string {
     ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq, event_no`;
 }
 
+/** One event, unless retention has removed it: stored once and then older than the account keeps, it is not new again. */
+const insertOldText = `INSERT INTO events (${columns.join(', ')})
+  SELECT (SELECT account_no FROM devices WHERE device_no = $1), ${columns
+    .slice(1)
+    .map((_column, at) => `$${at + 1}`)
+    .join(', ')}
+  WHERE NOT EXISTS (SELECT 1 FROM boots b WHERE b.device_no = $1 AND b.boot = $2 AND b.up_to >= $3)
+    AND NOT EXISTS (SELECT 1 FROM removed_events r WHERE r.device_no = $1 AND r.boot = $2
+      AND r.first_seq <= $3 AND r.last_seq >= $3)
+  ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq, event_no`;
+
 const insertTexts: ReadonlyMap<number, string> = new Map(chunkSizes.map((size) => [size, insertText(size)]));
 
 interface Arrival {
@@ -129,6 +142,11 @@ function valuesOf(event: FleetEvent, arrival: Arrival): SqlValue[] {
   ];
 }
 
+/** The same for events so old that retention may have removed some of them: those change nothing either. */
+export function insertOldEvents(events: readonly FleetEvent[], arrival: Arrival): Statement[] {
+  return events.map((event) => ({ sql: insertOldText, params: valuesOf(event, arrival) }));
+}
+
 /**
  * Stores events once; one with the same (device, boot, seq) as a stored one changes nothing. Each statement returns the
  * `seq` and `event_no` of the events that are new. Unknown event time is stored as the time of receipt.
@@ -147,7 +165,8 @@ export function insertEvents(events: readonly FleetEvent[], arrival: Arrival): S
   return statements;
 }
 
-function toEvent(row: Row): EventRow {
+/** An event from a row of `events` with the `device_id` of its device. */
+export function toEvent(row: Row): EventRow {
   return {
     eventNo: numberOf(row, 'event_no'),
     deviceNo: numberOf(row, 'device_no'),
@@ -174,6 +193,7 @@ function toEvent(row: Row): EventRow {
     commandID: textOrNull(row, 'command_id'),
     commandState: textOrNull(row, 'command_state') as CommandState | null,
     attributes: jsonObjectOf(row, 'attributes'),
+    address: textOf(row, 'address'),
   };
 }
 

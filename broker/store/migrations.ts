@@ -7,6 +7,7 @@ import { deviceMigrations } from './migrations/devices.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { geozoneMigrations } from './migrations/geozones.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
+import { liveMigrations } from './migrations/live.ts';
 import { notificationMigrations } from './migrations/notifications.ts';
 import { requestMigrations } from './migrations/requests.ts';
 
@@ -19,4 +20,5 @@ export const migrations: readonly Migration[] = [
   ...ledgerMigrations,
   ...notificationMigrations,
   ...requestMigrations,
+  ...liveMigrations,
 ];

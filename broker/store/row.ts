@@ -30,14 +30,19 @@ export function bytesOf(row: Row, column: string): Uint8Array {
   return value instanceof Uint8Array ? new Uint8Array(value) : new Uint8Array();
 }
 
-/** A list of texts kept as a JSON array; empty when it is anything else. */
-export function textListOf(row: Row, column: string): readonly string[] {
+/** A JSON array; empty when it is anything else. */
+export function jsonListOf(row: Row, column: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(textOf(row, column));
-    return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+    return Array.isArray(value) ? value : [];
   } catch {
     return [];
   }
+}
+
+/** A list of texts kept as a JSON array; empty when it is anything else. */
+export function textListOf(row: Row, column: string): readonly string[] {
+  return jsonListOf(row, column).filter((item): item is string => typeof item === 'string');
 }
 
 /** A JSON object of flat members; null when the column is NULL or anything else. */

@@ -5,8 +5,10 @@ export interface Point {
   readonly longitude: number;
 }
 
-const earthRadiusM = 6_371_008.8; // mean radius, IUGG
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+/** Mean radius of the Earth (IUGG). */
+export const earthRadiusM = 6_371_008.8;
+/** Degrees to radians. */
+export const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
 /** Great-circle distance in metres (haversine). */
 export function distanceM(a: Point, b: Point): number {

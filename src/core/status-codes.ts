@@ -1,5 +1,5 @@
 // The OpenGTS status codes that Fleetward uses, each with its text and the class that decides how the outbox treats
-// it. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4359 are our own (the free range of OpenGTS is 4096 to 53247).
+// it. Values: OpenGTS 2.6.5 `StatusCodes`; 4352 to 4393 are our own (the free range of OpenGTS is 4096 to 53247).
 // `enginecutoff` 1 means the cut-off is enabled, so the engine is DISabled: 63680.
 
 /**
@@ -31,6 +31,9 @@ export const statusCodes = {
   DOOR_OPEN_CARGO: { code: 62673, text: 'DoorOpen_1', priority: 1 },
   DOOR_CLOSE_CABIN: { code: 62688, text: 'DoorClose_0', priority: 2 },
   DOOR_CLOSE_CARGO: { code: 62689, text: 'DoorClose_1', priority: 2 },
+  PERSON_ENTER: { code: 63532, text: 'Person_Embark', priority: 2 },
+  PERSON_EXIT: { code: 63533, text: 'Person_Disembark', priority: 2 },
+  PERSON_INVENTORY: { code: 63534, text: 'Person_Inventory', priority: 2 },
   COMMAND_ACK: { code: 63539, text: 'Command_Ack', priority: 0 },
   PANIC_ON: { code: 63553, text: 'Panic', priority: 0 },
   PANIC_OFF: { code: 63554, text: 'Panic_Off', priority: 0 },
@@ -52,6 +55,9 @@ export const statusCodes = {
   CONNECTION_LOST: { code: 64817, text: 'Connect_Lost', priority: 2 },
   CONNECTION_RESTORED: { code: 64818, text: 'Connect_Restore', priority: 2 },
   INTERNAL_FAILURE: { code: 64821, text: 'Intern_Failure', priority: 1 },
+  CONFIG_START: { code: 64834, text: 'Config_Start', priority: 2 },
+  CONFIG_COMPLETE: { code: 64835, text: 'Config_Complete', priority: 2 },
+  CONFIG_FAILED: { code: 64836, text: 'Config_Failed', priority: 2 },
   SHUTDOWN: { code: 64837, text: 'Shutdown', priority: 2 },
   COMMAND_REQUESTED: { code: 4352, text: 'Command_Requested', priority: 0 },
   COMMAND_WAITING: { code: 4353, text: 'Command_Waiting', priority: 0 },
@@ -68,6 +74,8 @@ export const statusCodes = {
   BOARD_RESTORED: { code: 4369, text: 'Board_Restored', priority: 2 },
   EVENTS_DROPPED: { code: 4376, text: 'Events_Dropped', priority: 1 },
   STORAGE_REPLACED: { code: 4377, text: 'Storage_Replaced', priority: 1 },
+  MESSAGE: { code: 4392, text: 'Message', priority: 1 },
+  MESSAGE_RECEIVED: { code: 4393, text: 'Message_Received', priority: 2 },
   FUEL_LEVEL: { code: 4384, text: 'Fuel_Level', priority: 3 },
 } as const satisfies Record<string, StatusKind>;
 

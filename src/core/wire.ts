@@ -75,10 +75,48 @@ export interface CommandBody {
   readonly cancel: boolean;
 }
 
+/** What a unit is to be updated to. Nobody on the way fetches it. */
+export interface FirmwareContent {
+  readonly version: string;
+  readonly url: string;
+  /** Of the file, 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** The signed body of a firmware job, on the topic of the commands. */
+export interface FirmwareBody extends FirmwareContent {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly commandID: string;
+  readonly boot: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly issuer: string;
+  readonly cancel: boolean;
+}
+
+/** The signed body of what people wrote to the vehicle, on the topic of the commands. */
+export interface MessageBody {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly messageID: string;
+  readonly boot: string;
+  readonly sentMs: number;
+  readonly expiresMs: number;
+  /** Who wrote it. */
+  readonly from: string;
+  readonly text: string;
+}
+
 export const signedTypes = {
   welcome: 'fleetward-welcome-1',
   command: 'fleetward-command-1',
+  firmware: 'fleetward-firmware-1',
+  message: 'fleetward-message-1',
 } as const;
+
+/** Characters of a text that people write to a vehicle. */
+export const messageTextMost = 500;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -99,7 +137,9 @@ const isIdText = (value: unknown): value is string => typeof value === 'string' 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** JSON bytes of a message that has no other encoding. */
-export function encodeJsonMessage(message: Hello | Welcome | Ack | CommandBody): Uint8Array {
+export function encodeJsonMessage(
+  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody,
+): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }
 
@@ -177,6 +217,42 @@ export function decodeCommand(payload: Uint8Array): CommandBody | null {
     issuer,
     cancel,
   };
+}
+
+const sha256Pattern = /^[0-9a-f]{64}$/;
+
+function firmwareContent({ version, url, sha256 }: JsonObject): FirmwareContent | null {
+  if (!isText(version, 64) || !isText(url, 1000) || !isText(sha256, 64)) return null;
+  return sha256Pattern.test(sha256) ? { version, url, sha256 } : null;
+}
+
+/** Null when the bytes are not what a firmware job is about. */
+export function decodeFirmwareContent(bytes: Uint8Array): FirmwareContent | null {
+  const value = parseObject(bytes);
+  return value === null ? null : firmwareContent(value);
+}
+
+/** Null when the (verified) payload is not a firmware job. */
+export function decodeFirmware(payload: Uint8Array): FirmwareBody | null {
+  const value = parseObject(payload);
+  const content = value === null ? null : firmwareContent(value);
+  if (value === null || content === null) return null;
+  const { accountID, deviceID, commandID, boot, issuedMs, expiresMs, issuer, cancel } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(commandID) || !isIdText(boot)) return null;
+  if (!isCount(issuedMs) || !isCount(expiresMs) || expiresMs < issuedMs) return null;
+  if (!isText(issuer, 200) || typeof cancel !== 'boolean') return null;
+  return { accountID, deviceID, commandID, boot, issuedMs, expiresMs, ...content, issuer, cancel };
+}
+
+/** Null when the (verified) payload is not a message. */
+export function decodeMessage(payload: Uint8Array): MessageBody | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, messageID, boot, sentMs, expiresMs, from, text } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(messageID) || !isIdText(boot)) return null;
+  if (!isCount(sentMs) || !isCount(expiresMs) || expiresMs < sentMs) return null;
+  if (!isText(from, 64) || !isText(text, messageTextMost) || text === '') return null;
+  return { accountID, deviceID, messageID, boot, sentMs, expiresMs, from, text };
 }
 
 /** Ascending, disjoint ranges of the given sequence numbers. */

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, servedPaths } from '../../broker/api/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { type Role, roleCovers } from '../../broker/core/session.ts';
-import { canary, type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
+import { canary } from '../support/canary.ts';
+import { type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 
 let service: HttpService;

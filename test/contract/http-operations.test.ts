@@ -4,12 +4,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOpenapi, errorCodesOf } from '../../broker/api/openapi.ts';
+import { createOpenapi } from '../../broker/api/openapi.ts';
+import { errorCodesOf } from '../../broker/api/openapi-errors.ts';
 import { type Operation, servedPaths } from '../../broker/api/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { errorAnswer } from '../../broker/api/shapes.ts';
 import { errorKinds } from '../../src/core/errors.ts';
-import { canary, type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
+import { canary } from '../support/canary.ts';
+import { type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
 import { password, startHttpService } from '../support/http-service.ts';
 
 let service: HttpService;
@@ -21,6 +23,22 @@ const nowS = Math.floor(Date.now() / 1000);
 beforeAll(async () => {
   service = await startHttpService();
   await seedFleet(service);
+  await service.device('acme', 'log-1');
+  await service.events('acme', 'log-1', {
+    boot: 'b1',
+    events: [
+      {
+        seq: 1,
+        timestamp: nowS - 60,
+        statusCode: 61472,
+        latitude: 43.65107,
+        longitude: -79.34702,
+        speed: 53.6,
+        fuelLevel: 0.62,
+      },
+      { seq: 2, timestamp: nowS - 50, statusCode: 63553, inputs: { panic: true, ignition: true } },
+    ],
+  });
   token = await service.login('acme', 'dispatch');
   viewer = await service.login('acme', 'guest');
   admin = await service.login('acme', 'admin');
@@ -166,8 +184,8 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
   'the body of %s',
   (_id, operation) => {
     const { method } = operation;
-    const send = (body: unknown, headers = {}) =>
-      service.call({ method, path: first(operation), token: tokenOf(operation) ?? token, body, headers });
+    const send = (body: unknown, headers = {}, used = tokenOf(operation) ?? token) =>
+      service.call({ method, path: first(operation), token: used, body, headers });
     const required = Object.keys(operation.body?.properties ?? {}).filter((name) =>
       operation.body?.required?.includes(name),
     );
@@ -204,19 +222,31 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
       }
     });
 
-    it('must hold what is required: 422 with a pointer to each missing member', async () => {
-      const { errors } = expectError(await send({}), 422, 'invalid_content');
-      expect(errors.map(({ pointer }) => pointer).sort()).toEqual(required.map((name) => `/${name}`).sort());
-    });
+    it.skipIf(required.length === 0)(
+      'must hold what is required: 422 with a pointer to each missing member',
+      async () => {
+        const { errors } = expectError(await send({}), 422, 'invalid_content');
+        expect(errors.map(({ pointer }) => pointer).sort()).toEqual(
+          required.map((name) => `/${name}`).sort(),
+        );
+      },
+    );
 
     it('must have the right types, and nothing is converted: 422 with pointers', async () => {
       const schema = operation.body?.properties ?? {};
       for (const [name, member] of Object.entries(schema)) {
         const isText = !('type' in member) || member.type === 'string';
         for (const value of [isText ? 5 : '5', null, [], {}, true]) {
+          // True is right for a switch, [] for a list.
+          if (Compile(member).Check(value)) continue;
           const body = { ...(bodyOf(operation) as object), [name]: value };
           const { errors } = expectError(await send({ data: [body] }), 422, 'invalid_content');
-          expect(errors.map(({ pointer }) => pointer)).toEqual([`/data/0/${name}`]);
+          // An object lacks its own members below it.
+          const inner =
+            JSON.stringify(value) === '{}' && 'required' in member ? (member.required as string[]) : [''];
+          expect(errors.map(({ pointer }) => pointer)).toEqual(
+            inner.map((below) => `/data/0/${name}${below === '' ? '' : `/${below}`}`),
+          );
         }
       }
     });
@@ -238,8 +268,8 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))(
 
     it('may stand under data, as an object or an array of one', async () => {
       for (const wrap of [(body: unknown) => body, (body: unknown) => [body]]) {
-        const { body = bodyOf(operation) } = await prepareCall(service, operation);
-        const answer = await send({ data: wrap(body) });
+        const { body = bodyOf(operation), token: own } = await prepareCall(service, operation);
+        const answer = await send({ data: wrap(body) }, {}, own);
         expect(answer.status, answer.text).toBe(200);
       }
     });
@@ -367,7 +397,7 @@ describe('a device', () => {
   });
 
   it('shows what the vehicle sent', async () => {
-    const shown = (await service.call({ path: '/device/getdevice/truck-17/authorization', token })).json();
+    const shown = (await service.call({ path: '/device/getdevice/log-1/authorization', token })).json();
     expect(shown).toMatchObject({
       deviceLastValidLatitude: 43.65107,
       deviceLastValidSpeed: 54,
@@ -381,7 +411,7 @@ describe('a device', () => {
 describe('events', () => {
   const range = (startTime: number | string, endTime: number | string) =>
     service.call({
-      path: `/api/v1/eventdata/devicemetadata/truck-17/${startTime}/${endTime}/authorization`,
+      path: `/api/v1/eventdata/devicemetadata/log-1/${startTime}/${endTime}/authorization`,
       token,
     });
   const codes = async (startTime: number, endTime: number) =>
@@ -434,8 +464,8 @@ describe('events', () => {
       };
       return data.devices.map(({ statusCode, eventID }) => `${eventID} ${statusCode}`);
     };
-    expect(await listed('/api/v1/eventdata/latest/truck-17/authorization')).toEqual(['b1:2 63553']);
-    expect(await listed('/device/getdeviceactivations/truck-17/authorization')).toEqual(['b1:2 63553']);
+    expect(await listed('/api/v1/eventdata/latest/log-1/authorization')).toEqual(['b1:2 63553']);
+    expect(await listed('/device/getdeviceactivations/log-1/authorization')).toEqual(['b1:2 63553']);
     await service.device('acme', 'silent');
     expect(await listed('/api/v1/eventdata/latest/silent/authorization')).toEqual([]);
   });

@@ -1,7 +1,7 @@
 // The broker's statements on a real database: tenants apart, defaults of a new device, bounds, secrets.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/device-secret.ts';
-import { changedCredentials, findCredential } from '../../broker/store/credentials.ts';
+import { credentialsOf, findCredential } from '../../broker/store/credentials.ts';
 import {
   deviceStates,
   findDevice,
@@ -117,7 +117,7 @@ describe('the secret of a device', () => {
     const second = await issueDeviceSecret(db, entropy, clock, acme);
     expect(first).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(second).not.toBe(first);
-    const credential = (await findCredential(db, acme)) ?? expect.fail('no credential');
+    const credential = (await findCredential(db, acme, 0)) ?? expect.fail('no credential');
     expect(credential.secretHash).toBe(hashSecret(second));
     expect(JSON.stringify(await db.read(sql`SELECT * FROM devices`))).not.toContain(second);
     const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -131,20 +131,30 @@ describe('the secret of a device', () => {
     await expect(issueDeviceSecret(db, entropy, clock, acme)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('a replaced secret and a suspended account are found by whoever watches live connections', async () => {
-    await addDevice(db, 'acme', 'truck-1');
-    await addDevice(db, 'rival', 'truck-1');
-    expect(await changedCredentials(db, 0)).toEqual([]);
+  test('a replaced secret, a suspended, expired or deleted account and a deleted device are found by whoever watches live connections', async () => {
+    const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+    const other = await addDevice(db, 'rival', 'truck-1');
+    const nowS = 1000;
+    const look = async () => await credentialsOf(db, [deviceNo, other.deviceNo], nowS);
+    const secret = await issueDeviceSecret(db, entropy, clock, acme);
+    expect((await look()).get(deviceNo)).toEqual({
+      deviceNo,
+      secretHash: hashSecret(secret),
+      isAccountActive: true,
+    });
     await issueDeviceSecret(db, entropy, clock, acme);
-    const nowS = Math.floor(clock.utcMs() / 1000);
-    expect(await changedCredentials(db, nowS - 5)).toMatchObject([
-      { accountID: 'acme', isAccountActive: true },
-    ]);
-    expect(await changedCredentials(db, nowS + 5)).toEqual([]);
-    await db.write([sql`UPDATE accounts SET is_active = 0 WHERE account_id = 'rival'`]);
-    expect(await changedCredentials(db, nowS + 5)).toMatchObject([
-      { accountID: 'rival', isAccountActive: false },
-    ]);
+    expect((await look()).get(deviceNo)?.secretHash).not.toBe(hashSecret(secret));
+    for (const fault of ['is_active = 0', `expires_s = ${nowS}`, 'deleting_s = 1']) {
+      const change = { sql: `UPDATE accounts SET ${fault} WHERE account_id = 'rival'`, params: [] };
+      const mend = `UPDATE accounts SET is_active = 1, expires_s = ${nowS + 1}, deleting_s = NULL`;
+      await db.write([change]);
+      expect((await look()).get(other.deviceNo)?.isAccountActive, fault).toBe(false);
+      await db.write([{ sql: mend, params: [] }]);
+      expect((await look()).get(other.deviceNo)?.isAccountActive, fault).toBe(true);
+    }
+    await db.write([sql`DELETE FROM device_states WHERE device_no = ${other.deviceNo}`]);
+    await db.write([sql`DELETE FROM devices WHERE device_no = ${other.deviceNo}`]);
+    expect([...(await look()).keys()]).toEqual([deviceNo]);
   });
 });
 

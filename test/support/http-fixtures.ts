@@ -1,13 +1,17 @@
 // Data with which every operation can be called as its example says, for two tenants: `acme`, who calls, and `rival`,
 // whose every text holds the canary that must never show. One file per area under `fixtures/`.
 import type { Operation } from '../../broker/api/operation.ts';
+import { commandsFixture } from './fixtures/commands.ts';
 import { coreFixture } from './fixtures/core.ts';
+import { devicesFixture } from './fixtures/devices.ts';
+import { eventsFixture } from './fixtures/events.ts';
+import { geozoneFixture } from './fixtures/geozones.ts';
+import { liveFixture } from './fixtures/live.ts';
+import { notifyFixture } from './fixtures/notify.ts';
+import { usersFixture } from './fixtures/users.ts';
 import type { startHttpService } from './http-service.ts';
 
 export type HttpService = Awaited<ReturnType<typeof startHttpService>>;
-
-/** In every text of the tenant `rival`. */
-export const canary = 'CANARY-of-the-other-tenant';
 
 /** What a call takes in place of the operation's example. */
 export interface Prepared {
@@ -26,7 +30,16 @@ export interface Fixture {
 }
 
 /** In the order of what needs what. */
-const fixtures: readonly Fixture[] = [coreFixture];
+const fixtures: readonly Fixture[] = [
+  coreFixture,
+  eventsFixture,
+  devicesFixture,
+  usersFixture,
+  liveFixture,
+  geozoneFixture,
+  notifyFixture,
+  commandsFixture,
+];
 
 /** Makes both tenants with everything that the examples name. */
 export async function seedFleet(service: HttpService): Promise<void> {

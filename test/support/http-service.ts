@@ -5,16 +5,19 @@ import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import { createHttpServer } from '../../broker/adapters/fastify.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { createAccount, createDevice } from '../../broker/administration.ts';
+import type { RequestRates } from '../../broker/api/admission.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
 import type { Role } from '../../broker/core/session.ts';
+import type { Senders } from '../../broker/senders.ts';
 import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import type { Log, LogFields } from '../../src/ports.ts';
+import type { Log, LogFields, Statement } from '../../src/ports.ts';
+import { createOfflineSenders } from './senders.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -34,8 +37,21 @@ function recordingLog(lines: string[]): Log {
   return { debug: write, info: write, warn: write, error: write, with: () => recordingLog(lines) };
 }
 
+export interface HttpServiceLimits {
+  readonly rates?: RequestRates;
+  readonly requestMs?: number;
+  /** The ways out to people; without them nothing leaves this process. */
+  readonly senders?: Senders;
+}
+
+/** Limits that no test reaches by accident: what they do has tests of its own. */
+const wideRates: RequestRates = {
+  token: { burst: 1e6, perS: 1e6 },
+  failures: { burst: 1e6, perS: 1e6 },
+};
+
 /** Starts it; `close` must be called. */
-export async function startHttpService() {
+export async function startHttpService(limits: HttpServiceLimits = {}) {
   const entropy = createSystemEntropy();
   const system = createSystemClock();
   let laterMs = 0;
@@ -54,11 +70,15 @@ export async function startHttpService() {
     mqtt: { host: '127.0.0.1', port: 0 },
   });
   const passwords = createPasswords();
-  const services = createServices({ broker: broker.services, passwords });
+  const firmwareHosts = ['updates.example.com'];
+  const { senders = createOfflineSenders(), ...hostLimits } = limits;
+  const services = createServices({ broker: broker.services, passwords, senders, firmwareHosts });
   let faults: string[] = [];
   const http = await createHttpServer({
     services: services.api,
     operations,
+    rates: wideRates,
+    ...hostLimits,
     version: '0.0.0',
     readiness: async () => [
       { name: 'database', fault: null },
@@ -84,6 +104,7 @@ export async function startHttpService() {
       status: answer.statusCode,
       headers: answer.headers,
       text: answer.body,
+      raw: answer.rawPayload,
       json: () => answer.json<Record<string, unknown>>(),
     };
   };
@@ -91,6 +112,12 @@ export async function startHttpService() {
     call,
     logLines,
     http,
+    db,
+    /** What hosts work with, for a test that opens a further one. */
+    api: services.api,
+    mqttPort: broker.mqttPort,
+    log,
+    ingest: broker.services.ingest,
     advance: (ms: number) => void (laterMs += ms),
     breakPart: (name: string) => void (faults = [...faults, name]),
     async login(accountID: string, userID: string): Promise<string> {
@@ -107,18 +134,22 @@ export async function startHttpService() {
       await db.write([insertUser({ accountID, userID, passwordHash, role, createdS: 1 })]);
     },
     device: (accountID: string, deviceID: string) => createDevice(ports, { accountID, deviceID }),
-    /** Takes events in as if the device had sent them in the JSON form. */
+    /** Takes events in as if the device had sent them in the JSON form, and lets people be told. */
     async events(accountID: string, deviceID: string, batch: object): Promise<void> {
       const row = await findDevice(db, { accountID, deviceID });
       if (row === null) throw new Error(`no device ${deviceID}`);
       const payload = new TextEncoder().encode(JSON.stringify(batch));
       const outcome = await broker.services.ingest.submit(row, payload);
       if (outcome.kind !== 'stored') throw new Error(`the batch was not stored: ${JSON.stringify(outcome)}`);
+      await services.notices.runAll();
     },
+    notices: services.notices,
     sql: (text: string) => db.write([{ sql: text, params: [] }]),
+    rows: (text: string) => db.read({ sql: text, params: [] }),
+    write: (batch: readonly Statement[]) => db.write(batch),
     async close(): Promise<void> {
-      await http.close();
-      await services.close();
+      // As the program does: live streams end while the host waits for its answers.
+      await Promise.all([http.close(), services.close()]);
       await broker.close();
     },
   };

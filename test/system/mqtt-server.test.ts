@@ -347,10 +347,16 @@ describe('sessions', () => {
     await expect(live.login(truck)).rejects.toThrow('CONNACK 4');
   });
 
-  test('a suspended account loses its connections', async () => {
+  test.each([
+    ['a suspended account', 'UPDATE accounts SET is_active = 0'],
+    ['an account whose time is over', 'UPDATE accounts SET expires_s = 1'],
+    ['an account that is being deleted', 'UPDATE accounts SET deleting_s = 1'],
+    ['a deleted device', "DELETE FROM devices WHERE device_id = 'truck-1'"],
+  ])('%s loses its connections and gets no new ones', async (_name, change) => {
     const client = await live.login(truck);
-    await live.db.write([sql`UPDATE accounts SET is_active = 0 WHERE account_id = 'acme'`]);
+    await live.db.write([{ sql: change, params: [] }]);
     await client.closed;
+    await expect(live.login(truck)).rejects.toThrow('CONNACK');
   });
 });
 

@@ -1,18 +1,33 @@
 // The life of a command in the broker's ledger, over a real SQLite: recorded before it leaves, bound to a boot, ended by
 // what the device says, and never sent once it has expired.
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CommandRequest, createCommandLedger } from '../../broker/commands.ts';
+import type { CommandRequest } from '../../broker/command-request.ts';
+import { createCommandLedger } from '../../broker/commands.ts';
 import { createGroupCommit } from '../../broker/group-commit.ts';
 import { createIngest } from '../../broker/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
-import { findCommand, unfinishedCommands, unfinishedOf } from '../../broker/store/commands.ts';
+import {
+  findCommand,
+  type NewCommand,
+  supersedeAndInsert,
+  unfinishedCommands,
+  unfinishedOf,
+} from '../../broker/store/commands.ts';
+import { insertMessage } from '../../broker/store/messages.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
 
 const span = { from: '', to: '~' };
 
 import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
-import { decodeCommand, decodeWelcome, type Hello, signedTypes } from '../../src/core/wire.ts';
+import {
+  decodeCommand,
+  decodeFirmware,
+  decodeMessage,
+  decodeWelcome,
+  type Hello,
+  signedTypes,
+} from '../../src/core/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
@@ -420,6 +435,88 @@ describe('withdrawal', () => {
     await expect(cancel(commandID)).rejects.toMatchObject({ code: 'conflict' });
     await report(commandID, 'confirmed');
     await expect(cancel(commandID)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('beside the commands', () => {
+  const content = { version: '1.4.0', url: 'https://u.example/agent.deb', sha256: 'ab'.repeat(32) };
+
+  /** A command recorded by statements of somebody else. */
+  const enact = async (of: Awaited<ReturnType<typeof bench>>, changes: Partial<NewCommand>) =>
+    (await settle(
+      of.clock,
+      of.ledger.enact({
+        device: of.device,
+        statements: ({ commandID, issuedMs }) => {
+          const { deviceNo } = of.device;
+          const times = { issuedMs, expiresMs: issuedMs + 60_000, sameSinceMs: issuedMs };
+          const wish = { feature: 'enginecutoff', state: '1', reason: '', issuer: 'olga' } as const;
+          return supersedeAndInsert({ deviceNo, commandID, ...wish, ...times, ...changes }, sql`1 = 1`);
+        },
+      }),
+    )) ?? expect.fail('not recorded');
+
+  test('a cut that was approved is signed with both names', async () => {
+    const of = await bench();
+    await of.hello('b1');
+    const approval = { approvalID: 'a1', approver: 'otto' };
+    expect(await enact(of, { approval })).toMatchObject({ approver: 'otto', approvalID: 'a1' });
+    expect(of.envelopes()).toMatchObject([
+      { issuer: 'olga, approved by otto', feature: 'enginecutoff', state: '1' },
+    ]);
+  });
+
+  test('a firmware job is signed under a type of its own, so that no agent takes it for a command', async () => {
+    const of = await bench();
+    const row = await enact(of, { feature: 'firmware', content: JSON.stringify(content) });
+    expect(of.sent).toEqual([]);
+    await of.hello('b1');
+    const token = new TextDecoder().decode(of.sent.at(-1)?.payload);
+    expect(verifier.verify(token, signedTypes.command)).toBeNull();
+    const body = verifier.verify(token, signedTypes.firmware);
+    expect(body === null ? null : decodeFirmware(body)).toMatchObject({
+      ...content,
+      commandID: row.commandID,
+      boot: 'b1',
+      cancel: false,
+    });
+    expect(await of.find(row.commandID)).toMatchObject({ commandState: 'sent', feature: 'firmware' });
+    await of.report(row.commandID, 'refused', { reason: 'no' });
+    await of.hello('b2');
+    expect(of.sent.filter(({ verb }) => verb === 'commands')).toHaveLength(1);
+  });
+
+  test('a message goes out at once or on hello, until the device has confirmed it', async () => {
+    const of = await bench();
+    const { deviceNo } = of.device;
+    const sentMs = Math.round(of.clock.utcMs());
+    await of.db.write([insertMessage({ messageID: 'm1', deviceNo, text: 'hi', sender: 'olga', sentMs })]);
+    await settle(of.clock, of.ledger.sendMessages(of.device));
+    expect(of.sent, 'it is not connected').toEqual([]);
+    const notes = () =>
+      of.sent.flatMap(({ payload }) => {
+        const body = verifier.verify(new TextDecoder().decode(payload), signedTypes.message);
+        return body === null ? [] : [decodeMessage(body)];
+      });
+    await of.hello('b1');
+    expect(notes()).toMatchObject([{ messageID: 'm1', text: 'hi', from: 'olga', boot: 'b1' }]);
+    await of.offline();
+    await of.hello('b2');
+    expect(notes()).toHaveLength(2);
+    await of.report('m1', 'received');
+    await of.hello('b3');
+    await settle(of.clock, of.ledger.sendMessages(of.device));
+    expect(notes()).toHaveLength(2);
+  });
+
+  test('what was written a week ago is not sent any more', async () => {
+    const of = await bench();
+    const sentMs = Math.round(of.clock.utcMs()) - 7 * 86_400_000;
+    await of.db.write([
+      insertMessage({ messageID: 'm1', deviceNo: of.device.deviceNo, text: 'hi', sender: 'olga', sentMs }),
+    ]);
+    await of.hello('b1');
+    expect(of.sent.map(({ verb }) => verb)).toEqual(['welcome']);
   });
 });
 

@@ -228,6 +228,28 @@ describe('the present of a device', () => {
     expect((await row()).latitude).toBe(2);
   });
 
+  test('people aboard and the last diagnosis are the newest that the vehicle said, and only what it said', async () => {
+    const { submit, real } = await bench();
+    const read = async () =>
+      (await real.read(ddl('SELECT passengers, passengers_ms, diagnostic, diagnostic_ms FROM devices')))[0];
+    const nothing = { passengers: null, passengers_ms: 0, diagnostic: null, diagnostic_ms: 0 };
+    const of = (seq: number, statusCode: number, attributes?: FleetEvent['attributes']) =>
+      event(seq, { statusCode, ...(attributes === undefined ? {} : { attributes }) });
+    const wrong = [-1, 1.5, 10_001, '3', null, true].map((passengers, index) =>
+      of(index + 1, 63532, { passengers }),
+    );
+    await submit(batch('b1', ...wrong, of(20, 63533), of(21, 61472, { passengers: 4 }), of(22, 64816)));
+    expect(await read()).toEqual(nothing);
+    await submit(batch('b1', of(40, 63533, { passengers: 2 }), of(41, 64816, { queueDepth: 7, gps: 'ok' })));
+    await submit(batch('b1', of(30, 63532, { passengers: 3 }), of(31, 64816, { queueDepth: 9 })));
+    expect(await read()).toEqual({
+      passengers: 2,
+      passengers_ms: startMs - 1_000_000 + 40_000,
+      diagnostic: '{"queueDepth":7,"gps":"ok"}',
+      diagnostic_ms: startMs - 1_000_000 + 41_000,
+    });
+  });
+
   test('the heartbeat is the time of receipt', async () => {
     const { submit, row, clock } = await bench();
     clock.setUtc(startMs + 5000);
@@ -378,7 +400,8 @@ describe('any order and duplication of the same batches', () => {
   const eventArbitrary = fc.record(
     {
       timestamp: fc.integer({ min: 0, max: 5 }).map((step) => startMs - 100_000 + step * 1000),
-      statusCode: fc.constantFrom(61472, 62465, 62467, 63553, 63554),
+      statusCode: fc.constantFrom(61472, 62465, 62467, 63532, 63533, 63534, 63553, 63554, 64816),
+      attributes: fc.record({ passengers: fc.integer({ min: 0, max: 9 }) }),
       fuelLevel: fc.integer({ min: 0, max: 10 }).map((tenths) => tenths / 10),
       odometer: fc.integer({ min: 0, max: 1000 }),
       speed: fc.integer({ min: 0, max: 90 }),
@@ -428,7 +451,8 @@ describe('any order and duplication of the same batches', () => {
     const read = (text: string) => real.read(ddl(text));
     return {
       device: await read(
-        `SELECT fix_ms, fix_tie, latitude, longitude, speed, odometer, fuel_level, fuel_ms FROM devices`,
+        `SELECT fix_ms, fix_tie, latitude, longitude, speed, odometer, fuel_level, fuel_ms, passengers, passengers_ms,
+          diagnostic, diagnostic_ms FROM devices`,
       ),
       states: await read('SELECT name, state, changed_ms FROM device_states ORDER BY name'),
       boots: await read('SELECT boot, up_to FROM boots ORDER BY boot'),

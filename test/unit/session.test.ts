@@ -82,6 +82,18 @@ describe('a session', () => {
     expect(decideSession({ createdS: 1000, lastUsedS: atS }, atS)).toBe('ended');
   });
 
+  it('of a program ends at its own time, whatever its use', () => {
+    const expiresS = 1000 + 90 * 86_400;
+    expect(decideSession({ ...times, expiresS }, expiresS - 1)).toBe('touch');
+    expect(decideSession({ createdS: 1000, lastUsedS: expiresS - 1, expiresS }, expiresS)).toBe('ended');
+  });
+
+  it('ends with its account', () => {
+    expect(decideSession({ ...times, accountExpiresS: 1001 }, 1000)).toBe('live');
+    expect(decideSession({ ...times, accountExpiresS: 1001 }, 1001)).toBe('ended');
+    expect(decideSession({ ...times, accountExpiresS: null, expiresS: null }, 1001)).toBe('live');
+  });
+
   it('survives a clock that steps back', () => {
     expect(decideSession(times, 0)).toBe('live');
   });

@@ -15,7 +15,9 @@ import {
   decodeAck,
   decodeCommand,
   decodeEvents,
+  decodeFirmware,
   decodeHello,
+  decodeMessage,
   decodeWelcome,
   toRanges,
 } from '../../src/core/wire.ts';
@@ -233,13 +235,71 @@ describe('a JSON payload', () => {
 
 describe('the other messages', () => {
   it('of any bytes are decoded or null, never thrown', () => {
-    for (const decode of [decodeHello, decodeWelcome, decodeAck, decodeCommand]) {
+    for (const decode of [
+      decodeHello,
+      decodeWelcome,
+      decodeAck,
+      decodeCommand,
+      decodeFirmware,
+      decodeMessage,
+    ]) {
       fc.assert(
         fc.property(fc.json(), (text) => void decode(bytes(text))),
         { numRuns: 500 },
       );
       expect(decode(new Uint8Array([1, 2, 3]))).toBeNull();
     }
+  });
+
+  it('are a firmware job or a message only when every member fits', () => {
+    const ids = { accountID: 'acme', deviceID: 'truck-1', boot: 'b1' };
+    const job = {
+      ...ids,
+      commandID: 'c1',
+      issuedMs: 1,
+      expiresMs: 2,
+      version: '1.4.0',
+      url: 'https://updates.example.com/agent.deb',
+      sha256: '0123456789abcdef'.repeat(4),
+      issuer: 'anna',
+      cancel: false,
+    };
+    const note = { ...ids, messageID: 'm1', sentMs: 1, expiresMs: 2, from: 'olga', text: 'x'.repeat(500) };
+    expect(decodeFirmware(json(job))).toEqual(job);
+    expect(decodeMessage(json(note))).toEqual(note);
+    expect(decodeCommand(json(job))).toBeNull();
+    expect(decodeMessage(json(job))).toBeNull();
+    const spoilt: readonly object[] = [
+      { boot: 'a/b' },
+      { expiresMs: 0 },
+      { sha256: 'ABC' },
+      { sha256: 'A'.repeat(64) },
+      { url: 'x'.repeat(1001) },
+      { version: 'x'.repeat(65) },
+      { cancel: 'no' },
+      { commandID: '' },
+    ];
+    for (const one of spoilt)
+      expect(decodeFirmware(json({ ...job, ...one })), JSON.stringify(one)).toBeNull();
+    const spoiltNotes: readonly object[] = [
+      { text: '' },
+      { text: 'x'.repeat(501) },
+      { from: 5 },
+      { messageID: '../x' },
+      { expiresMs: 0 },
+    ];
+    for (const one of spoiltNotes)
+      expect(decodeMessage(json({ ...note, ...one })), JSON.stringify(one)).toBeNull();
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...Object.keys(job)), fc.anything({ maxDepth: 1 })),
+        (parts) => {
+          void decodeFirmware(json({ ...job, ...parts }));
+          void decodeMessage(json({ ...note, ...parts }));
+        },
+      ),
+      { numRuns: 1000 },
+    );
   });
 
   it('acknowledge exact ranges', () => {

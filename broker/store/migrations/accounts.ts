@@ -6,7 +6,10 @@ export const accountMigrations: readonly Migration[] = [
     name: '0001-accounts',
     statements: [
       // `expires_s`, `device_limit`, `retained_days`: null = no limit. `needs_approval`: an engine cut then needs a second
-      // user. `cuts_per_hour`: restrictive commands of one user. `breaker_s`: since when the breaker is open, or null.
+      // user. `cuts_per_hour`: restrictive commands of one user. `breaker_s`, `breaker_by`: since when the breaker is open
+      // and who tripped it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
+      // `retained_most_days`: what the service's operator allows; the account itself may keep less. `approval_off_*`: who
+      // asked when to switch the second user off. `deleting_s`: since when the account is being deleted, or null.
       ddl(`CREATE TABLE accounts (
         account_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
         account_id TEXT NOT NULL UNIQUE,
@@ -16,12 +19,19 @@ export const accountMigrations: readonly Migration[] = [
         expires_s BIGINT,
         device_limit INTEGER,
         retained_days INTEGER,
+        retained_most_days INTEGER,
         time_zone TEXT NOT NULL DEFAULT 'UTC',
         needs_approval INTEGER NOT NULL DEFAULT 0,
         cuts_per_hour INTEGER NOT NULL DEFAULT 20,
-        breaker_s BIGINT)`),
+        breaker_s BIGINT,
+        breaker_by TEXT,
+        cuts_since_ms BIGINT NOT NULL DEFAULT 0,
+        approval_off_by TEXT,
+        approval_off_s BIGINT,
+        deleting_s BIGINT)`),
       // `sees_all` 0: the user sees the devices of his groups only, none without a group. `viewed_up_to`: notifications up
-      // to this number count as viewed by him.
+      // to this number count as viewed by him. `granted_s`: when somebody else last made him, changed his role, set his
+      // password or let him in again: a second person must not be one that the first has just made.
       ddl(`CREATE TABLE users (
         account_id TEXT NOT NULL REFERENCES accounts (account_id),
         user_id TEXT NOT NULL,
@@ -35,6 +45,7 @@ export const accountMigrations: readonly Migration[] = [
         sees_all INTEGER NOT NULL DEFAULT 1,
         viewed_up_to BIGINT NOT NULL DEFAULT 0,
         created_s BIGINT NOT NULL,
+        granted_s BIGINT NOT NULL DEFAULT 0,
         PRIMARY KEY (account_id, user_id))`),
       // `token_id` names a session to people; the token itself is kept as a hash only. `kind`: 'login' or 'api'; an API
       // token lives until `expires_s`, not by use.

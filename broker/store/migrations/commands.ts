@@ -9,6 +9,8 @@ export const commandMigrations: readonly Migration[] = [
       // the command. At most one unfinished command per feature of a device: the newest replaces an older one.
       // Rank 5 is an end that the broker presumes, 6 one that the device reported, which is the truth. `reported_ms` and
       // `reported_tie` belong to the newest report of the present rank. `cancel_by`: who asked to withdraw it.
+      // `approval_id`, `approver`: the approval that a cut came from, and who gave it. A firmware job stands here too, with
+      // the feature `firmware`; `content` then says as JSON what it is about, and is null for all others.
       ddl(`CREATE TABLE commands (
         command_id TEXT NOT NULL PRIMARY KEY,
         device_no INTEGER NOT NULL REFERENCES devices (device_no),
@@ -26,10 +28,15 @@ export const commandMigrations: readonly Migration[] = [
         reported_ms BIGINT NOT NULL DEFAULT 0,
         reported_tie TEXT NOT NULL DEFAULT '',
         cancel_by TEXT,
+        approval_id TEXT UNIQUE,
+        approver TEXT,
+        content TEXT,
         sent_boot TEXT,
         sent_counter BIGINT)`),
       ddl('CREATE UNIQUE INDEX commands_unfinished ON commands (device_no, feature) WHERE is_final = 0'),
       ddl('CREATE INDEX commands_by_device ON commands (device_no, issued_ms)'),
+      // What is limited in number is counted by time.
+      ddl("CREATE INDEX commands_limited ON commands (issued_ms) WHERE state = '1'"),
     ],
   },
 ];

@@ -7,7 +7,7 @@ export const deviceMigrations: readonly Migration[] = [
     statements: [
       // `secret_hash`: SHA-256 of the device's random MQTT secret (256 bits need no slow hash); null = none issued.
       // `device_no` is never used again after a deletion: a connection that still holds it must not write to another's rows.
-      // `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
+      // `edited_ms`: when people last changed something. `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
       ddl(`CREATE TABLE devices (
         device_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
         account_no INTEGER NOT NULL,
@@ -26,6 +26,7 @@ export const deviceMigrations: readonly Migration[] = [
         equipment_type_id TEXT NOT NULL DEFAULT '',
         equipment_type_desc TEXT NOT NULL DEFAULT '',
         created_s BIGINT NOT NULL,
+        edited_ms BIGINT NOT NULL DEFAULT 0,
         secret_hash TEXT,
         secret_issued_s BIGINT,
         boot TEXT,
@@ -67,7 +68,7 @@ export const deviceMigrations: readonly Migration[] = [
       // `changed_ms`: event time of the newest report. `*_tie` decides between events of the same millisecond, so that
       // any order of arrival ends in the same state.
       ddl(`CREATE TABLE device_states (
-        device_no INTEGER NOT NULL REFERENCES devices (device_no),
+        device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
         name TEXT NOT NULL,
         state TEXT NOT NULL,
         changed_ms BIGINT NOT NULL,
@@ -75,7 +76,7 @@ export const deviceMigrations: readonly Migration[] = [
         PRIMARY KEY (device_no, name))`),
       // `up_to`: every event of this boot from 1 to here is committed.
       ddl(`CREATE TABLE boots (
-        device_no INTEGER NOT NULL REFERENCES devices (device_no),
+        device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
         boot TEXT NOT NULL,
         first_seen_ms BIGINT NOT NULL,
         up_to BIGINT NOT NULL DEFAULT 0,
@@ -93,7 +94,7 @@ export const deviceMigrations: readonly Migration[] = [
         description TEXT NOT NULL DEFAULT '',
         UNIQUE (account_id, group_id))`),
       ddl(`CREATE TABLE group_devices (
-        device_no INTEGER NOT NULL REFERENCES devices (device_no),
+        device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
         group_no INTEGER NOT NULL REFERENCES device_groups (group_no),
         PRIMARY KEY (device_no, group_no))`),
       ddl('CREATE INDEX group_devices_by_group ON group_devices (group_no)'),
@@ -104,6 +105,20 @@ export const deviceMigrations: readonly Migration[] = [
         PRIMARY KEY (account_id, user_id, group_no),
         FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
       ddl('CREATE INDEX group_users_by_group ON group_users (group_no)'),
+    ],
+  },
+  {
+    name: '0005-deleted-devices',
+    statements: [
+      // A deleted device has no row in `devices` any more; what hangs on it went with it (ON DELETE CASCADE), but for its
+      // events, which are cleared away in small batches afterwards and belong to nobody until then. `is_purged` 1: done.
+      ddl(`CREATE TABLE deleted_devices (
+        device_no INTEGER NOT NULL PRIMARY KEY,
+        account_id TEXT NOT NULL,
+        device_id TEXT NOT NULL,
+        deleted_s BIGINT NOT NULL,
+        is_purged INTEGER NOT NULL DEFAULT 0)`),
+      ddl('CREATE INDEX deleted_devices_by_time ON deleted_devices (deleted_s)'),
     ],
   },
 ];

@@ -1,4 +1,113 @@
 // Rules, notifications, deliveries and push registrations.
-import type { Migration } from '../../../src/migrate.ts';
+import { ddl, type Migration } from '../../../src/migrate.ts';
 
-export const notificationMigrations: readonly Migration[] = [];
+export const notificationMigrations: readonly Migration[] = [
+  {
+    name: '0007-notification-rules',
+    statements: [
+      // `definition`: the rule as JSON. `webhook_secret` must be kept as it is: every delivery is signed with it.
+      ddl(`CREATE TABLE notification_rules (
+        rule_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+        account_id TEXT NOT NULL REFERENCES accounts (account_id),
+        rule_id TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        webhook_secret TEXT NOT NULL DEFAULT '',
+        changed_ms BIGINT NOT NULL,
+        UNIQUE (account_id, rule_id))`),
+      // What a rule has told lately of one device, code and subject (zone, command), so that it tells each episode once.
+      // `fired`, `ended`: JSON lists of event times in ms.
+      ddl(`CREATE TABLE notification_episodes (
+        rule_no INTEGER NOT NULL,
+        device_no INTEGER NOT NULL,
+        status_code INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        fired TEXT NOT NULL,
+        ended TEXT NOT NULL,
+        changed_ms BIGINT NOT NULL,
+        PRIMARY KEY (device_no, rule_no, status_code, subject))`),
+      ddl('CREATE INDEX notification_episodes_by_age ON notification_episodes (changed_ms)'),
+    ],
+  },
+  {
+    name: '0007-notifications',
+    statements: [
+      // The inbox, one row an event, whole: it outlives the event. `device_no` is no reference, so that deleting a device
+      // need not wait for it; who reads joins the device.
+      ddl(`CREATE TABLE notifications (
+        notification_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+        account_id TEXT NOT NULL,
+        device_no INTEGER NOT NULL,
+        event_no BIGINT NOT NULL UNIQUE,
+        status_code INTEGER NOT NULL,
+        timestamp_ms BIGINT NOT NULL,
+        received_ms BIGINT NOT NULL,
+        latitude DOUBLE PRECISION,
+        longitude DOUBLE PRECISION,
+        geozone_id TEXT NOT NULL,
+        command_id TEXT,
+        command_state TEXT,
+        is_late INTEGER NOT NULL)`),
+      ddl('CREATE INDEX notifications_by_account ON notifications (account_id, notification_no)'),
+      ddl('CREATE INDEX notifications_by_device ON notifications (device_no, notification_no)'),
+      // What a user has viewed beyond `users.viewed_up_to`.
+      ddl(`CREATE TABLE notification_views (
+        account_id TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        notification_no BIGINT NOT NULL,
+        PRIMARY KEY (account_id, user_id, notification_no))`),
+      ddl('CREATE INDEX notification_views_by_number ON notification_views (notification_no)'),
+      // How far the notifier has decided; it begins with what comes next.
+      ddl('CREATE TABLE notifier_cursor (name TEXT NOT NULL PRIMARY KEY, event_no BIGINT NOT NULL)'),
+      ddl(`INSERT INTO notifier_cursor (name, event_no)
+        SELECT 'notifier', COALESCE(MAX(event_no), 0) FROM events`),
+    ],
+  },
+  {
+    name: '0007-deliveries',
+    statements: [
+      // One row for each target that one event is told to by one rule. `target`: '' for the rule's webhook, an e-mail
+      // address, or the number of a push registration. `lane`: deliveries of one lane share a target, so its failures hold
+      // up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
+      ddl(`CREATE TABLE deliveries (
+        delivery_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+        account_id TEXT NOT NULL,
+        event_no BIGINT NOT NULL,
+        rule_no INTEGER NOT NULL,
+        channel TEXT NOT NULL CHECK (channel IN ('webhook', 'email', 'push')),
+        target TEXT NOT NULL,
+        lane TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'dead')),
+        attempts INTEGER NOT NULL DEFAULT 0,
+        next_ms BIGINT NOT NULL,
+        created_ms BIGINT NOT NULL,
+        since_ms BIGINT NOT NULL,
+        ended_ms BIGINT,
+        fault TEXT NOT NULL DEFAULT '',
+        UNIQUE (event_no, rule_no, channel, target))`),
+      ddl("CREATE INDEX deliveries_due ON deliveries (next_ms) WHERE state = 'pending'"),
+      ddl("CREATE INDEX deliveries_waiting ON deliveries (account_id) WHERE state = 'pending'"),
+      ddl("CREATE INDEX deliveries_by_lane ON deliveries (lane, next_ms) WHERE state = 'pending'"),
+      ddl('CREATE INDEX deliveries_by_account ON deliveries (account_id, delivery_no)'),
+    ],
+  },
+  {
+    name: '0007-push-registrations',
+    statements: [
+      // `endpoint` '': an opaque token that nothing can be sent to. `is_registered` 0: stored, but not yet switched on.
+      ddl(`CREATE TABLE push_registrations (
+        registration_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+        account_id TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        push_id TEXT NOT NULL,
+        endpoint TEXT NOT NULL DEFAULT '',
+        p256dh TEXT NOT NULL DEFAULT '',
+        auth TEXT NOT NULL DEFAULT '',
+        is_registered INTEGER NOT NULL,
+        created_s BIGINT NOT NULL,
+        UNIQUE (account_id, user_id, push_id))`),
+      ddl(
+        "CREATE INDEX push_registrations_by_endpoint ON push_registrations (endpoint) WHERE endpoint <> ''",
+      ),
+    ],
+  },
+];

@@ -1,0 +1,140 @@
+// Headers in the OpenAPI document: those that the host understands and sends for every operation of a kind. They stand
+// once under `components`; a header that no operation uses must not stand there.
+import { takesKey } from './idempotency.ts';
+import type { Operation } from './operation.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isGuarded = ({ access }: Operation): boolean => access !== 'public';
+const isConditional = (operation: Operation): boolean => operation.isConditional === true;
+const isLive = ({ produces }: Operation): boolean => produces === 'text/event-stream';
+
+/** True when `Idempotency-Key` means something: the key belongs to the caller. */
+export const isKeyed = (operation: Operation): boolean => isGuarded(operation) && takesKey(operation);
+
+/** What is sent, by its name under `components`. */
+const answerHeaders: Readonly<Record<string, Json>> = {
+  RequestId: {
+    description: 'Names the request in the service log',
+    schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+    example: '5b1f0c9a2d7e4836',
+  },
+  NoStore: {
+    description: 'Always `no-store`: the answer is never to be kept',
+    schema: { type: 'string', const: 'no-store' },
+  },
+  Revalidate: {
+    description:
+      'Always `private, no-cache`: keep it for yourself, and ask with its `ETag` before you use it again',
+    schema: { type: 'string', const: 'private, no-cache' },
+  },
+  ETag: {
+    description: 'Names this content; send it as `If-None-Match` next time',
+    schema: { type: 'string' },
+    example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
+  },
+  RateLimit: {
+    description: 'Requests left with this token, and seconds until all are there again',
+    schema: { type: 'string' },
+    example: '"token";r=59;t=1',
+  },
+  RateLimitPolicy: {
+    description: 'How many requests a token may send in how many seconds',
+    schema: { type: 'string' },
+    example: '"token";q=60;w=2',
+  },
+  Replayed: {
+    description:
+      'Present when this is the kept answer of an earlier request with the same key; nothing was done now',
+    schema: { type: 'string', const: 'true' },
+  },
+  Challenge: {
+    description: 'The kind of token that is wanted',
+    schema: { type: 'string' },
+    example: 'Bearer realm="fleetward"',
+  },
+  RetryAfter: {
+    description: 'Seconds to wait before trying again',
+    schema: { type: 'integer', minimum: 1 },
+    example: 5,
+  },
+};
+
+const optional = { in: 'header', required: false } as const;
+
+/** What is understood, by its name under `components`. */
+const requestHeaders: Readonly<Record<string, Json>> = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    ...optional,
+    description: `A random text of your own for one thing that you want done. A request that is sent again with the same
+key within 24 hours is answered like the first and not carried out again.`,
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    ...optional,
+    description: 'The `ETag` of an answer that you hold; 304 says that it is still right',
+    schema: { type: 'string' },
+    example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
+  },
+  LastEventID: {
+    name: 'Last-Event-ID',
+    ...optional,
+    description: 'The `id` of the last event that you took in; the stream goes on after it',
+    schema: { type: 'string' },
+  },
+};
+
+const sent = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
+const understood = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+
+/** Headers of a successful answer, and of a 304. */
+export function successHeaders(operation: Operation): Json {
+  return {
+    'X-Request-Id': sent('RequestId'),
+    'Cache-Control': sent(isConditional(operation) ? 'Revalidate' : 'NoStore'),
+    ...(isConditional(operation) ? { ETag: sent('ETag') } : {}),
+    ...(isGuarded(operation)
+      ? { RateLimit: sent('RateLimit'), 'RateLimit-Policy': sent('RateLimitPolicy') }
+      : {}),
+    ...(isKeyed(operation) ? { 'Idempotency-Replayed': sent('Replayed') } : {}),
+  };
+}
+
+/** Headers of a failing answer. */
+export function failureHeaders(status: number): Json {
+  return {
+    'X-Request-Id': sent('RequestId'),
+    'Cache-Control': sent('NoStore'),
+    ...(status === 401 ? { 'WWW-Authenticate': sent('Challenge') } : {}),
+    ...(status === 503 ? { 'Retry-After': sent('RetryAfter') } : {}),
+  };
+}
+
+/** Headers of a request, as parameters. */
+export function headerParameters(operation: Operation): readonly Json[] {
+  return [
+    ...(isKeyed(operation) ? [understood('IdempotencyKey')] : []),
+    ...(isConditional(operation) ? [understood('IfNoneMatch')] : []),
+    ...(isLive(operation) ? [understood('LastEventID')] : []),
+  ];
+}
+
+/** The headers that these operations refer to, for `components`. */
+export function headerComponents(operations: readonly Operation[]): {
+  readonly headers: Json;
+  readonly parameters: Json;
+} {
+  const without: readonly [boolean, readonly string[]][] = [
+    [operations.some(isGuarded), ['RateLimit', 'RateLimitPolicy', 'Challenge']],
+    [operations.some(isKeyed), ['Replayed', 'IdempotencyKey']],
+    [operations.some(isConditional), ['Revalidate', 'ETag', 'IfNoneMatch']],
+    [operations.some(isLive), ['LastEventID']],
+  ];
+  const unused = new Set(without.flatMap(([isUsed, names]) => (isUsed ? [] : names)));
+  const used = (all: Readonly<Record<string, Json>>): Json =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !unused.has(name)));
+  return { headers: used(answerHeaders), parameters: used(requestHeaders) };
+}

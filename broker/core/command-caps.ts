@@ -1,0 +1,79 @@
+// How many commands people may give, as pure rules: how often in a minute, how many engine cuts in an hour, and when the
+// account's breaker opens. What brings a vehicle into its safe state (engine enabled, cargo locked) is never limited.
+import { AppError } from '../../src/core/errors.ts';
+import type { FeatureState } from '../../src/core/event.ts';
+
+export const capLimits = {
+  /** Commands that are not towards a safe state, of one user within a minute. */
+  userPerMinute: 10,
+  accountPerMinute: 60,
+  /** The account may cut so many times as often as one of its users. */
+  accountFactor: 3,
+  minuteMs: 60_000,
+  hourMs: 3_600_000,
+} as const;
+
+export interface CappedWish {
+  readonly feature: string;
+  readonly state: FeatureState;
+}
+
+/** True for what stops people from driving on. */
+export function isCut({ feature, state }: CappedWish): boolean {
+  return feature === 'enginecutoff' && state === '1';
+}
+
+/** True for every command that is counted: the safe state of each feature is `0`. */
+export function isLimited({ state }: CappedWish): boolean {
+  return state === '1';
+}
+
+/** Where an account and one of its users stand. A request that waits or waited for approval counts as a cut. */
+export interface CapFacts {
+  readonly needsApproval: boolean;
+  /** Since when the breaker is open (epoch seconds), and who tripped it; null while it is closed. */
+  readonly breakerS: number | null;
+  readonly breakerBy: string | null;
+  /** Most cuts of one user within an hour. */
+  readonly cutsPerHour: number;
+  readonly userCuts: number;
+  readonly accountCuts: number;
+  readonly userMinute: number;
+  readonly accountMinute: number;
+}
+
+function rateRefusal(facts: CapFacts): AppError | null {
+  const { userPerMinute, accountPerMinute } = capLimits;
+  const spent =
+    facts.userMinute >= userPerMinute
+      ? `${userPerMinute} commands of one user`
+      : facts.accountMinute >= accountPerMinute
+        ? `${accountPerMinute} commands of the account`
+        : null;
+  if (spent === null) return null;
+  return new AppError('throttled', `more than ${spent} within a minute`, {
+    retryAfterS: capLimits.minuteMs / 1000,
+    hint: 'Commands that bring a vehicle into its safe state are not limited.',
+  });
+}
+
+/** Why a command was not recorded; null when nothing here stands against it. */
+export function refusalOf(facts: CapFacts, wish: CappedWish): AppError | null {
+  if (!isLimited(wish)) return null;
+  if (isCut(wish) && facts.breakerS !== null) {
+    return new AppError('conflict', 'the account has asked for too many engine cuts: its breaker is open', {
+      hint: `An administrator other than ${JSON.stringify(facts.breakerBy ?? '')} can reset it at /command/resetbreaker.`,
+    });
+  }
+  if (isCut(wish) && facts.cutsPerHour === 0) {
+    return new AppError('conflict', 'the account allows no engine cuts (cutsPerHour is 0)', {
+      hint: 'An administrator can allow them at /auth/updateaccount.',
+    });
+  }
+  const rate = rateRefusal(facts);
+  if (rate !== null) return rate;
+  if (isCut(wish) && facts.needsApproval) {
+    return new AppError('conflict', 'an engine cut needs the approval of a second user in this account');
+  }
+  return null;
+}

@@ -1,0 +1,78 @@
+// What status codes mean to people who are told of them: which code ends what another began, what an episode is about
+// besides the device, and what may wake somebody at night. Data; it must never decide by itself.
+import { statusCodes } from '../../src/core/status-codes.ts';
+
+const codes = statusCodes;
+
+function numbered(count: number, first: number, last: number): readonly (readonly [number, number])[] {
+  return Array.from({ length: count }, (_, index) => [first + index, last + index] as const);
+}
+
+/** Begin and end. Codes without a name in our table are sent by third-party trackers (OpenGTS 2.6.5). */
+const pairs: readonly (readonly [number, number])[] = [
+  [codes.PANIC_ON.code, codes.PANIC_OFF.code],
+  [codes.TAMPER_ON.code, codes.TAMPER_OFF.code],
+  [codes.POWER_FAILURE.code, codes.POWER_RESTORED.code],
+  [codes.GPS_LOST.code, codes.GPS_RESTORED.code],
+  [codes.CONNECTION_LOST.code, codes.CONNECTION_RESTORED.code],
+  [codes.OFFLINE.code, codes.ONLINE.code],
+  [codes.VEHICLE_DISABLED.code, codes.VEHICLE_ENABLED.code],
+  [codes.DOOR_UNLOCK.code, codes.DOOR_LOCK.code],
+  [codes.IGNITION_ON.code, codes.IGNITION_OFF.code],
+  [codes.MOTION_START.code, codes.MOTION_STOP.code],
+  [codes.FUEL_SENSOR.code, codes.FUEL_SENSOR_OK.code],
+  [codes.BOARD_LOST.code, codes.BOARD_RESTORED.code],
+  // Arrive and depart, idle, speeding, alarm, intrusion, breach, vibration, carjack, towing, battery, power.
+  [61968, 62000],
+  [61718, 61719],
+  [61792, 61807],
+  [63559, 63560],
+  [63617, 63618],
+  [63625, 63626],
+  [63633, 63634],
+  [63669, 63671],
+  [63601, 63602],
+  [64784, 64786],
+  [64791, 64793],
+  // Unnumbered and numbered inputs, doors.
+  [62466, 62468],
+  ...numbered(32, 62496, 62528),
+  ...numbered(6, 62672, 62688),
+];
+
+const counters: ReadonlyMap<number, number> = new Map(
+  pairs.flatMap(([begin, end]) => [
+    [begin, end],
+    [end, begin],
+  ]),
+);
+
+/** The code that ends an episode of this one; null when none does. It holds both ways: a door that opens and closes. */
+export function counterOf(statusCode: number): number | null {
+  return counters.get(statusCode) ?? null;
+}
+
+const zoneCodes: ReadonlySet<number> = new Set([61968, 62000, 62032, 61971, 62003, 62040]);
+
+/** What an event is about besides its device: its zone, its command, else ''. Each has episodes of its own. */
+export function subjectOf(event: {
+  readonly statusCode: number;
+  readonly geozoneID: string;
+  readonly commandID: string | null;
+}): string {
+  if (event.commandID !== null) return event.commandID;
+  return zoneCodes.has(event.statusCode) ? event.geozoneID : '';
+}
+
+const urgentCodes: ReadonlySet<number> = new Set([
+  codes.PANIC_ON.code,
+  codes.TAMPER_ON.code,
+  codes.POWER_FAILURE.code,
+  // The older code of the same meaning.
+  64791,
+]);
+
+/** True for panic, tamper and loss of power: what may pass quiet hours, and is pushed however late it comes. */
+export function isUrgent(statusCode: number): boolean {
+  return urgentCodes.has(statusCode);
+}

@@ -1,0 +1,228 @@
+// Decides which events people are told of. It works from a cursor in the store over the numbers of events, and writes
+// notifications, deliveries, what the rules remember and the cursor in one batch: whenever it ends, the next one goes on
+// where it was, and nothing is lost or told twice. It must never hold up the events themselves.
+import { messageOf } from '../src/core/errors.ts';
+import type { Cancel, Clock, Database, Log, Statement } from '../src/ports.ts';
+import { hostOf, mailboxesOf } from './core/delivery-targets.ts';
+import {
+  decideFirings,
+  type Episode,
+  episodeKey,
+  type Firing,
+  type Happening,
+  isAlert,
+  lateAfterMs,
+  type Rule,
+} from './core/notification-rules.ts';
+import { aheadMostMs } from './core/projection.ts';
+import type { Committed } from './ingest.ts';
+import { insertDelivery, insertPushDeliveries, type Telling } from './store/deliveries.ts';
+import {
+  insertNotification,
+  isUndecidedAfter,
+  moveCursor,
+  type NewsRow,
+  newsAfter,
+  readProgress,
+} from './store/notifications.ts';
+import { isRoutine } from './store/routine-codes.ts';
+import {
+  type EpisodeRow,
+  groupsOf,
+  listEpisodes,
+  listRules,
+  putEpisode,
+  type RuleRow,
+} from './store/rules.ts';
+import { createWakeLoop } from './wake-loop.ts';
+
+export interface NotifierOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  onCommitted(listener: (committed: Committed) => void): Cancel;
+  /** Called after deliveries were written. */
+  readonly onDeliveries: () => void;
+}
+
+export interface Notifier {
+  /** Decides everything that is there; for tests and for the end. */
+  runAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Events decided in one batch. */
+const newsMost = 100;
+/** Event numbers looked through by one read: 20 ms of the reading thread. */
+const spanMost = 50_000;
+/** It also looks by itself: an event of another process, or one whose waking was lost. */
+const lookMs = 5000;
+/** Waits for company after it is woken. */
+const gatherMs = 20;
+/** How often the cursor is written when there is nothing to decide; a restart looks through so much again. */
+const restMs = 60_000;
+
+interface Parts {
+  readonly options: NotifierOptions;
+  /** Looked through up to this number, which the store need not know while nothing was found. */
+  scannedNo: number;
+  restedMs: number;
+}
+
+interface Known {
+  readonly rules: readonly RuleRow[];
+  readonly groups: ReadonlyMap<number, readonly string[]>;
+  readonly episodes: Map<string, Episode>;
+}
+
+async function readKnown(db: Database, news: readonly NewsRow[]): Promise<Known> {
+  const rules = await listRules(db, [...new Set(news.map((one) => one.accountID))]);
+  const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
+  const hasGroups = rules.some((rule) => rule.groups.length > 0);
+  const [groups, rows] = await Promise.all([
+    groupsOf(db, hasGroups ? deviceNos : []),
+    listEpisodes(db, deviceNos),
+  ]);
+  return { rules, groups, episodes: new Map(rows.map((row) => [episodeKey(row), row])) };
+}
+
+/** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
+function happeningOf(row: NewsRow): Happening {
+  const isAhead = row.timestampMs > row.receivedMs + aheadMostMs;
+  const atMs = isAhead ? row.receivedMs : row.timestampMs;
+  return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
+}
+
+function addressesOf(rule: Rule, row: NewsRow): readonly string[] {
+  const listed = rule.email?.addresses ?? [];
+  return [...new Set(listed.flatMap((one) => (one === 'device' ? mailboxesOf(row.notifyEmail) : [one])))];
+}
+
+function deliveriesOf({ rule, channels }: Firing, row: NewsRow, telling: Telling): readonly Statement[] {
+  return channels.flatMap((channel): readonly Statement[] => {
+    switch (channel) {
+      case 'webhook': {
+        const lane = `webhook:${row.accountID}:${hostOf(rule.webhook?.url ?? '')}`;
+        return [insertDelivery(telling, { channel, target: '', lane })];
+      }
+      case 'email':
+        return addressesOf(rule, row).map((target) =>
+          insertDelivery(telling, {
+            channel,
+            target,
+            lane: `email:${row.accountID}:${target.toLowerCase()}`,
+          }),
+        );
+      case 'push': {
+        const { deviceNo } = row;
+        return [insertPushDeliveries(telling, { deviceNo, userIDs: rule.push?.userIDs ?? 'all' })];
+      }
+    }
+  });
+}
+
+interface Round {
+  readonly onlyIf: Statement;
+  readonly nowMs: number;
+}
+
+/** What one event adds to the batch. */
+function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
+  const happening = happeningOf(row);
+  const rules = known.rules.filter((rule) => rule.accountID === row.accountID);
+  const groups = known.groups.get(row.deviceNo) ?? [];
+  const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
+  if (firings.length === 0 && !isAlert(row.statusCode)) return [];
+  const { accountID, eventNo } = row;
+  const deliveries = firings.flatMap((firing) =>
+    deliveriesOf(firing, row, { accountID, eventNo, ruleNo: firing.rule.ruleNo, nowMs, onlyIf }),
+  );
+  return [insertNotification(eventNo, { isLate: happening.isLate, onlyIf }), ...deliveries];
+}
+
+function changedEpisodes(
+  before: ReadonlyMap<string, Episode>,
+  after: ReadonlyMap<string, Episode>,
+): EpisodeRow[] {
+  return [...after].flatMap(([key, episode]) => {
+    if (before.get(key) === episode) return [];
+    const [ruleNo, deviceNo, statusCode, ...subject] = key.split(' ');
+    return [
+      {
+        ruleNo: Number(ruleNo),
+        deviceNo: Number(deviceNo),
+        statusCode: Number(statusCode),
+        subject: subject.join(' '),
+        firedMs: episode.firedMs,
+        endedMs: episode.endedMs,
+      },
+    ];
+  });
+}
+
+/**
+ * Decides one page of events. The cursor stands last, and everything else on the condition that it has not moved.
+ * Returns false when it had: another process decided, and nothing was written.
+ */
+async function decidePage(
+  parts: Parts,
+  news: readonly NewsRow[],
+  span: { from: number; to: number },
+): Promise<boolean> {
+  const { db, clock, onDeliveries } = parts.options;
+  const known = await readKnown(db, news);
+  const before = new Map(known.episodes);
+  const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
+  const told = news.flatMap((row) => statementsOf(row, known, round));
+  const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
+  const results = await db.write([...told, ...remembered, moveCursor(span.from, span.to)]);
+  if (results.at(-1)?.changes !== 1) return false;
+  if (told.length > 0) onDeliveries();
+  return true;
+}
+
+/** One look at the events; true when there is more. */
+async function lookOnce(parts: Parts): Promise<boolean> {
+  const { db, clock } = parts.options;
+  const { decidedNo, newestNo } = await readProgress(db);
+  const after = Math.max(decidedNo, parts.scannedNo);
+  if (after >= newestNo) return false;
+  const upTo = Math.min(newestNo, after + spanMost);
+  const page = await newsAfter(db, { after, upTo, limit: newsMost });
+  const isRest = page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs;
+  if (!isRest) {
+    const isOurs = await decidePage(parts, page.news, { from: decidedNo, to: page.upTo });
+    parts.restedMs = clock.monoMs();
+    if (!isOurs) {
+      parts.scannedNo = 0;
+      return true;
+    }
+  }
+  parts.scannedNo = page.upTo;
+  return page.upTo < newestNo;
+}
+
+/** Starts to decide, from where the last one was. */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { clock, log } = options;
+  const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs() };
+  const look = async (): Promise<void> => {
+    while (await lookOnce(parts));
+  };
+  const loop = createWakeLoop({
+    clock,
+    everyMs: lookMs,
+    gatherMs,
+    run: () => look().catch((thrown: unknown) => log.error('notifier-failed', { reason: messageOf(thrown) })),
+  });
+  const stopListening = options.onCommitted(({ fresh }) => {
+    if (fresh.some(({ statusCode }) => !isRoutine(statusCode))) loop.wake();
+  });
+  return {
+    runAll: () => loop.runNow(),
+    async close() {
+      stopListening();
+      await loop.close();
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// What a live stream missed, by the numbers of the store: events that are not routine, the present of devices that gave
+// a sign of life since, commands that changed. In pages, and for one scope each.
+import type { CommandState } from '../../src/core/event.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import type { LiveCommand, LiveEvent } from '../core/live-message.ts';
+import type { Presence } from '../core/live-presence.ts';
+import { notRoutine } from './routine-codes.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
+
+/** Rows of one page. */
+const pageSize = 500;
+
+const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+const accountNoOf = (accountID: string): Statement =>
+  sql`(SELECT account_no FROM accounts WHERE account_id = ${accountID})`;
+
+/** The number of the newest event of all accounts; 0 when there is none. */
+export async function lastEventNo(db: Database): Promise<number> {
+  const [row] = await db.read(sql`SELECT MAX(event_no) AS event_no FROM events`);
+  return row === undefined ? 0 : numberOf(row, 'event_no');
+}
+
+/** When the event of that number came in; null when it is not kept. */
+export async function receivedMsOf(db: Database, eventNo: number): Promise<number | null> {
+  const [row] = await db.read(sql`SELECT received_ms FROM events WHERE event_no = ${eventNo}`);
+  return row === undefined ? null : numberOf(row, 'received_ms');
+}
+
+/** Numbers of events: after `after`, up to `upTo`. */
+export interface NumberSpan {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+const within = ({ after, upTo }: NumberSpan): Statement => sql`event_no > ${after} AND event_no <= ${upTo}`;
+
+/** True when an account has more than `most` events in the span that are not routine. */
+export async function holdsMore(
+  db: Database,
+  span: NumberSpan & { readonly accountID: string; readonly most: number },
+): Promise<boolean> {
+  const rows = await db.read(sql`SELECT 1 AS there FROM events
+    WHERE account_no = ${accountNoOf(span.accountID)} AND ${within(span)} AND ${isNotRoutine}
+    ORDER BY event_no LIMIT 1 OFFSET ${span.most}`);
+  return rows.length > 0;
+}
+
+function toLiveEvent(row: Row): LiveEvent {
+  return {
+    eventNo: numberOf(row, 'event_no'),
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    boot: textOf(row, 'boot'),
+    seq: numberOf(row, 'seq'),
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    statusCode: numberOf(row, 'status_code'),
+    latitude: numberOrNull(row, 'latitude'),
+    longitude: numberOrNull(row, 'longitude'),
+    speed: numberOrNull(row, 'speed'),
+    heading: numberOrNull(row, 'heading'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+    commandState: textOrNull(row, 'command_state') as CommandState | null,
+  };
+}
+
+/** Every event of the span that is not routine, in the order of numbers, page by page. */
+export async function* eventsByNumber(
+  db: Database,
+  span: NumberSpan & { readonly scope: Scope },
+): AsyncGenerator<readonly LiveEvent[], void, undefined> {
+  const { scope, upTo } = span;
+  let { after } = span;
+  for (;;) {
+    const rows = await db.read(sql`
+      SELECT e.event_no, e.device_no, d.device_id, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.status_code,
+        e.latitude, e.longitude, e.speed, e.heading, e.geozone_id, e.command_id, e.command_state
+      FROM events e JOIN devices d ON d.device_no = e.device_no
+      WHERE e.account_no = ${accountNoOf(scope.accountID)} AND ${within({ after, upTo })} AND ${isNotRoutine}
+        AND ${visible(scope)}
+      ORDER BY e.event_no LIMIT ${pageSize}`);
+    const page = rows.map(toLiveEvent);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.eventNo;
+  }
+}
+
+function toPresence(row: Row, accountID: string): Presence {
+  const fixMs = numberOf(row, 'fix_ms');
+  const fuelLevel = numberOrNull(row, 'fuel_level');
+  const position = {
+    ms: fixMs,
+    tie: '',
+    latitude: numberOf(row, 'latitude'),
+    longitude: numberOf(row, 'longitude'),
+    speed: numberOf(row, 'speed'),
+    heading: numberOf(row, 'heading'),
+    altitude: numberOf(row, 'altitude'),
+    geozoneID: textOf(row, 'geozone_id'),
+  };
+  return {
+    accountID,
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    heartbeatMs: numberOf(row, 'heartbeat_ms'),
+    position: fixMs === 0 ? null : position,
+    fuel: fuelLevel === null ? null : { ms: numberOf(row, 'fuel_ms'), tie: '', value: fuelLevel },
+  };
+}
+
+/** The present of every device with a sign of life at or after `sinceMs` of the broker's clock, page by page. */
+export async function* presencesSince(
+  db: Database,
+  of: { readonly scope: Scope; readonly sinceMs: number },
+): AsyncGenerator<readonly Presence[], void, undefined> {
+  let after = '';
+  for (;;) {
+    const rows = await db.read(sql`
+      SELECT d.device_no, d.device_id, d.heartbeat_ms, d.fix_ms, d.latitude, d.longitude, d.speed, d.heading,
+        d.altitude, d.geozone_id, d.fuel_level, d.fuel_ms
+      FROM devices d
+      WHERE ${visible(of.scope)} AND d.device_id > ${after} AND d.heartbeat_ms >= ${of.sinceMs}
+        AND d.heartbeat_ms > 0
+      ORDER BY d.device_id LIMIT ${pageSize}`);
+    const page = rows.map((row) => toPresence(row, of.scope.accountID));
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.deviceID;
+  }
+}
+
+/** Numbers of the devices that a scope shows, page by page. */
+export async function* visibleDeviceNos(
+  db: Database,
+  scope: Scope,
+): AsyncGenerator<readonly number[], void, undefined> {
+  let after = 0;
+  for (;;) {
+    const rows = await db.read(sql`SELECT d.device_no FROM devices d
+      WHERE ${visible(scope)} AND d.device_no > ${after} ORDER BY d.device_no LIMIT 5000`);
+    const page = rows.map((row) => numberOf(row, 'device_no'));
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < 5000) return;
+    after = last;
+  }
+}
+
+function toLiveCommand(row: Row): LiveCommand {
+  return {
+    accountID: textOf(row, 'account_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    commandID: textOf(row, 'command_id'),
+    feature: textOf(row, 'feature'),
+    state: textOf(row, 'state'),
+    commandState: textOf(row, 'command_state'),
+    detail: textOf(row, 'detail'),
+    isFinal: numberOf(row, 'is_final') === 1,
+    expiresMs: numberOf(row, 'expires_ms'),
+    updatedMs: numberOf(row, 'updated_ms'),
+  };
+}
+
+/** Commands that changed at or after `sinceMs`, in the order of change, page by page; of one scope, or null: of all. */
+export async function* commandsSince(
+  db: Database,
+  of: { readonly scope: Scope | null; readonly sinceMs: number },
+): AsyncGenerator<readonly LiveCommand[], void, undefined> {
+  const seen = of.scope === null ? sql`` : sql`AND ${visible(of.scope)}`;
+  let after = { updatedMs: of.sinceMs, commandID: '' };
+  for (;;) {
+    const rows = await db.read(sql`
+      SELECT c.command_id, c.device_no, c.feature, c.state, c.command_state, c.detail, c.is_final, c.expires_ms,
+        c.updated_ms, d.account_id, d.device_id
+      FROM commands c JOIN devices d ON d.device_no = c.device_no
+      WHERE (c.updated_ms, c.command_id) > (${after.updatedMs}, ${after.commandID}) ${seen}
+      ORDER BY c.updated_ms, c.command_id LIMIT ${pageSize}`);
+    const page = rows.map(toLiveCommand);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = { updatedMs: last.updatedMs, commandID: last.commandID };
+  }
+}

@@ -1,0 +1,150 @@
+// Statements on messages: what people write to a vehicle stands in a table until the vehicle has it, what a vehicle writes
+// is an event. A message counts as delivered only when the vehicle has said so.
+import { statusCodes } from '../../src/core/status-codes.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import type { UserKey } from './accounts.ts';
+import type { DeviceRef } from './devices.ts';
+import { notRoutine } from './routine-codes.ts';
+import { jsonObjectOf, numberOf, numberOrNull, textOf } from './row.ts';
+import { type Scope, visible } from './scope.ts';
+
+export const messageLimits = {
+  text: 500,
+  /** Vehicles that one call writes to. */
+  devices: 100,
+  /** Messages that wait for one vehicle. */
+  waiting: 50,
+  /** A vehicle that does not come online within this time never gets it. */
+  lifeMs: 7 * 86_400_000,
+  /** Messages of vehicles are shown for this long. */
+  shownMs: 30 * 86_400_000,
+} as const;
+
+export interface MessageRow extends DeviceRef {
+  readonly messageNo: number;
+  readonly messageID: string;
+  readonly text: string;
+  readonly sender: string;
+  readonly sentMs: number;
+  readonly expiresMs: number;
+  /** Null until the vehicle has confirmed that it has it. */
+  readonly deliveredMs: number | null;
+}
+
+function toMessage(row: Row): MessageRow {
+  return {
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    messageNo: numberOf(row, 'message_no'),
+    messageID: textOf(row, 'message_id'),
+    text: textOf(row, 'text'),
+    sender: textOf(row, 'sender'),
+    sentMs: numberOf(row, 'sent_ms'),
+    expiresMs: numberOf(row, 'expires_ms'),
+    deliveredMs: numberOrNull(row, 'delivered_ms'),
+  };
+}
+
+const selectMessage = sql`SELECT m.*, d.account_id, d.device_id FROM messages m
+  JOIN devices d ON d.device_no = m.device_no`;
+
+export interface NewMessage {
+  readonly messageID: string;
+  readonly deviceNo: number;
+  readonly text: string;
+  readonly sender: string;
+  readonly sentMs: number;
+}
+
+/** Records a message; changes 0 rows when the device is gone or too many wait for it. */
+export function insertMessage(message: NewMessage): Statement {
+  const { messageID, deviceNo, text, sender, sentMs } = message;
+  return sql`INSERT INTO messages (message_id, device_no, text, sender, sent_ms, expires_ms)
+    SELECT ${messageID}, device_no, ${text}, ${sender}, ${sentMs}, ${sentMs + messageLimits.lifeMs}
+    FROM devices WHERE device_no = ${deviceNo} AND (SELECT COUNT(*) FROM messages w
+      WHERE w.device_no = ${deviceNo} AND w.delivered_ms IS NULL AND w.expires_ms > ${sentMs}) < ${messageLimits.waiting}`;
+}
+
+/** Condition: the message is recorded. */
+export function isWritten(messageID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM messages WHERE message_id = ${messageID})`;
+}
+
+/** What a device does not have yet, oldest first. */
+export async function undeliveredOf(
+  db: Database,
+  deviceNo: number,
+  nowMs: number,
+): Promise<readonly MessageRow[]> {
+  const rows = await db.read(sql`${selectMessage}
+    WHERE m.device_no = ${deviceNo} AND m.delivered_ms IS NULL AND m.expires_ms > ${nowMs}
+    ORDER BY m.message_no LIMIT ${messageLimits.waiting}`);
+  return rows.map(toMessage);
+}
+
+/** The device has the message; a repeat changes nothing, and no device can speak for another. */
+export function markDelivered(report: {
+  readonly deviceNo: number;
+  readonly messageID: string;
+  readonly atMs: number;
+}): Statement {
+  return sql`UPDATE messages SET delivered_ms = ${report.atMs}
+    WHERE message_id = ${report.messageID} AND device_no = ${report.deviceNo} AND delivered_ms IS NULL`;
+}
+
+/** Messages to one device, newest first. */
+export async function listMessages(
+  db: Database,
+  of: { readonly deviceNo: number; readonly before: number | null; readonly limit: number },
+): Promise<readonly MessageRow[]> {
+  const older = of.before === null ? sql`` : sql` AND m.message_no < ${of.before}`;
+  const rows = await db.read(sql`${selectMessage} WHERE m.device_no = ${of.deviceNo}${older}
+    ORDER BY m.message_no DESC LIMIT ${of.limit}`);
+  return rows.map(toMessage);
+}
+
+/** What a vehicle wrote. */
+export interface VehicleMessage {
+  readonly eventNo: number;
+  readonly deviceID: string;
+  readonly text: string;
+  readonly timestampMs: number;
+}
+
+const notRoutineCode: Statement = { sql: notRoutine, params: [] };
+
+/** Messages of vehicles that the user has not read, oldest first. */
+export async function unreadMessages(
+  db: Database,
+  of: { readonly user: UserKey; readonly scope: Scope; readonly sinceMs: number; readonly limit: number },
+): Promise<readonly VehicleMessage[]> {
+  const { user, scope, sinceMs, limit } = of;
+  const rows = await db.read(sql`
+    SELECT e.event_no, e.timestamp_ms, e.attributes, d.device_id
+    FROM (SELECT event_no, device_no, timestamp_ms, attributes FROM events
+      WHERE ${notRoutineCode} AND account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+        AND status_code = ${statusCodes.MESSAGE.code} AND timestamp_ms >= ${sinceMs}
+        AND event_no > COALESCE((SELECT read_up_to FROM message_reads
+          WHERE account_id = ${user.accountID} AND user_id = ${user.userID}), 0)) e
+    JOIN devices d ON d.device_no = e.device_no
+    WHERE ${visible(scope)} ORDER BY e.event_no LIMIT ${limit}`);
+  return rows.map((row) => {
+    const text = jsonObjectOf(row, 'attributes')?.['message'];
+    return {
+      eventNo: numberOf(row, 'event_no'),
+      deviceID: textOf(row, 'device_id'),
+      text: typeof text === 'string' ? text.slice(0, messageLimits.text) : '',
+      timestampMs: numberOf(row, 'timestamp_ms'),
+    };
+  });
+}
+
+/** Messages up to this number count as read by the user; it never goes back, nor beyond what is stored. */
+export function markRead(user: UserKey, upTo: number): Statement {
+  return sql`INSERT INTO message_reads (account_id, user_id, read_up_to)
+    SELECT ${user.accountID}, ${user.userID}, COALESCE(MAX(event_no), 0) FROM events WHERE event_no <= ${upTo}
+    ON CONFLICT (account_id, user_id) DO UPDATE SET read_up_to = excluded.read_up_to
+    WHERE message_reads.read_up_to < excluded.read_up_to`;
+}

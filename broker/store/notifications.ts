@@ -1,0 +1,230 @@
+// Statements on the inbox: what the notifier reads and writes, and what people read of it. Reads join the device, so that a
+// user never sees a notification of a device outside of his groups, and a deleted device takes its notifications along.
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { notRoutine } from './routine-codes.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
+
+const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+
+/** An event that somebody may have to be told of. */
+export interface NewsRow {
+  readonly eventNo: number;
+  readonly accountID: string;
+  readonly deviceNo: number;
+  readonly deviceID: string;
+  readonly notifyEmail: string;
+  readonly statusCode: number;
+  readonly timestampMs: number;
+  readonly receivedMs: number;
+  readonly geozoneID: string;
+  readonly commandID: string | null;
+}
+
+interface Progress {
+  /** Decided up to this event number. */
+  readonly decidedNo: number;
+  /** The newest event number. */
+  readonly newestNo: number;
+}
+
+/** How far the notifier is, and how far it could be. */
+export async function readProgress(db: Database): Promise<Progress> {
+  const [row] = await db.read(sql`SELECT
+    (SELECT event_no FROM notifier_cursor WHERE name = 'notifier') AS decided_no,
+    (SELECT MAX(event_no) FROM events) AS newest_no`);
+  return row === undefined
+    ? { decidedNo: 0, newestNo: 0 }
+    : { decidedNo: numberOf(row, 'decided_no'), newestNo: numberOf(row, 'newest_no') };
+}
+
+export interface NewsPage {
+  /** Those of deleted devices are left out. */
+  readonly news: readonly NewsRow[];
+  /** Number up to which the span was read. */
+  readonly upTo: number;
+}
+
+/** Events of the span that are not routine, in the order of their numbers. */
+export async function newsAfter(
+  db: Database,
+  span: { readonly after: number; readonly upTo: number; readonly limit: number },
+): Promise<NewsPage> {
+  const rows = await db.read(sql`
+    SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
+      e.received_ms, e.geozone_id, e.command_id
+    FROM (SELECT * FROM events WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
+      ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
+    ORDER BY e.event_no`);
+  const last = rows.at(-1);
+  const isWhole = last === undefined || rows.length < span.limit;
+  const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
+  return { news: known.map(toNews), upTo: isWhole ? span.upTo : numberOf(last, 'event_no') };
+}
+
+function toNews(row: Row): NewsRow {
+  return {
+    eventNo: numberOf(row, 'event_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    notifyEmail: textOf(row, 'notify_email'),
+    statusCode: numberOf(row, 'status_code'),
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+  };
+}
+
+/** Condition that nobody has decided beyond this number meanwhile. */
+export function isUndecidedAfter(eventNo: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM notifier_cursor WHERE name = 'notifier' AND event_no = ${eventNo})`;
+}
+
+/** Moves the cursor; changes 0 rows when another process did. */
+export function moveCursor(from: number, to: number): Statement {
+  return sql`UPDATE notifier_cursor SET event_no = ${to} WHERE name = 'notifier' AND event_no = ${from}`;
+}
+
+/** Puts an event into the inbox, once. */
+export function insertNotification(
+  eventNo: number,
+  { isLate, onlyIf }: { readonly isLate: boolean; readonly onlyIf: Statement },
+): Statement {
+  return sql`
+    INSERT INTO notifications (account_id, device_no, event_no, status_code, timestamp_ms, received_ms, latitude,
+      longitude, geozone_id, command_id, command_state, is_late)
+    SELECT d.account_id, e.device_no, e.event_no, e.status_code, e.timestamp_ms, e.received_ms, e.latitude,
+      e.longitude, e.geozone_id, e.command_id, e.command_state, CAST(${isLate ? 1 : 0} AS INTEGER)
+    FROM events e JOIN devices d ON d.device_no = e.device_no
+    WHERE e.event_no = ${eventNo} AND ${onlyIf}
+    ON CONFLICT (event_no) DO NOTHING`;
+}
+
+export interface NotificationRow {
+  readonly notificationNo: number;
+  readonly deviceID: string;
+  readonly deviceName: string;
+  readonly statusCode: number;
+  readonly timestampMs: number;
+  readonly receivedMs: number;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly geozoneID: string;
+  readonly commandID: string | null;
+  readonly commandState: string | null;
+  readonly isLate: boolean;
+  readonly isViewed: boolean;
+}
+
+/** Who looks, and at what. */
+export interface InboxQuery {
+  readonly scope: Scope;
+  readonly userID: string;
+  /** Null: every device that the scope shows. */
+  readonly deviceNo: number | null;
+  readonly isUnviewedOnly: boolean;
+  /** Numbers below this one. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Condition that the user has viewed `notifications n`. */
+function isViewed(accountID: string, userID: string): Statement {
+  return sql`(n.notification_no <= (SELECT u.viewed_up_to FROM users u
+      WHERE u.account_id = ${accountID} AND u.user_id = ${userID})
+    OR EXISTS (SELECT 1 FROM notification_views v WHERE v.account_id = ${accountID}
+      AND v.user_id = ${userID} AND v.notification_no = n.notification_no))`;
+}
+
+function toNotification(row: Row): NotificationRow {
+  return {
+    notificationNo: numberOf(row, 'notification_no'),
+    deviceID: textOf(row, 'device_id'),
+    deviceName: textOf(row, 'display_name') || textOf(row, 'device_id'),
+    statusCode: numberOf(row, 'status_code'),
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    latitude: numberOrNull(row, 'latitude'),
+    longitude: numberOrNull(row, 'longitude'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+    commandState: textOrNull(row, 'command_state'),
+    isLate: numberOf(row, 'is_late') === 1,
+    isViewed: numberOf(row, 'is_viewed') === 1,
+  };
+}
+
+/** A page of the inbox, newest first. */
+export async function listNotifications(
+  db: Database,
+  query: InboxQuery,
+): Promise<readonly NotificationRow[]> {
+  const { scope, userID, deviceNo, before, limit } = query;
+  const { accountID } = scope;
+  const none = sql``;
+  const ofDevice = deviceNo === null ? none : sql` AND n.device_no = ${deviceNo}`;
+  const unviewed = query.isUnviewedOnly ? sql` AND NOT ${isViewed(accountID, userID)}` : none;
+  const rows = await db.read(sql`
+    SELECT n.*, d.device_id, d.display_name, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
+    FROM notifications n JOIN devices d ON d.device_no = n.device_no
+    WHERE n.account_id = ${accountID} AND ${visible(scope)} AND n.notification_no < ${before}${ofDevice}${unviewed}
+    ORDER BY n.notification_no DESC LIMIT ${limit}`);
+  return rows.map(toNotification);
+}
+
+/** True when the caller may see that notification. */
+export async function isVisibleNotification(
+  db: Database,
+  scope: Scope,
+  notificationNo: number,
+): Promise<boolean> {
+  const rows = await db.read(sql`
+    SELECT 1 AS there FROM notifications n JOIN devices d ON d.device_no = n.device_no
+    WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${visible(scope)}`);
+  return rows.length > 0;
+}
+
+interface Viewer {
+  readonly accountID: string;
+  readonly userID: string;
+}
+
+/** Condition that the user has not viewed it yet. */
+export function isUnviewed({ accountID, userID }: Viewer, notificationNo: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM notifications n WHERE n.account_id = ${accountID}
+    AND n.notification_no = ${notificationNo} AND NOT ${isViewed(accountID, userID)})`;
+}
+
+/** Marks one as viewed by the user. */
+export function viewOne(viewer: Viewer, notificationNo: number): Statement {
+  return sql`
+    INSERT INTO notification_views (account_id, user_id, notification_no)
+    SELECT u.account_id, u.user_id, CAST(${notificationNo} AS BIGINT) FROM users u
+    WHERE u.account_id = ${viewer.accountID} AND u.user_id = ${viewer.userID}
+      AND ${isUnviewed(viewer, notificationNo)}
+    ON CONFLICT (account_id, user_id, notification_no) DO NOTHING`;
+}
+
+const newestOf = (accountID: string): Statement =>
+  sql`(SELECT COALESCE(MAX(notification_no), 0) FROM notifications WHERE account_id = ${accountID})`;
+
+/** Condition that the user has something left to view. */
+export function hasUnviewed({ accountID, userID }: Viewer): Statement {
+  return sql`EXISTS (SELECT 1 FROM users u WHERE u.account_id = ${accountID} AND u.user_id = ${userID}
+    AND u.viewed_up_to < ${newestOf(accountID)})`;
+}
+
+/** Marks everything there is as viewed by the user. */
+export function viewAll(viewer: Viewer): readonly Statement[] {
+  const { accountID, userID } = viewer;
+  return [
+    sql`UPDATE users SET viewed_up_to = ${newestOf(accountID)}
+      WHERE account_id = ${accountID} AND user_id = ${userID} AND ${hasUnviewed(viewer)}`,
+    sql`DELETE FROM notification_views WHERE account_id = ${accountID} AND user_id = ${userID}
+      AND notification_no <= (SELECT u.viewed_up_to FROM users u
+        WHERE u.account_id = ${accountID} AND u.user_id = ${userID})`,
+  ];
+}

@@ -1,0 +1,177 @@
+// Accounts at the command line, and the listener of the service's operator, as real processes on a real file: what is
+// said, with which exit code, and what a running broker makes of it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-accounts-'));
+const database = join(folder, 'fleet.db');
+const password = 'correct horse battery staple';
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+function launch(args: readonly string[]) {
+  const env = { PATH: process.env['PATH'] };
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
+  running.add(child);
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (part: string) => void (output.out += part));
+  child.stderr.setEncoding('utf8').on('data', (part: string) => void (output.err += part));
+  const ended = new Promise<number | null>((resolve) => {
+    child.on('close', (code) => {
+      running.delete(child);
+      resolve(code);
+    });
+  });
+  return { child, output, ended };
+}
+
+async function run(args: readonly string[], input = '') {
+  const { child, output, ended } = launch(args);
+  child.stdin.end(input);
+  return { code: await ended, ...output };
+}
+
+const account = (action: string, ...args: readonly string[]) =>
+  run(['account', action, ...args, '--database', database]);
+
+interface Ready {
+  readonly httpPort: number;
+  readonly adminPort?: number;
+}
+
+async function start(...args: readonly string[]) {
+  const started = launch(['start', '--database', database, '--http-port', '0', '--mqtt-port', '0', ...args]);
+  const ready = await new Promise<Ready>((resolve, reject) => {
+    started.child.stdout.on('data', () => {
+      const line = started.output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+      if (line !== undefined) resolve(JSON.parse(line) as Ready);
+    });
+    started.child.on('close', () => reject(new Error(started.output.err)));
+  });
+  return { ...started, ready };
+}
+
+describe.skipIf(!existsSync(program))(
+  `accounts at the command line${existsSync(program) ? '' : ' [skipped: not built]'}`,
+  () => {
+    it('are created, listed, shown and limited, for people and for programs', async () => {
+      for (const name of ['acme', 'rival']) {
+        const made = await run(
+          ['account', 'create', name, '--admin', 'ann', '--password-file', '-', '--database', database],
+          `${password}\n`,
+        );
+        expect(made).toMatchObject({ code: 0, err: '' });
+      }
+      await run(['device', 'create', 'acme', 'truck-17', '--database', database]);
+      const table = await account('list');
+      expect(table.out).toMatch(/ACCOUNT\s+STATE\s+DEVICES\nacme\s+active\s+1\nrival\s+active\s+0\n/);
+      const limited = await account('limit', 'acme', '--devices', '1', '--expires', '2999-12-31', '--json');
+      expect(JSON.parse(limited.out)).toMatchObject({
+        accountID: 'acme',
+        maximumDevices: 1,
+        expirationTime: 32_503_593_600,
+      });
+      expect((await account('show', 'acme')).out).toMatch(/\ndevices: 1 \(at most 1\)\n/);
+      expect(await run(['device', 'create', 'acme', 'two', '--database', database])).toMatchObject({
+        code: 65,
+        err: expect.stringContaining('account limit'),
+      });
+      const freed = await account('limit', 'acme', '--devices', 'none', '--expires', 'none', '--json');
+      expect(JSON.parse(freed.out)).toMatchObject({ maximumDevices: 0, expirationTime: 0 });
+    });
+
+    it.each([
+      ['an unknown account', ['show', 'nobody'], 66, 'nobody'],
+      ['no limit', ['limit', 'acme'], 64, '--devices'],
+      ['a limit that is none', ['limit', 'acme', '--devices', '0'], 64, '--devices "0"'],
+      ['a day that is none', ['limit', 'acme', '--expires', '2026-02-99'], 64, '--expires'],
+      ['a deletion without --yes', ['delete', 'acme'], 64, 'Add --yes'],
+      ['a weak password', ['create', 'weak', '--admin', 'ann', '--password-file', '-'], 64, 'password'],
+      ['an unknown action', ['destroy', 'acme'], 64, '--help'],
+    ])(
+      'say what is wrong with %s, and end with its exit code',
+      async (_name, [action = '', ...args], code, words) => {
+        const ended = await account(action, ...args);
+        expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(words) });
+        expect(ended.err).not.toContain('    at ');
+      },
+    );
+
+    it('are not looked for in a database that is not there', async () => {
+      expect(await run(['account', 'list', '--database', join(folder, 'none.db')])).toMatchObject({
+        code: 66,
+        err: expect.stringContaining('none.db'),
+      });
+    });
+
+    it('are suspended, resumed and deleted under a running broker, which refuses their tokens at once', async () => {
+      const { child, ended, output, ready } = await start();
+      const base = `http://127.0.0.1:${ready.httpPort}`;
+      expect(ready.adminPort).toBeUndefined();
+      const login = () =>
+        fetch(`${base}/auth/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ accountID: 'acme', userID: 'ann', password }),
+        });
+      const { token } = (await (await login()).json()) as { token: string };
+      const read = async () =>
+        (await fetch(`${base}/device/getalldevices/authorization`, { headers: { authorization: token } }))
+          .status;
+      expect(await read()).toBe(200);
+      expect((await account('suspend', 'acme')).out).toContain('account acme: suspended');
+      expect([await read(), (await login()).status]).toEqual([401, 401]);
+      expect((await account('resume', 'acme')).out).toContain('account acme: active');
+      expect(await read()).toBe(200);
+      expect(await account('delete', 'acme', '--yes', '--json')).toMatchObject({
+        code: 0,
+        out: '{"accountID":"acme","isDeleted":true}\n',
+      });
+      expect([await read(), (await login()).status]).toEqual([401, 401]);
+      expect((await account('list')).out).not.toContain('acme');
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      expect(output.err).toBe('');
+    });
+
+    it("have a listener of the operator's own, only with a token file that nobody else can read", async () => {
+      const file = join(folder, 'admin.token');
+      expect(await run(['admin-token', '--file', file])).toMatchObject({ code: 0, err: '' });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(await run(['admin-token', '--file', file])).toMatchObject({ code: 78 });
+      const token = readFileSync(file, 'utf8').trim();
+      const { child, ended, output, ready } = await start('--admin-token-file', file, '--admin-port', '0');
+      const ask = async (port: number, authorization: string) => {
+        const url = `http://127.0.0.1:${port}/api/v1/admin/accounts/authorization`;
+        const answer = await fetch(url, { headers: { authorization } });
+        return [answer.status, await answer.json()];
+      };
+      expect(await ask(ready.adminPort ?? 0, token)).toMatchObject([
+        200,
+        { accounts: [{ accountID: 'rival' }] },
+      ]);
+      expect((await ask(ready.adminPort ?? 0, token.replaceAll('f', 'e')))[0]).toBe(401);
+      expect((await ask(ready.httpPort, token))[0]).toBe(404);
+      child.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      expect(output.out).not.toContain(token);
+    });
+
+    it('refuse to open that listener to the network, or with a file that is none', async () => {
+      const base = ['start', '--database', database, '--http-port', '0', '--mqtt-port', '0'];
+      const none = await run([...base, '--admin-token-file', join(folder, 'missing')]);
+      expect(none).toMatchObject({ code: 78, err: expect.stringContaining('admin-token --file') });
+      const wide = await run([...base, '--admin-host', '0.0.0.0']);
+      expect(wide).toMatchObject({ code: 78, err: expect.stringContaining('--admin-host') });
+    });
+  },
+);

@@ -1,0 +1,167 @@
+// What waits for a reader of a live stream: nothing that must arrive is lost or doubled, the present of devices is
+// coalesced, and all of it is bounded, whatever comes in whichever order.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLivePlaces } from '../../broker/core/live-places.ts';
+import { createPresenceBoard } from '../../broker/core/live-presence.ts';
+import { createLiveQueue } from '../../broker/core/live-queue.ts';
+
+type Step =
+  | { readonly do: 'event' }
+  | { readonly do: 'device'; readonly deviceNo: number }
+  | { readonly do: 'note' }
+  | { readonly do: 'comment' }
+  | { readonly do: 'take' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Step>({ do: 'event' }) },
+  { weight: 4, arbitrary: fc.nat(5).map((deviceNo): Step => ({ do: 'device', deviceNo })) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'note' }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'comment' }) },
+  { weight: 2, arbitrary: fc.constant<Step>({ do: 'take' }) },
+);
+
+describe('the queue of a reader', () => {
+  it('gives every event and note once and in order, and of each device the newest', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), fc.nat(20), (steps, floor) => {
+        const queue = createLiveQueue({ messages: 1000, portion: 7 });
+        queue.startAfter(floor);
+        const given: string[] = [];
+        const offered: string[] = [];
+        const newest = new Map<number, string>();
+        let no = 0;
+        const take = () => {
+          const text = queue.take();
+          if (text !== '') given.push(...text.split(';').slice(0, -1));
+          return text;
+        };
+        for (const [index, one] of steps.entries()) {
+          if (one.do === 'event') {
+            no += 1;
+            queue.offer(no, `e${no};`);
+            if (no > floor) offered.push(`e${no}`);
+          } else if (one.do === 'note') {
+            queue.offer(null, `n${index};`);
+            offered.push(`n${index}`);
+          } else if (one.do === 'device') {
+            queue.offerDevice(one.deviceNo, `d${one.deviceNo}.${index};`);
+            newest.set(one.deviceNo, `d${one.deviceNo}.${index}`);
+          } else if (one.do === 'comment') {
+            queue.offerComment(`c${Math.max(no, floor)};`);
+          } else take();
+        }
+        while (take() !== '');
+        expect(given.filter((text) => /^[en]/.test(text))).toEqual(offered);
+        for (const text of newest.values()) expect(given.filter((one) => one === text)).toHaveLength(1);
+        // A resume point never lies behind what was told before it, nor before what is still to come.
+        let told = 0;
+        for (const text of given) {
+          const at = Number(text.slice(1));
+          if (text.startsWith('e')) told = Math.max(told, at);
+          if (text.startsWith('c')) expect(at).toBeGreaterThanOrEqual(told);
+          if (text.startsWith('c')) told = at;
+        }
+        expect(given.filter((text) => text.startsWith('e')).map((text) => Number(text.slice(1)))).toEqual(
+          given
+            .flatMap((text) => (text.startsWith('e') ? [Number(text.slice(1))] : []))
+            .sort((a, b) => a - b),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('drops what the store tells, whether it comes before or after that is known', () => {
+    const queue = createLiveQueue();
+    for (const no of [1, 2, 3]) queue.offer(no, `e${no};`);
+    queue.startAfter(2);
+    queue.offer(2, 'late;');
+    queue.offer(4, 'e4;');
+    expect(queue.take()).toBe('e3;e4;');
+  });
+
+  it('overflows at its limit and keeps nothing from then on', () => {
+    const queue = createLiveQueue({ messages: 3, portion: 10 });
+    for (const no of [1, 2, 3]) queue.offer(no, 'x');
+    expect(queue.isOverflowing()).toBe(false);
+    queue.offerDevice(1, 'd');
+    queue.offer(4, 'x');
+    queue.offer(5, 'x');
+    queue.offerDevice(1, 'd');
+    expect([queue.isOverflowing(), queue.take()]).toEqual([true, '']);
+  });
+});
+
+describe('the present of devices', () => {
+  const moment = fc.record({ ms: fc.integer({ min: 1, max: 50 }), tie: fc.constantFrom('a', 'b') });
+
+  it('is the newest by event time in whatever order it comes, and never goes back', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ at: moment, drains: fc.boolean() }), { minLength: 1 }), (reports) => {
+        const board = createPresenceBoard();
+        const device = { accountID: 'acme', deviceNo: 1, deviceID: 'truck-1' };
+        const seen: string[] = [];
+        const drain = () => {
+          for (const { position } of board.drain()) {
+            if (position !== null) seen.push(`${String(position.ms).padStart(3, '0')}${position.tie}`);
+          }
+        };
+        const place = { latitude: 1, longitude: 1, speed: 0, heading: 0, altitude: 0, geozoneID: '' };
+        for (const [receivedMs, { at, drains }] of reports.entries()) {
+          board.note({ ...device, receivedMs, projection: { position: { ...at, ...place }, fuel: null } });
+          if (drains) drain();
+        }
+        drain();
+        const all = reports.map(({ at }) => `${String(at.ms).padStart(3, '0')}${at.tie}`).sort();
+        expect(seen).toEqual([...new Set(seen)].sort());
+        expect(seen.at(-1)).toBe(all.at(-1));
+      }),
+    );
+  });
+
+  it('is not held still by a clock that ran ahead', () => {
+    const board = createPresenceBoard();
+    const note = (ms: number, receivedMs: number) => {
+      const position = {
+        ms,
+        tie: '',
+        latitude: ms,
+        longitude: 1,
+        speed: 0,
+        heading: 0,
+        altitude: 0,
+        geozoneID: '',
+      };
+      board.note({
+        accountID: 'acme',
+        deviceNo: 1,
+        deviceID: 'a',
+        receivedMs,
+        projection: { position, fuel: null },
+      });
+      return board.drain()[0]?.position?.ms;
+    };
+    expect(note(80_000_000, 1000)).toBe(80_000_000);
+    expect(note(2000, 2000)).toBe(2000);
+  });
+});
+
+describe('places', () => {
+  it('are limited by user, account and process, and come back once', () => {
+    const places = createLivePlaces({ user: 2, account: 3, process: 4 });
+    const take = (accountID: string, userID: string) => places.take({ accountID, userID });
+    const first = take('a', 'x');
+    expect([take('a', 'x').isFree, take('a', 'x')]).toEqual([true, { isFree: false, full: 'user', most: 2 }]);
+    expect([take('a', 'y').isFree, take('a', 'y')]).toEqual([
+      true,
+      { isFree: false, full: 'account', most: 3 },
+    ]);
+    expect([take('b', 'x').isFree, take('c', 'x')]).toEqual([
+      true,
+      { isFree: false, full: 'process', most: 4 },
+    ]);
+    if (first.isFree) for (let times = 0; times < 3; times++) first.release();
+    expect([take('a', 'x').isFree, take('c', 'x').isFree]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,278 @@
+// Whom an event is told to: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decideFirings,
+  type Episode,
+  type Happening,
+  isNews,
+  lateAfterMs,
+  type Rule,
+} from '../../broker/core/notification-rules.ts';
+import { isQuiet, isTimeZone, type QuietHours } from '../../broker/core/quiet-hours.ts';
+import { counterOf } from '../../broker/core/status-episodes.ts';
+
+const panic = 63553;
+const panicOff = 63554;
+const arrive = 61968;
+const ignitionOn = 62465;
+const secondMs = 1000;
+const startMs = Date.UTC(2026, 10, 20, 12, 0);
+
+const rule: Rule = {
+  ruleNo: 1,
+  ruleID: 'r1',
+  isActive: true,
+  statusCodes: [panic, arrive, ignitionOn],
+  devices: [],
+  groups: [],
+  silenceS: 300,
+  quietHours: null,
+  webhook: { url: 'https://hooks.example.com' },
+  email: { addresses: ['a@example.com'] },
+  push: { userIDs: 'all' },
+};
+
+const happening: Happening = {
+  deviceNo: 7,
+  deviceID: 'truck-17',
+  statusCode: panic,
+  geozoneID: '',
+  commandID: null,
+  atMs: startMs,
+  isLate: false,
+};
+
+/** Decides events in the order given; each as [seconds after the start, changes]. */
+function tell(
+  rules: readonly Rule[],
+  events: readonly (readonly [atS: number, changes?: Partial<Happening>])[],
+  nowMs = startMs,
+) {
+  const episodes = new Map<string, Episode>();
+  return events.map(([atS, changes = {}]) => {
+    const one = { ...happening, atMs: startMs + atS * secondMs, ...changes };
+    return decideFirings(rules, one, { groups: ['north'], episodes, nowMs }).map(
+      ({ rule: { ruleID }, channels }) => [ruleID, ...channels],
+    );
+  });
+}
+
+const all = [['r1', 'webhook', 'email', 'push']];
+
+describe('a rule', () => {
+  it('tells what it names, of the devices or groups that it names', () => {
+    const only = (changes: Partial<Rule>) => tell([{ ...rule, ...changes }], [[0]])[0];
+    expect(only({})).toEqual(all);
+    expect(only({ devices: ['truck-17'] })).toEqual(all);
+    expect(only({ devices: ['truck-18'] })).toEqual([]);
+    expect(only({ devices: ['truck-18'], groups: ['north'] })).toEqual(all);
+    expect(only({ groups: ['south'] })).toEqual([]);
+    expect(only({ statusCodes: 'alerts' })).toEqual(all);
+    expect(only({ statusCodes: [ignitionOn] })).toEqual([]);
+    expect(only({ isActive: false })).toEqual([]);
+    expect(only({ webhook: null, push: null })).toEqual([['r1', 'email']]);
+  });
+
+  it('tells an episode once, and again when the silence is over', () => {
+    expect(tell([rule], [[0], [1], [299], [300], [301]])).toEqual([all, [], [], all, []]);
+    expect(tell([{ ...rule, silenceS: 0 }], [[0], [0], [1]])).toEqual([all, all, all]);
+  });
+
+  it('tells again after the event that ends it', () => {
+    const off = { statusCode: panicOff };
+    expect(tell([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
+    // The end comes in late, after the second beginning; the third is news then.
+    expect(tell([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
+  });
+
+  it('keeps devices, zones and commands apart', () => {
+    const at = (geozoneID: string) => ({ statusCode: arrive, geozoneID });
+    expect(
+      tell(
+        [rule],
+        [
+          [0, at('depot')],
+          [1, at('harbour')],
+          [2, at('depot')],
+        ],
+      ),
+    ).toEqual([all, all, []]);
+    expect(tell([rule], [[0], [1, { deviceNo: 8 }]])).toEqual([all, all]);
+  });
+
+  it('tells a late event by push only when it is urgent', () => {
+    const late = { isLate: true };
+    expect(tell([rule], [[0, { ...late, statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook', 'email']]]);
+    expect(tell([rule], [[0, late]])).toEqual([all]);
+    expect(lateAfterMs).toBe(900_000);
+  });
+
+  it('is silent by night towards people, but for panic, tamper and loss of power', () => {
+    const quietHours: QuietHours = {
+      timeZone: 'UTC',
+      from: '10:00',
+      to: '14:00',
+      weekdays: [1, 2, 3, 4, 5, 6, 7],
+      exceptUrgent: true,
+    };
+    const quiet = { ...rule, quietHours };
+    expect(tell([quiet], [[0]])).toEqual([all]);
+    expect(tell([quiet], [[0, { statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook']]]);
+    const strict = { ...quiet, quietHours: { ...quietHours, exceptUrgent: false } };
+    expect(tell([strict], [[0]])).toEqual([[['r1', 'webhook']]]);
+  });
+
+  it('that could tell nobody in quiet hours has told nothing: the next one is news', () => {
+    const quietHours = { timeZone: 'UTC', from: '10:00', to: '12:01', weekdays: [5], exceptUrgent: false };
+    const quiet = { ...rule, webhook: null, quietHours };
+    const episodes = new Map<string, Episode>();
+    const at = (atMs: number) =>
+      decideFirings([quiet], { ...happening, atMs }, { groups: [], episodes, nowMs: atMs }).length;
+    expect([at(startMs), at(startMs + 60_000), at(startMs + 61_000)]).toEqual([0, 1, 0]);
+  });
+});
+
+describe('episodes, for any history in any order of arrival', () => {
+  const silenceMs = 50;
+  const entry = fc.record({ atMs: fc.nat({ max: 500 }), isEnd: fc.boolean() });
+  const firedOf = (history: readonly { atMs: number; isEnd: boolean }[]) => {
+    const episodes = new Map<string, Episode>();
+    const strict = { ...rule, silenceS: silenceMs / 1000 };
+    return history.map(({ atMs, isEnd }) => {
+      const one = { ...happening, atMs, statusCode: isEnd ? panicOff : panic };
+      return decideFirings([strict], one, { groups: [], episodes, nowMs: 0 }).length === 1;
+    });
+  };
+  const isEndBetween = (history: readonly { atMs: number; isEnd: boolean }[], one: number, other: number) =>
+    history.some(({ atMs, isEnd }) => isEnd && Math.min(one, other) <= atMs && atMs <= Math.max(one, other));
+
+  it('no two notices lie in one episode', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 30 }), (history) => {
+        const fired = firedOf(history);
+        const times = history.filter((_one, at) => fired[at]).map(({ atMs }) => atMs);
+        for (const [at, one] of times.entries()) {
+          for (const other of times.slice(at + 1)) {
+            expect(Math.abs(one - other) >= silenceMs || isEndBetween(history, one, other)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('every event that is not told lies within the silence of one that was told before it came', () => {
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 30 }), (history) => {
+        const fired = firedOf(history);
+        for (const [at, { atMs, isEnd }] of history.entries()) {
+          if (isEnd || fired[at]) continue;
+          const before = history.slice(0, at);
+          const told = before.filter((_one, index) => fired[index]).map((one) => one.atMs);
+          expect(
+            told.some((one) => Math.abs(one - atMs) < silenceMs && !isEndBetween(before, one, atMs)),
+          ).toBe(true);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('of which too many are remembered tell once too often rather than never', () => {
+    const firedMs = Array.from({ length: 32 }, (_, index) => 1000 + index * 100);
+    expect(isNews({ firedMs, endedMs: [] }, 0, 50)).toBe(true);
+    expect(
+      tell(
+        [{ ...rule, silenceS: 1 }],
+        Array.from({ length: 100 }, (_, at) => [at] as const),
+      ),
+    ).toEqual(Array.from({ length: 100 }, () => all));
+  });
+});
+
+it('codes that end each other do so both ways', () => {
+  for (let code = 0; code < 65_536; code += 1) {
+    const end = counterOf(code);
+    if (end !== null) expect([code, counterOf(end)]).toEqual([code, code]);
+  }
+  expect([counterOf(panic), counterOf(62_673), counterOf(61_472)]).toEqual([panicOff, 62_689, null]);
+});
+
+describe('quiet hours', () => {
+  const hours = (changes: Partial<QuietHours>): QuietHours => ({
+    timeZone: 'America/Toronto',
+    from: '22:00',
+    to: '06:00',
+    weekdays: [1, 2, 3, 4, 5],
+    exceptUrgent: true,
+    ...changes,
+  });
+
+  it('follow the wall clock over midnight, and count by the day on which they begin', () => {
+    // Friday 2026-11-20 in Toronto (UTC-5).
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 21, 2, 59))).toBe(false);
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 21, 3, 0))).toBe(true);
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 21, 10, 59))).toBe(true);
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 21, 11, 0))).toBe(false);
+    // Saturday evening is not among the days; Sunday early neither.
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 22, 4, 0))).toBe(false);
+    expect(isQuiet(hours({}), Date.UTC(2026, 10, 22, 10, 0))).toBe(false);
+  });
+
+  it('follow the change to summer time', () => {
+    const night = hours({ weekdays: [7] });
+    // 2026-03-08: at 02:00 the clock of Toronto jumps to 03:00; 06:00 is 10:00 UTC and no longer 11:00.
+    expect(isQuiet(night, Date.UTC(2026, 2, 9, 9, 59))).toBe(true);
+    expect(isQuiet(night, Date.UTC(2026, 2, 9, 10, 0))).toBe(false);
+  });
+
+  it('of equal ends last the whole day, and of a day without night only that', () => {
+    const whole = hours({ timeZone: 'UTC', from: '00:00', to: '00:00', weekdays: [6] });
+    expect([20, 21, 22].map((day) => isQuiet(whole, Date.UTC(2026, 10, day, 12, 0)))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    const noon = hours({ timeZone: 'UTC', from: '12:00', to: '13:00', weekdays: [6] });
+    expect([11, 12, 13].map((hour) => isQuiet(noon, Date.UTC(2026, 10, 21, hour, 30)))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('last exactly as long as they say, in every zone without a change of the clock that day', () => {
+    const clock = fc.tuple(fc.nat({ max: 23 }), fc.nat({ max: 59 }));
+    const text = ([hour, minute]: readonly [number, number]) =>
+      `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
+    fc.assert(
+      fc.property(
+        clock,
+        clock,
+        fc.constantFrom('UTC', 'Asia/Kathmandu', 'Asia/Tokyo'),
+        (from, to, timeZone) => {
+          const one = hours({ timeZone, from: text(from), to: text(to), weekdays: [1, 2, 3, 4, 5, 6, 7] });
+          const wished = (to[0] * 60 + to[1] - from[0] * 60 - from[1] + 1440) % 1440 || 1440;
+          let minutes = 0;
+          for (let minute = 0; minute < 1440; minute += 1) {
+            if (isQuiet(one, startMs + minute * 60_000)) minutes += 1;
+          }
+          expect(minutes).toBe(wished);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('know time zones by name only', () => {
+    expect(['UTC', 'Europe/Berlin', 'Mars/Olympus', '', '+02:00', '__proto__'].map(isTimeZone)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

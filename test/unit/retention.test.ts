@@ -1,0 +1,281 @@
+// Retention removes what is older than the account's limit by event time and by arrival, and nothing else; and whatever a
+// vehicle sends again afterwards, however late and in whatever order, is never taken for new, while what is really late is.
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createGroupCommit } from '../../broker/group-commit.ts';
+import { createIngest } from '../../broker/ingest.ts';
+import { createRetention, runRetention } from '../../broker/retention.ts';
+import type { DeviceRef } from '../../broker/store/devices.ts';
+import type { Database } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import {
+  addDevice,
+  type BenchClock,
+  createBenchClock,
+  createBenchLog,
+  jsonBytes,
+  openBenchDatabase,
+  settle,
+} from '../support/broker-bench.ts';
+
+const dayMs = 86_400_000;
+
+let db: Database;
+let clock: BenchClock;
+let device: DeviceRef;
+let fresh: string[];
+
+beforeEach(async () => {
+  db = await openBenchDatabase();
+  clock = createBenchClock();
+  device = await addDevice(db, 'acme', 'truck-1');
+  fresh = [];
+});
+afterEach(() => db.close());
+
+function openIngest() {
+  const log = createBenchLog();
+  const commits = createGroupCommit({ db, clock, log });
+  const ingest = createIngest({
+    db,
+    commits,
+    clock,
+    log,
+    onCommitted: (committed) => {
+      for (const { seq } of committed.fresh) fresh.push(`${committed.boot}:${seq}`);
+    },
+  });
+  return {
+    send: (boot: string, seqs: readonly number[], timeOf: (seq: number) => number | null) =>
+      settle(
+        clock,
+        ingest.submit(
+          device,
+          jsonBytes({
+            boot,
+            events: seqs.map((seq) => ({ seq, timestamp: timeOf(seq), statusCode: 61472 })),
+          }),
+        ),
+      ),
+    close: async () => {
+      await settle(clock, ingest.close());
+      await settle(clock, commits.close());
+    },
+  };
+}
+
+const keep = (days: number | null) =>
+  db.write([sql`UPDATE accounts SET retained_days = ${days} WHERE account_id = 'acme'`]);
+const run = (isDry = false) =>
+  runRetention({ db, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry });
+const stored = async () =>
+  (await db.read(sql`SELECT boot, seq FROM events ORDER BY boot, seq`)).map(
+    (row) => `${row['boot']}:${row['seq']}`,
+  );
+const upTo = async () => (await db.read(sql`SELECT up_to FROM boots`)).map((row) => row['up_to']);
+
+describe('a run', () => {
+  test('removes nothing of an account without a limit', async () => {
+    const ingest = openIngest();
+    await ingest.send('b', [1, 2], () => 1000);
+    clock.advance(400 * dayMs);
+    expect(await run()).toEqual([]);
+    expect(await stored()).toHaveLength(2);
+    await ingest.close();
+  });
+
+  test('removes what is old by event time and by arrival, and keeps what came in late for as long', async () => {
+    await keep(30);
+    const ingest = openIngest();
+    const nowMs = clock.utcMs();
+    await ingest.send('b', [1, 2], () => nowMs);
+    clock.advance(20 * dayMs);
+    // Old by event time, but it came in only now.
+    await ingest.send('b', [3], () => nowMs - 100 * dayMs);
+    clock.advance(11 * dayMs);
+    expect(await run(true)).toMatchObject([{ accountID: 'acme', days: 30, devices: 1, events: 2 }]);
+    expect(await stored()).toEqual(['b:1', 'b:2', 'b:3']);
+    expect(await run()).toMatchObject([{ events: 2 }]);
+    expect(await stored()).toEqual(['b:3']);
+    expect(await upTo()).toEqual([3]);
+    clock.advance(20 * dayMs);
+    await run();
+    expect(await stored()).toEqual([]);
+    expect(await upTo()).toEqual([3]);
+    await ingest.close();
+  });
+
+  test('goes by the arrival alone where the clock of the vehicle ran ahead', async () => {
+    await keep(7);
+    const ingest = openIngest();
+    await ingest.send('b', [1], () => 4_000_000_000_000);
+    clock.advance(8 * dayMs);
+    await run();
+    expect(await stored()).toEqual([]);
+    await ingest.close();
+  });
+
+  test('goes by the less of the limits of account and operator, and never by less than a day', async () => {
+    await db.write([
+      sql`UPDATE accounts SET retained_days = 0, retained_most_days = 5 WHERE account_id = 'acme'`,
+    ]);
+    const ingest = openIngest();
+    await ingest.send('b', [1], () => clock.utcMs());
+    clock.advance(dayMs - 60_000);
+    await run();
+    expect(await stored()).toHaveLength(1);
+    await keep(90);
+    clock.advance(4.5 * dayMs);
+    expect(await run()).toMatchObject([{ days: 5, events: 1 }]);
+    await ingest.close();
+  });
+
+  test('leaves other accounts and their devices alone', async () => {
+    const other = await addDevice(db, 'rival', 'truck-1');
+    await db.write([
+      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+        VALUES (2, ${other.deviceNo}, 'r', 1, 1, 1, 'gnss', 61472)`,
+    ]);
+    await keep(1);
+    await run();
+    expect(await stored()).toEqual(['r:1']);
+  });
+
+  test('removes unreadable payloads of that age too', async () => {
+    await db.write([
+      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, payload)
+        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 40 * dayMs}, 'r', '')`,
+      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, payload)
+        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 20 * dayMs}, 'r', '')`,
+    ]);
+    await keep(30);
+    expect(await run()).toMatchObject([{ payloads: 1 }]);
+    expect(await db.read(sql`SELECT 1 FROM quarantine`)).toHaveLength(1);
+  });
+
+  test('of thousands of events goes in batches, and one that was broken off is taken up by the next', async () => {
+    await db.write([
+      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+        SELECT 1, ${device.deviceNo}, 'b', i * 2, i, i, 'gnss', 61472 FROM n`,
+    ]);
+    await keep(1);
+    let batches = 0;
+    const rest = () => {
+      batches += 1;
+      return batches === 3 ? Promise.reject(new Error('stopped')) : Promise.resolve();
+    };
+    await expect(runRetention({ db, nowMs: clock.utcMs(), rest, isDry: false })).rejects.toThrow('stopped');
+    expect(await stored()).toHaveLength(1500);
+    expect(await run()).toMatchObject([{ events: 1500 }]);
+    expect(await stored()).toEqual([]);
+  });
+});
+
+describe('what a vehicle sends again', () => {
+  test('after it was removed is acknowledged and not new, and what was never there is stored', async () => {
+    await keep(10);
+    const ingest = openIngest();
+    const nowMs = clock.utcMs();
+    const timeOf = () => nowMs;
+    // An alarm overtook the backlog: 5 to 7 lie beyond a gap.
+    await ingest.send('b', [1, 2], timeOf);
+    await ingest.send('b', [5, 6, 7], timeOf);
+    clock.advance(11 * dayMs);
+    await run();
+    expect(await stored()).toEqual([]);
+    fresh = [];
+    const again = await ingest.send('b', [1, 2, 5, 6], timeOf);
+    expect(again).toMatchObject({
+      kind: 'stored',
+      fresh: [],
+      ack: {
+        boot: 'b',
+        upTo: 2,
+        ranges: [
+          [1, 2],
+          [5, 6],
+        ],
+      },
+    });
+    const late = await ingest.send('b', [2, 3, 4, 5, 6, 7, 8], timeOf);
+    expect(late).toMatchObject({ kind: 'stored', ack: { ranges: [[2, 8]] } });
+    expect(fresh).toEqual(['b:3', 'b:4', 'b:8']);
+    expect(await stored()).toEqual(['b:3', 'b:4', 'b:8']);
+    await ingest.close();
+  });
+
+  test('in any order, with runs in between: every event is new exactly once, and up_to never claims what was not stored', async () => {
+    const batch = fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 8 });
+    const step = fc.oneof(
+      { weight: 5, arbitrary: batch.map((seqs) => ({ kind: 'send', seqs }) as const) },
+      { weight: 2, arbitrary: fc.constant({ kind: 'run' } as const) },
+      {
+        weight: 2,
+        arbitrary: fc.integer({ min: 1, max: 9 }).map((days) => ({ kind: 'wait', days }) as const),
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.nat({ max: 2 }), async (steps, spread) => {
+        db = await openBenchDatabase();
+        clock = createBenchClock();
+        device = await addDevice(db, 'acme', 'truck-1');
+        fresh = [];
+        await keep(5);
+        const ingest = openIngest();
+        const nowMs = clock.utcMs();
+        const sent = new Set<number>();
+        for (const one of steps) {
+          if (one.kind === 'run') await run();
+          else if (one.kind === 'wait') clock.advance(one.days * dayMs);
+          else {
+            const seqs = [...new Set(one.seqs)].sort((a, b) => a - b);
+            const outcome = await ingest.send('b', seqs, (seq) =>
+              spread === 0 ? nowMs : nowMs + (seq % 4) * spread * dayMs,
+            );
+            for (const seq of seqs) sent.add(seq);
+            const claimed = outcome.kind === 'stored' ? (outcome.ack?.upTo ?? 0) : 0;
+            for (let seq = 1; seq <= claimed; seq += 1)
+              expect(sent.has(seq), `${seq} of ${claimed}`).toBe(true);
+          }
+        }
+        expect([...fresh].sort()).toEqual([...sent].map((seq) => `b:${seq}`).sort());
+        await ingest.close();
+        await db.close();
+      }),
+      { numRuns: 150 },
+    );
+    db = await openBenchDatabase();
+  });
+});
+
+describe('the background work', () => {
+  test('waits while vehicles wait for the disk, says what it did, and ends at once when told to', async () => {
+    await db.write([
+      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+        SELECT 1, ${device.deviceNo}, 'b', i, i, i, 'gnss', 61472 FROM n`,
+    ]);
+    await keep(1);
+    const log = createBenchLog();
+    let lag = 5000;
+    const retention = createRetention({ db, clock, log, lagMs: () => lag });
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 100)
+        await settle(
+          clock,
+          Promise.resolve().then(() => clock.advance(99)),
+        );
+    };
+    await pass(70_000);
+    expect(await stored()).toHaveLength(700);
+    lag = 0;
+    await pass(5000);
+    expect(await stored()).toEqual([]);
+    expect(retention.counts()).toMatchObject({ events: 1200, devices: 1, runs: 1 });
+    expect(log.lines.filter(({ event }) => event === 'retention-run')).toMatchObject([
+      { fields: { accountID: 'acme', days: 1, events: 1200 } },
+    ]);
+    await retention.close();
+  });
+});

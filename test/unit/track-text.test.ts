@@ -1,0 +1,153 @@
+// Exported texts stay well formed whatever a record carries, and no spreadsheet takes a cell for a formula.
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  csvHead,
+  csvLine,
+  csvText,
+  escapeXml,
+  geojsonPoint,
+  gpxHead,
+  gpxPoint,
+} from '../../broker/core/track-text.ts';
+
+const time = (ms: number): string => new Date(ms).toISOString();
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom(
+    '=1+1',
+    '+cmd',
+    '-2',
+    '@SUM(A1)',
+    '\t=1',
+    '\r\n',
+    '"',
+    '""',
+    ',',
+    ']]>',
+    '<!--',
+    '&amp;',
+    '\ud800',
+    '\u0000',
+    '\uffff',
+    '＝1',
+  ),
+);
+const point = {
+  eventID: 'b:1',
+  timestampMs: 1_763_683_200_000,
+  receivedMs: 1_763_683_201_000,
+  statusCode: 61472,
+  point: { latitude: -43.65, longitude: -79.34 },
+  altitude: -3.5,
+  speed: 0,
+  heading: 359,
+  hdop: 0.9,
+  satellites: 11,
+  odometer: null,
+  fuelLevel: 1e-9,
+  ignition: false,
+  geozoneID: '',
+};
+
+/** RFC 4180, by its grammar: the cells of the one line in the text. */
+function cellsOf(text: string): readonly string[] {
+  const cells: string[] = [];
+  let rest = `${text},`;
+  while (rest !== '') {
+    const cell = /^(?:"((?:[^"]|"")*)"|([^",\r\n]*)),/.exec(rest);
+    if (cell === null) throw new Error(`not RFC 4180 at ${JSON.stringify(rest)}`);
+    cells.push(cell[1]?.replaceAll('""', '"') ?? cell[2] ?? '');
+    rest = rest.slice(cell[0].length);
+  }
+  return cells;
+}
+
+describe('CSV', () => {
+  it('keeps every text in one cell, which is no formula', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (deviceID, geozoneID) => {
+        const line = csvLine(deviceID, { ...point, geozoneID }, time);
+        expect(line.endsWith('\r\n')).toBe(true);
+        const cells = cellsOf(line.slice(0, -2));
+        expect(cells).toHaveLength(csvHead.trim().split(',').length);
+        for (const [at, text] of [
+          [0, deviceID],
+          [17, geozoneID],
+        ] as const) {
+          expect([text, `'${text}`]).toContain(cells[at]);
+          expect(cells[at]).not.toMatch(/^[=+\-@\t\r\n]/);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('leaves negative numbers as they are, and texts that need nothing', () => {
+    expect(cellsOf(csvLine('truck-17', point, time).slice(0, -2)).slice(7, 10)).toEqual([
+      '-43.65',
+      '-79.34',
+      '-3.5',
+    ]);
+    expect(csvText('truck-17')).toBe('truck-17');
+    expect(csvText('-1+cmd|x')).toBe("'-1+cmd|x");
+  });
+
+  it('writes numbers without an exponent', () => {
+    const cells = cellsOf(csvLine('t', point, time).slice(0, -2));
+    for (const cell of cells.slice(7, 16)) expect(cell).toMatch(/^(-?\d+(\.\d+)?)?$/);
+  });
+});
+
+describe('GPX', () => {
+  it('holds no markup and no character that XML cannot hold, and gives back what it can', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const escaped = escapeXml(text);
+        expect(escaped).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|apos|#13);)/);
+        const codes = [...escaped].map((one) => one.codePointAt(0) ?? 0);
+        expect(codes.filter((code) => (code < 32 && ![9, 10, 13].includes(code)) || code === 0xfffe || code === 0xffff)).toEqual([]);
+        expect(escaped.isWellFormed()).toBe(true);
+        const names: Record<string, string> = {
+          amp: '&',
+          lt: '<',
+          gt: '>',
+          quot: '"',
+          apos: "'",
+          '#13': '\r',
+        };
+        const back = escaped.replace(/&(\w+|#13);/g, (_whole, name: string) => names[name] ?? '');
+        if (/^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/.test(text)) expect(back).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('keeps longitudes in the range of its schema', () => {
+    expect(gpxPoint(point, { latitude: 10, longitude: 180 }, time)).toContain(
+      'lat="10.0000000" lon="-180.0000000"',
+    );
+    expect(gpxHead({ deviceID: 'a&b', description: '<script>' })).toContain('<desc>&lt;script&gt;</desc>');
+  });
+});
+
+describe('GeoJSON', () => {
+  it('is JSON with longitude first, and null where there is no position', () => {
+    fc.assert(
+      fc.property(anyText, (geozoneID) => {
+        const feature = JSON.parse(geojsonPoint('t', { ...point, geozoneID }, time)) as Record<
+          string,
+          unknown
+        >;
+        expect(feature).toMatchObject({
+          type: 'Feature',
+          geometry: { type: 'Point', coordinates: [-79.34, -43.65] },
+        });
+        expect(JSON.parse(geojsonPoint('t', { ...point, point: null }, time))).toMatchObject({
+          geometry: null,
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
