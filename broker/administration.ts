@@ -20,6 +20,7 @@ import {
   updateAccount,
 } from './store/accounts.ts';
 import { type AuditEntry, insertAudit } from './store/audit.ts';
+import { isThere } from './store/device-limit.ts';
 import { type DeviceKey, findDevice, insertDevice } from './store/devices.ts';
 
 export interface AdministrationPorts {
@@ -174,7 +175,10 @@ export async function createDevice(ports: AdministrationPorts, key: DeviceKey): 
   const entry = { action: 'device.create', object: key.deviceID, detail: {}, actor: 'operator' };
   const [inserted] = await ports.db.write([
     ...insertDevice(key, { createdS, fields }),
-    insertAudit({ ...entry, accountID: key.accountID, atMs: createdS * 1000, source: ports.source ?? '' }),
+    insertAudit(
+      { ...entry, accountID: key.accountID, atMs: createdS * 1000, source: ports.source ?? '' },
+      isThere(key),
+    ),
   ]);
   if (inserted?.changes !== 1) {
     throw new AppError('conflict', `account ${key.accountID} has as many devices as it may have`, {

@@ -30,7 +30,7 @@ import {
   supersedeAndInsert,
   unfinishedOf,
 } from './store/commands.ts';
-import { type DeviceRef, recordHello, setOnline } from './store/devices.ts';
+import { type DeviceRef, deviceExists, recordHello, setOnline } from './store/devices.ts';
 import { undeliveredOf } from './store/messages.ts';
 import { insertBoot } from './store/projections.ts';
 import { numberOf, textOf } from './store/row.ts';
@@ -101,16 +101,32 @@ function issueTime(parts: Parts): number {
   return parts.lastIssuedMs;
 }
 
-async function enact(parts: Parts, order: Order): Promise<CommandRow | null> {
-  const { db, entropy, log } = parts.options;
-  const { accountID, deviceID } = order.device;
-  const commandID = hexId(entropy.bytes(16));
-  await db.write(order.statements({ commandID, issuedMs: issueTime(parts) }));
+/** Id and time of the next command. */
+function nextKey(parts: Parts): { readonly commandID: string; readonly issuedMs: number } {
+  return { commandID: hexId(parts.options.entropy.bytes(16)), issuedMs: issueTime(parts) };
+}
+
+interface Recording {
+  readonly accountID: string;
+  readonly commandID: string;
+  readonly batch: readonly Statement[];
+}
+
+/** Writes the batch; null when it did not record the command. */
+async function record(parts: Parts, { accountID, commandID, batch }: Recording): Promise<CommandRow | null> {
+  const { db, log } = parts.options;
+  await db.write(batch);
   const row = await findCommand(db, { accountID, commandID });
   if (row === null) return null;
-  const { feature, state, reason, issuer, approver } = row;
+  const { deviceID, feature, state, reason, issuer, approver } = row;
   log.info('command requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
   return sendNew(parts, row);
+}
+
+function enact(parts: Parts, { device, statements }: Order): Promise<CommandRow | null> {
+  const key = nextKey(parts);
+  const { accountID } = device;
+  return record(parts, { accountID, commandID: key.commandID, batch: statements(key) });
 }
 
 /** Sends what has not left yet, when the device is there. */
@@ -123,15 +139,17 @@ async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
 
 /** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
 function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { accountID, issuer, record } = request;
+  const { accountID, issuer, record: toRecord } = request;
   const { commandID, deviceNo, feature, state, reason, issuedMs } = command;
   const asker = { accountID, userID: issuer, atMs: issuedMs };
   const recorded = isRecorded(commandID);
   const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
-  const audit = record?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
+  const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
   const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
   const isRestore = feature === 'enginecutoff' && !isLimited(command);
   return [
+    // One after the other: of two at once the second one counts the first.
+    lockAccount(accountID),
     ...(isCut(command) ? tripStatements(command, request) : []),
     ...insert,
     ...(audit === undefined ? [] : [audit]),
@@ -141,41 +159,42 @@ function requestStatements(command: NewCommand, request: CommandRequest): readon
 
 /** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
 function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { accountID, issuer, record } = request;
+  const { accountID, issuer, record: toRecord } = request;
   const asker = { accountID, userID: issuer, atMs: command.issuedMs };
   const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
-  const audit = record?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
-  return [lockAccount(accountID), ...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+  const audit = toRecord?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
+  return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+}
+
+/** Why a request was not recorded although nothing like it is there. */
+async function refusalFor(parts: Parts, request: CommandRequest, asked: NewCommand): Promise<AppError> {
+  const { db, log } = parts.options;
+  const { accountID, deviceID, feature, state, issuer } = request;
+  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: asked.issuedMs });
+  const refusal = facts === null ? null : refusalOf(facts, request);
+  log.warn('command not recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
+  const hasTripped = facts?.breakerS === Math.floor(asked.issuedMs / 1000) && facts.breakerBy === issuer;
+  if (hasTripped) log.error('breaker opened: too many engine cuts', { accountID, issuer });
+  if (refusal !== null) return refusal;
+  if (!(await deviceExists(db, asked.deviceNo)))
+    return new AppError('not_found', 'the device was deleted meanwhile');
+  return new AppError('throttled', 'a limit of the account was reached at that moment', { retryAfterS: 1 });
 }
 
 async function issue(parts: Parts, device: DeviceRef, request: CommandRequest): Promise<CommandRow> {
-  const { db, clock, log } = parts.options;
+  const { db, log } = parts.options;
   const { feature, state, reason, issuer, accountID } = request;
   const { deviceNo } = device;
-  const wish = { deviceNo, feature, state, reason, issuer };
-  let asked: NewCommand | null = null;
-  const row = await enact(parts, {
-    device,
-    statements: ({ commandID, issuedMs }) => {
-      const times = {
-        issuedMs,
-        expiresMs: issuedMs + lifeMs(request),
-        sameSinceMs: issuedMs - sameCommandMs,
-      };
-      asked = { ...wish, commandID, ...times };
-      return requestStatements(asked, request);
-    },
-  });
+  const { commandID, issuedMs } = nextKey(parts);
+  const expiresMs = issuedMs + lifeMs(request);
+  const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
+  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, ...times };
+  const row = await record(parts, { accountID, commandID, batch: requestStatements(wish, request) });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
-  if (newest !== null && asked !== null && repeats(newest, asked)) {
-    log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
-    return sendNew(parts, newest);
-  }
-  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: clock.utcMs() });
-  const refusal = facts === null ? null : refusalOf(facts, request);
-  log.warn('command not recorded', { accountID, deviceID: device.deviceID, feature, state, issuer });
-  throw refusal ?? new AppError('not_found', 'the device was deleted meanwhile');
+  if (newest === null || !repeats(newest, wish)) throw await refusalFor(parts, request, wish);
+  log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
+  return sendNew(parts, newest);
 }
 
 async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {

@@ -272,7 +272,7 @@ async function runRetentionOnce(flags: Flags): Promise<void> {
   const isDry = flags['dry-run'] === true;
   await administer(config, async ({ db, clock }) => {
     const rest = (): Promise<void> => new Promise((resolve) => void clock.after(retentionRestMs, resolve));
-    const accounts = await runRetention({ db, nowMs: Math.round(clock.utcMs()), rest, isDry });
+    const accounts = await runRetention({ db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry });
     const lines = accounts.map(
       ({ accountID, days, devices, events, payloads }) =>
         `${accountID}: ${events} events and ${payloads} unreadable payloads of ${devices} devices, older than ${days} days`,

@@ -16,7 +16,13 @@ import {
 } from './core/notification-rules.ts';
 import { aheadMostMs } from './core/projection.ts';
 import type { Committed } from './ingest.ts';
-import { insertDelivery, insertPushDeliveries, type Telling } from './store/deliveries.ts';
+import {
+  countWaiting,
+  insertDelivery,
+  insertPushDeliveries,
+  type Telling,
+  waitingMost,
+} from './store/deliveries.ts';
 import {
   insertNotification,
   isUndecidedAfter,
@@ -53,6 +59,8 @@ export interface Notifier {
 
 /** Events decided in one batch. */
 const newsMost = 100;
+/** Statements after which a batch takes no further event. */
+const statementsMost = 500;
 /** Event numbers looked through by one read: 20 ms of the reading thread. */
 const spanMost = 50_000;
 /** It also looks by itself: an event of another process, or one whose waking was lost. */
@@ -67,23 +75,33 @@ interface Parts {
   /** Looked through up to this number, which the store need not know while nothing was found. */
   scannedNo: number;
   restedMs: number;
+  isClosed: boolean;
 }
 
 interface Known {
   readonly rules: readonly RuleRow[];
   readonly groups: ReadonlyMap<number, readonly string[]>;
   readonly episodes: Map<string, Episode>;
+  /** Accounts with too many deliveries that wait. */
+  readonly full: ReadonlySet<string>;
 }
 
 async function readKnown(db: Database, news: readonly NewsRow[]): Promise<Known> {
   const rules = await listRules(db, [...new Set(news.map((one) => one.accountID))]);
   const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
-  const [groups, rows] = await Promise.all([
+  const [groups, rows, waiting] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
     listEpisodes(db, deviceNos),
+    countWaiting(db, [...new Set(rules.map((rule) => rule.accountID))]),
   ]);
-  return { rules, groups, episodes: new Map(rows.map((row) => [episodeKey(row), row])) };
+  const full = [...waiting].filter(([, count]) => count >= waitingMost);
+  return {
+    rules,
+    groups,
+    episodes: new Map(rows.map((row) => [episodeKey(row), row])),
+    full: new Set(full.map(([accountID]) => accountID)),
+  };
 }
 
 /** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
@@ -134,8 +152,9 @@ function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): rea
   const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
   if (firings.length === 0 && !isAlert(row.statusCode)) return [];
   const { accountID, eventNo } = row;
+  const isFull = known.full.has(accountID);
   const deliveries = firings.flatMap((firing) =>
-    deliveriesOf(firing, row, { accountID, eventNo, ruleNo: firing.rule.ruleNo, nowMs, onlyIf }),
+    deliveriesOf(firing, row, { accountID, eventNo, ruleNo: firing.rule.ruleNo, nowMs, isFull, onlyIf }),
   );
   return [insertNotification(eventNo, { isLate: happening.isLate, onlyIf }), ...deliveries];
 }
@@ -160,25 +179,40 @@ function changedEpisodes(
   });
 }
 
+/** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
+function gather(
+  news: readonly NewsRow[],
+  known: Known,
+  round: Round,
+): { readonly told: readonly Statement[]; readonly cutAt: number | null } {
+  const told: Statement[] = [];
+  for (const row of news) {
+    told.push(...statementsOf(row, known, round));
+    if (told.length >= statementsMost) return { told, cutAt: row.eventNo };
+  }
+  return { told, cutAt: null };
+}
+
 /**
  * Decides one page of events. The cursor stands last, and everything else on the condition that it has not moved.
- * Returns false when it had: another process decided, and nothing was written.
+ * Returns up to which event it decided; null when another process did, and nothing was written.
  */
 async function decidePage(
   parts: Parts,
   news: readonly NewsRow[],
-  span: { from: number; to: number },
-): Promise<boolean> {
+  span: { readonly from: number; readonly to: number },
+): Promise<number | null> {
   const { db, clock, onDeliveries } = parts.options;
   const known = await readKnown(db, news);
   const before = new Map(known.episodes);
   const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
-  const told = news.flatMap((row) => statementsOf(row, known, round));
+  const { told, cutAt } = gather(news, known, round);
+  const to = cutAt ?? span.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
-  const results = await db.write([...told, ...remembered, moveCursor(span.from, span.to)]);
-  if (results.at(-1)?.changes !== 1) return false;
+  const results = await db.write([...told, ...remembered, moveCursor(span.from, to)]);
+  if (results.at(-1)?.changes !== 1) return null;
   if (told.length > 0) onDeliveries();
-  return true;
+  return to;
 }
 
 /** One look at the events; true when there is more. */
@@ -189,25 +223,23 @@ async function lookOnce(parts: Parts): Promise<boolean> {
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
   const page = await newsAfter(db, { after, upTo, limit: newsMost });
-  const isRest = page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs;
-  if (!isRest) {
-    const isOurs = await decidePage(parts, page.news, { from: decidedNo, to: page.upTo });
-    parts.restedMs = clock.monoMs();
-    if (!isOurs) {
-      parts.scannedNo = 0;
-      return true;
-    }
+  if (page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
+    parts.scannedNo = page.upTo;
+    return page.upTo < newestNo;
   }
-  parts.scannedNo = page.upTo;
-  return page.upTo < newestNo;
+  const decided = await decidePage(parts, page.news, { from: decidedNo, to: page.upTo });
+  parts.restedMs = clock.monoMs();
+  // Where another process has come to, the store knows.
+  parts.scannedNo = decided ?? 0;
+  return parts.scannedNo < newestNo;
 }
 
 /** Starts to decide, from where the last one was. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
-  const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs() };
+  const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
   const look = async (): Promise<void> => {
-    while (await lookOnce(parts));
+    while (!parts.isClosed && (await lookOnce(parts)));
   };
   const loop = createWakeLoop({
     clock,
@@ -221,6 +253,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     runAll: () => loop.runNow(),
     async close() {
+      parts.isClosed = true;
       stopListening();
       await loop.close();
     },

@@ -40,8 +40,9 @@ const dayMs = 24 * 3_600_000;
 const periodMs = 3_600_000;
 /** After the start, so that a restart under load does not begin with it. */
 const firstMs = 60_000;
-/** Between two batches; several times what one takes. */
-const pauseMs = 50;
+/** Between two batches: so many times what one took, and at least so long. */
+const pauseFactor = 2;
+const pauseLeastMs = 10;
 /** Vehicles wait longer than this: they come first. */
 const lagMostMs = 100;
 const waitMs = 1000;
@@ -52,8 +53,9 @@ const start = { timestampMs: -1, eventNo: 0 } as const;
 interface Run {
   readonly db: Database;
   readonly nowMs: number;
-  /** Between two batches; rejects to stop the run. */
-  readonly rest: () => Promise<void>;
+  /** Between two batches, told how long the last one took; rejects to stop the run. */
+  readonly rest: (tookMs: number) => Promise<void>;
+  readonly clock: Pick<Clock, 'monoMs'>;
   readonly isDry: boolean;
 }
 
@@ -72,8 +74,9 @@ async function clearSpan(run: Run, { deviceNo, fromMs, toMs, isOld }: Span): Pro
     const events = await oldEvents(run.db, { deviceNo, after, beforeMs: toMs, limit: removedAtOnce });
     const old = events.filter(isOld);
     if (old.length > 0 && !run.isDry) {
+      const sinceMs = run.clock.monoMs();
       await run.db.write(removeEvents(deviceNo, old));
-      await run.rest();
+      await run.rest(run.clock.monoMs() - sinceMs);
     }
     removed += old.length;
     const last = events.at(-1);
@@ -144,8 +147,8 @@ export function createRetention(options: RetentionOptions): Retention {
         resolve();
       };
     });
-  const rest = async (): Promise<void> => {
-    let delayMs = pauseMs;
+  const rest = async (tookMs: number): Promise<void> => {
+    let delayMs = Math.max(pauseLeastMs, tookMs * pauseFactor);
     do {
       await sleep(delayMs);
       if (isStopped) throw new Stopped();
@@ -155,7 +158,7 @@ export function createRetention(options: RetentionOptions): Retention {
   const once = async (): Promise<void> => {
     const startedMs = clock.monoMs();
     try {
-      const run = { db, nowMs: Math.round(clock.utcMs()), rest, isDry: false };
+      const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false };
       for (const { accountID, days, devices, events, payloads } of await runRetention(run)) {
         counts.devices += devices;
         counts.events += events;

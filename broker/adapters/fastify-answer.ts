@@ -107,6 +107,11 @@ function isKnown(header: string | undefined, tag: string): boolean {
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag.replace(/^W\//, ''));
 }
 
+/** A 304 describes no content (RFC 9110 section 15.4.5). */
+function sendUnchanged(reply: Exchange['reply']): unknown {
+  return reply.removeHeader('content-type').code(304).send();
+}
+
 /** True when the client has the answer already: then 304 is all that it gets. */
 function isUnchanged({ request, reply }: Exchange, digest: Hash): boolean {
   const tag = `W/"${digest.digest('base64url').slice(0, 27)}"`;
@@ -121,7 +126,7 @@ async function answerConditional(exchange: Exchange, source: AsyncIterable<strin
   const head = await gather(source, gatherBytes);
   if (head.rest === null) {
     const text = head.chunks.join('');
-    return isUnchanged(exchange, digest.update(text)) ? reply.code(304).send() : sendText(exchange, text);
+    return isUnchanged(exchange, digest.update(text)) ? sendUnchanged(reply) : sendText(exchange, text);
   }
   const onChunk = (chunk: string) => void digest.update(chunk);
   const held = await holdText(flow(head), { mostBytes: heldBytes, onChunk });
@@ -130,7 +135,7 @@ async function answerConditional(exchange: Exchange, source: AsyncIterable<strin
       hint: 'Ask for pages with ?limit and follow `next`.',
     });
   }
-  return isUnchanged(exchange, digest) ? reply.code(304).send() : sendHeld(exchange, held);
+  return isUnchanged(exchange, digest) ? sendUnchanged(reply) : sendHeld(exchange, held);
 }
 
 /**

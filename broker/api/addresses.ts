@@ -55,9 +55,10 @@ belongs to what was looked up. A device without a position, or no record with on
       detail: { timestamp },
       onlyIf: isLast ? isPositioned(target) : isPositionIn(span),
     };
+    const given = { address, atMs: Math.round(services.clock.utcMs()) };
     const [, ...results] = await services.db.write([
       trail(services, { caller, source }, deed),
-      ...(isLast ? setLastAddress(target, address) : setAddressIn(span, address)),
+      ...(isLast ? setLastAddress(target, given) : setAddressIn(span, given)),
     ]);
     if (results.every(({ changes }) => changes === 0)) {
       const what = isLast ? 'no position yet' : `no record with a position at ${timestamp}`;

@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
 import { refusalOf } from '../core/command-caps.ts';
+import { lockAccount } from '../store/accounts.ts';
 import {
   type ApprovalRow,
   approve,
@@ -139,13 +140,20 @@ async function approveCut(services: ApiServices, doer: Doer, row: ApprovalRow): 
     device: { accountID, deviceID, deviceNo },
     statements: ({ commandID, issuedMs }) => {
       const command = {
-        ...{ deviceNo, commandID, reason, issuer, issuedMs, approval, ...approvedWish },
+        ...approvedWish,
+        deviceNo,
+        commandID,
+        reason,
+        issuer,
+        issuedMs,
+        approval,
         expiresMs: row.commandExpiresMs,
         // An approval is no repeat of anything.
         sameSinceMs: Number.MAX_SAFE_INTEGER,
       };
       const detail = { approvalID, commandID, requestedBy: issuer };
       return [
+        lockAccount(accountID),
         trail(services, doer, {
           action: 'command.approve',
           object: deviceID,
@@ -236,7 +244,8 @@ function endOperation(words: {
     async run({ body: { approvalID }, caller, source }, services) {
       const { deviceID } = await needApproval(services, caller, approvalID);
       const decision = { approvalID, decider: deciderOf(services, caller) };
-      const [, ended] = await services.db.write([
+      const [, , ended] = await services.db.write([
+        lockAccount(caller.accountID),
         trail(
           services,
           { caller, source },

@@ -69,10 +69,13 @@ async function ask(services: ApiServices, doer: Doer, request: CommandRequest): 
     return waiting;
   }
   const facts = await findCapFacts(db, asker);
+  if (facts?.breakerS === Math.floor(nowMs / 1000) && facts.breakerBy === userID) {
+    log.error('breaker opened: too many engine cuts', { accountID, issuer: userID });
+  }
   // Without the rule the request is one that the ledger takes; it was switched off in between.
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
   throw (
-    refusal ?? new AppError('unavailable', 'the rules of the account changed meanwhile', { retryAfterS: 1 })
+    refusal ?? new AppError('throttled', 'the rules of the account changed meanwhile', { retryAfterS: 1 })
   );
 }
 

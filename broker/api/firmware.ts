@@ -3,6 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
 import { refusalOf } from '../core/command-caps.ts';
+import { lockAccount } from '../store/accounts.ts';
 import { findCapFacts, isPermitted } from '../store/command-caps.ts';
 import { isRecorded, newestCommand, supersedeAndInsert } from '../store/commands.ts';
 import { type CommandView, commandAnswer, viewCommand } from './command-view.ts';
@@ -109,6 +110,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
         const detail = { commandID, version, url, sha256 };
         const onlyIf = isRecorded(commandID);
         return [
+          lockAccount(caller.accountID),
           ...supersedeAndInsert(job, isPermitted(asker, wish, 'command')),
           trail(
             services,

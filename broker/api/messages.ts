@@ -11,6 +11,7 @@ import {
   type MessageRow,
   markRead,
   messageLimits,
+  trimMessages,
   unreadMessages,
 } from '../store/messages.ts';
 import { pageMembers, pageOf, pageQuery, pageSize, placeOf } from './command-view.ts';
@@ -157,9 +158,10 @@ async function write(services: ApiServices, doer: Doer, { devices, text }: Lette
         detail: { messageID },
         onlyIf: isWritten(messageID),
       }),
+      trimMessages(deviceNo),
     ]),
   );
-  const isNew = (at: number): boolean => results[at * 2]?.changes === 1;
+  const isNew = (at: number): boolean => results[at * 3]?.changes === 1;
   const sent = wanted.filter((_one, at) => isNew(at));
   for (const { device } of sent) {
     // It is recorded: what cannot be sent now goes out on the next connect.
@@ -266,7 +268,7 @@ const sentMessages = operation({
   access: 'viewer',
   tag: 'Messages',
   summary: 'What was written to a vehicle',
-  description: `Messages to the vehicle, newest first, each with the time at which the vehicle confirmed it. \`?limit=\` (1 to 500, 100
+  description: `Messages to the vehicle (the newest ${messageLimits.kept} are kept), newest first, each with the time at which the vehicle confirmed it. \`?limit=\` (1 to 500, 100
 without it) gives that many; while \`more\` is true hand \`next\` back as \`?cursor=\`.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   query: Type.Object(pageQuery, { additionalProperties: false }),

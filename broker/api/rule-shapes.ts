@@ -43,9 +43,7 @@ const quietHours = orNull(
           description: 'Days on which they begin, 1 Monday to 7 Sunday; all without it',
         }),
       ),
-      exceptUrgent: Type.Optional(
-        Type.Boolean({ description: 'Let urgent events pass; true without it' }),
-      ),
+      exceptUrgent: Type.Optional(Type.Boolean({ description: 'Let urgent events pass; true without it' })),
     },
     strict,
   ),

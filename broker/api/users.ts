@@ -69,6 +69,7 @@ async function* allUsers({ db }: ApiServices, accountID: string): Pages<UserView
 }
 
 const { status_code: _status, success: _success, ...userMembers } = user.properties;
+const { status_code: _code, success: _one, ...exampleMembers } = exampleUser;
 
 const getAllUsers = operation({
   id: 'getAllUsers',
@@ -84,7 +85,7 @@ const getAllUsers = operation({
   result: Type.Object({ ...envelope, users: Type.Array(Type.Object(userMembers)) }),
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, users: [exampleUser] } },
+  examples: { params: {}, body: null, result: { ...ok, users: [exampleMembers] } },
   async run({ caller }, services) {
     return { ...ok, users: allUsers(services, caller.accountID) };
   },

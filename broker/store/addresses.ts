@@ -9,6 +9,12 @@ interface AddressTarget {
   readonly deviceID: string;
 }
 
+/** An address and when it was given, epoch ms. */
+interface Given {
+  readonly address: string;
+  readonly atMs: number;
+}
+
 const deviceNo = ({ scope, deviceID }: AddressTarget): Statement =>
   sql`(SELECT d.device_no FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID})`;
 
@@ -31,9 +37,9 @@ export function isPositionIn(span: AddressSpan): Statement {
 }
 
 /** Sets the address of the records with a position in the span, and of the last position if it is one of them. */
-export function setAddressIn(span: AddressSpan, address: string): readonly Statement[] {
+export function setAddressIn(span: AddressSpan, { address, atMs }: Given): readonly Statement[] {
   return [
-    sql`UPDATE devices SET address = ${address} WHERE ${isFixIn(span)}`,
+    sql`UPDATE devices SET address = ${address}, edited_ms = ${atMs} WHERE ${isFixIn(span)}`,
     sql`UPDATE events SET address = ${address} WHERE ${inSpan(span)}`,
   ];
 }
@@ -44,11 +50,12 @@ export function isPositioned(target: AddressTarget): Statement {
 }
 
 /** Sets the address of the last position, whichever it is by then, and of its records. */
-export function setLastAddress(target: AddressTarget, address: string): readonly Statement[] {
+export function setLastAddress(target: AddressTarget, { address, atMs }: Given): readonly Statement[] {
   const fixMs = sql`(SELECT fix_ms FROM devices WHERE device_no = ${deviceNo(target)})`;
   return [
     sql`UPDATE events SET address = ${address}
       WHERE device_no = ${deviceNo(target)} AND timestamp_ms = ${fixMs} AND latitude IS NOT NULL`,
-    sql`UPDATE devices SET address = ${address} WHERE device_no = ${deviceNo(target)} AND fix_ms > 0`,
+    sql`UPDATE devices SET address = ${address}, edited_ms = ${atMs}
+      WHERE device_no = ${deviceNo(target)} AND fix_ms > 0`,
   ];
 }

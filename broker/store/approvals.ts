@@ -179,7 +179,7 @@ export function approve(decision: Decision, commandID: string): Statement {
   const { approvalID, decider } = decision;
   return sql`UPDATE approvals SET approval_state = 'approved', decided_by = ${decider.userID},
       decided_ms = ${decider.atMs}, command_id = ${commandID}
-    WHERE approval_id = ${approvalID} AND ${mayApprove(decision)}`;
+    WHERE approval_id = ${approvalID} AND approval_state = 'pending' AND ${mayApprove(decision)}`;
 }
 
 /** Condition: the request was approved by the batch that names this command. */
@@ -202,7 +202,7 @@ export function mayEnd(decision: Decision, as: 'refused' | 'withdrawn'): Stateme
 export function endApproval(decision: Decision, as: 'refused' | 'withdrawn'): Statement {
   const { approvalID, decider } = decision;
   return sql`UPDATE approvals SET approval_state = ${as}, decided_by = ${decider.userID}, decided_ms = ${decider.atMs}
-    WHERE approval_id = ${approvalID} AND ${mayEnd(decision, as)}`;
+    WHERE approval_id = ${approvalID} AND approval_state = 'pending' AND ${mayEnd(decision, as)}`;
 }
 
 /** A restore takes back what waits on this device, whoever asked for it. */

@@ -16,6 +16,8 @@ export interface Telling {
   readonly eventNo: number;
   readonly ruleNo: number;
   readonly nowMs: number;
+  /** The account has `waitingMost` deliveries that wait. */
+  readonly isFull: boolean;
   /** Without it nothing is written. */
   readonly onlyIf: Statement;
 }
@@ -25,14 +27,27 @@ const columns: Statement = {
   params: [],
 };
 
-/** `state` .. `fault`: waits, unless the account has too much waiting already. */
-function fate({ accountID, nowMs }: Telling): Statement {
-  const isFull = sql`(SELECT COUNT(*) FROM deliveries w
-    WHERE w.account_id = ${accountID} AND w.state = 'pending') >= ${waitingMost}`;
+/**
+ * `state` .. `fault`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
+ * rest of its lane.
+ */
+function fate({ isFull, nowMs }: Telling, lane: Statement): Statement {
   const now = sql`CAST(${nowMs} AS BIGINT)`;
-  return sql`CASE WHEN ${isFull} THEN 'dead' ELSE 'pending' END, ${now}, ${now}, ${now},
-    CASE WHEN ${isFull} THEN ${now} ELSE NULL END,
-    CASE WHEN ${isFull} THEN 'too many deliveries of the account wait' ELSE '' END`;
+  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, 'too many deliveries of the account wait'`;
+  const laneTime = sql`(SELECT MIN(w.next_ms) FROM deliveries w
+    WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
+  return sql`'pending', COALESCE(${laneTime}, ${now}), ${now}, ${now}, NULL, ''`;
+}
+
+/** Deliveries that wait, of each of the accounts (at most 100) that has some. */
+export async function countWaiting(
+  db: Database,
+  accountIDs: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (accountIDs.length === 0) return new Map();
+  const rows = await db.read(sql`SELECT account_id, COUNT(*) AS waiting FROM deliveries
+    WHERE account_id IN (${fixedList(accountIDs)}) AND state = 'pending' GROUP BY account_id`);
+  return new Map(rows.map((row) => [textOf(row, 'account_id'), numberOf(row, 'waiting')]));
 }
 
 /** Lets the rule's webhook or one mailbox be told. */
@@ -44,7 +59,7 @@ export function insertDelivery(
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, CAST(${to.channel} AS TEXT),
-      CAST(${to.target} AS TEXT), CAST(${to.lane} AS TEXT), ${fate(telling)}
+      CAST(${to.target} AS TEXT), CAST(${to.lane} AS TEXT), ${fate(telling, sql`${to.lane}`)}
     FROM notification_rules r
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND ${onlyIf}
     ON CONFLICT (event_no, rule_no, channel, target) DO NOTHING`;
@@ -56,11 +71,12 @@ export function insertPushDeliveries(
   to: { readonly deviceNo: number; readonly userIDs: 'all' | readonly string[] },
 ): Statement {
   const { accountID, eventNo, ruleNo, onlyIf } = telling;
+  const lane = sql`'push:' || CAST(p.registration_no AS TEXT)`;
   const named = to.userIDs === 'all' ? sql`1 = 1` : sql`u.user_id IN (${fixedList(to.userIDs)})`;
   return sql`
     INSERT INTO deliveries (${columns})
     SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, 'push', CAST(p.registration_no AS TEXT),
-      'push:' || CAST(p.registration_no AS TEXT), ${fate(telling)}
+      ${lane}, ${fate(telling, lane)}
     FROM notification_rules r JOIN push_registrations p ON p.account_id = r.account_id
       JOIN users u ON u.account_id = p.account_id AND u.user_id = p.user_id
     WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND p.endpoint <> '' AND p.is_registered = 1

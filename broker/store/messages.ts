@@ -15,6 +15,8 @@ export const messageLimits = {
   devices: 100,
   /** Messages that wait for one vehicle. */
   waiting: 50,
+  /** Messages that are remembered of one vehicle. */
+  kept: 1000,
   /** A vehicle that does not come online within this time never gets it. */
   lifeMs: 7 * 86_400_000,
   /** Messages of vehicles are shown for this long. */
@@ -65,6 +67,12 @@ export function insertMessage(message: NewMessage): Statement {
     SELECT ${messageID}, device_no, ${text}, ${sender}, ${sentMs}, ${sentMs + messageLimits.lifeMs}
     FROM devices WHERE device_no = ${deviceNo} AND (SELECT COUNT(*) FROM messages w
       WHERE w.device_no = ${deviceNo} AND w.delivered_ms IS NULL AND w.expires_ms > ${sentMs}) < ${messageLimits.waiting}`;
+}
+
+/** Forgets what is older than the newest messages of a vehicle. */
+export function trimMessages(deviceNo: number): Statement {
+  return sql`DELETE FROM messages WHERE device_no = ${deviceNo} AND message_no <= (SELECT o.message_no FROM messages o
+    WHERE o.device_no = ${deviceNo} ORDER BY o.message_no DESC LIMIT 1 OFFSET ${messageLimits.kept})`;
 }
 
 /** Condition: the message is recorded. */

@@ -102,7 +102,8 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
       Array.from({ length: 50 }, (_, at) => sender.send(mail({ id: `many-${at}` }))),
     );
     expect(sent.every(({ kind }) => kind === 'sent')).toBe(true);
-    for (let at = 0; at < 50; at += 1) expect((await arrived(server, `many-${at}`)).to).toEqual(['ops@example.com']);
+    for (let at = 0; at < 50; at += 1)
+      expect((await arrived(server, `many-${at}`)).to).toEqual(['ops@example.com']);
   });
 
   it('does not leave where TLS is asked for and the server has none, and neither does the password', async () => {

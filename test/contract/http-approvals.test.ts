@@ -137,7 +137,8 @@ describe('a cut in an account that wants a second user', () => {
       post('admin', 'approve', { approvalID }),
       post('otto', 'approve', { approvalID }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(2);
     expect(await commands()).toHaveLength(1);
   });
 
@@ -349,6 +350,6 @@ it('one person alone never cuts, whatever he calls, under whatever name', { time
       open.splice(open.indexOf(person.service), 1);
       expect(cuts).toEqual([]);
     }),
-    { numRuns: Number(process.env['FLEETWARD_APPROVAL_RUNS'] ?? 40) },
+    { numRuns: Number(process.env['FLEETWARD_APPROVAL_RUNS'] ?? 25) },
   );
 });

@@ -16,6 +16,7 @@ const perRun = 100;
 let service: HttpService;
 const tokens: string[] = [];
 const rejections: unknown[] = [];
+const seenStatuses = new Map<number, number>();
 const onRejection = (reason: unknown): void => void rejections.push(reason);
 
 async function begin(): Promise<void> {
@@ -165,6 +166,7 @@ async function fire(shot: Shot): Promise<void> {
   const request = { method: operation.method, path: pathOf(operation, shot), token: tokens[shot.user] ?? '' };
   const answer = await service.call({ ...request, ...(body === undefined ? {} : { body }) });
   const seen = `${operation.id} ${request.path} ${body ?? ''} -> ${answer.status} ${answer.text.slice(0, 400)}`;
+  seenStatuses.set(answer.status, (seenStatuses.get(answer.status) ?? 0) + 1);
   expect([200, 400, 401, 404, 405, 406, 422, 503], seen).toContain(answer.status);
   if (answer.status !== 200) {
     expect(errorShape.Check(answer.json()), seen).toBe(true);
@@ -192,4 +194,9 @@ it(`answers ${requestCount} hostile requests in its own words`, { timeout: 600_0
     { numRuns: Math.ceil(requestCount / perRun), endOnFailure: true },
   );
   expect(rejections).toEqual([]);
+  // It must get through to the handlers, and not be turned away at the door.
+  const share = (status: number): number => (seenStatuses.get(status) ?? 0) / requestCount;
+  console.log(`answers by status: ${JSON.stringify(Object.fromEntries(seenStatuses))}`);
+  expect(share(200)).toBeGreaterThan(0.2);
+  expect(share(503)).toBeLessThan(0.2);
 });

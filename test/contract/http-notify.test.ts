@@ -164,11 +164,16 @@ describe('the inbox', () => {
     expect(await list('acme/guest', '/notificationqueue/getdevicenotifications/truck-17')).toHaveLength(2);
     expect((await ask('rival/admin', '/notificationqueue/getdevicenotifications/truck-18')).status).toBe(404);
     const [newest, next] = await list('acme/admin', inbox);
-    const part = await ask('acme/admin', `/api/v1${inbox}/authorization?limit=1&before=${newest?.['notificationID']}`);
+    const part = await ask(
+      'acme/admin',
+      `/api/v1${inbox}/authorization?limit=1&before=${String(newest?.['notificationID'])}`,
+    );
     expect(part.json['notifications']).toEqual([next]);
     await service.sql("UPDATE users SET sees_all = 0 WHERE account_id = 'acme' AND user_id = 'guest'");
     expect(await list('acme/guest', inbox)).toEqual([]);
-    expect((await ask('acme/guest', `/notification/setviewed/${newest?.['notificationID']}`)).status).toBe(404);
+    expect(
+      (await ask('acme/guest', `/notification/setviewed/${String(newest?.['notificationID'])}`)).status,
+    ).toBe(404);
     expect((await ask('acme/guest', '/notificationqueue/getdevicenotifications/truck-17')).status).toBe(404);
   });
 
@@ -189,7 +194,9 @@ describe('the inbox', () => {
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100700)
       SELECT 'acme', 1, i, 63553, 1, ${Date.now()}, '', 0 FROM n`);
     await service.notices.clear();
-    const [row] = await service.rows('SELECT COUNT(*) AS n, MIN(notification_no) AS first FROM notifications');
+    const [row] = await service.rows(
+      'SELECT COUNT(*) AS n, MIN(notification_no) AS first FROM notifications',
+    );
     expect(row).toEqual({ n: 100_000, first: 701 });
   });
 });
@@ -202,7 +209,9 @@ describe('a rule', () => {
     const [post, ...others] = receiver.of('/hook');
     expect(others).toEqual([]);
     const timestamp = String(post?.headers['fleetward-timestamp']);
-    const mac = createHmac('sha256', String(made['webhookSecret'])).update(`${timestamp}.${post?.text}`).digest('hex');
+    const mac = createHmac('sha256', String(made['webhookSecret']))
+      .update(`${timestamp}.${post?.text}`)
+      .digest('hex');
     expect(post?.headers['fleetward-signature']).toBe(`v1=${mac}`);
     expect(JSON.parse(post?.text ?? '')).toMatchObject({
       deviceID: 'truck-17',
@@ -219,7 +228,9 @@ describe('a rule', () => {
   });
 
   it('tells mailboxes, the device’s own among them', async () => {
-    await service.sql("UPDATE devices SET notify_email = 'driver@example.com, nonsense' WHERE device_id = 'truck-17'");
+    await service.sql(
+      "UPDATE devices SET notify_email = 'driver@example.com, nonsense' WHERE device_id = 'truck-17'",
+    );
     await putRule({ email: { addresses: ['ops@example.com', 'device'] } });
     await happen(panic);
     expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
@@ -233,11 +244,9 @@ describe('a rule', () => {
   it('tells an episode once, and a code that is no alert only where it is named', async () => {
     await putRule({ webhook: { url: receiver.url('/hook') }, statusCodes: [panic, 62_465] });
     for (const code of [panic, panic, 63_554, panic, 62_465, 62_467]) await happen(code);
-    expect(receiver.of('/hook').map(({ text }) => (JSON.parse(text) as { statusCode: number }).statusCode)).toEqual([
-      panic,
-      panic,
-      62_465,
-    ]);
+    expect(
+      receiver.of('/hook').map(({ text }) => (JSON.parse(text) as { statusCode: number }).statusCode),
+    ).toEqual([panic, panic, 62_465]);
     expect((await list('acme/admin', inbox)).map(({ statusCode }) => statusCode)).toEqual([
       62_465,
       panic,
@@ -336,7 +345,9 @@ describe('a delivery', () => {
     await happen(panic);
     advance(24 * 3_600_000 + 1000);
     await service.notices.runAll();
-    expect(await deliveries()).toMatchObject([{ state: 'dead', attempts: 1, lastError: 'answered 503' }]);
+    expect(await service.rows('SELECT state, attempts, fault FROM deliveries')).toEqual([
+      { state: 'dead', attempts: 1, fault: 'answered 503' },
+    ]);
   });
 
   it('to a dead target holds up no other target, not even of its own rule', async () => {
@@ -345,7 +356,7 @@ describe('a delivery', () => {
     await putRule({ ruleID: 'r2', webhook: { url: receiver.url('/alive') }, silenceS: 0 });
     for (let at = 0; at < 20; at += 1) await happen(panic);
     expect(receiver.of('/alive')).toHaveLength(20);
-    expect(receiver.of('/dead').length).toBeLessThan(20);
+    expect(receiver.of('/dead')).toHaveLength(1);
     receiver.status.delete('/dead');
     advance(3_601_000);
     await service.notices.runAll();
@@ -359,7 +370,9 @@ describe('a delivery', () => {
     const { text } = await ask('acme/admin', '/notification/deliveries');
     expect(text).toContain('127.0.0.1:');
     expect([text, ...service.logLines].join('\n')).not.toContain('secret-path');
-    expect((await ask('acme/guest', '/notification/deliveries')).json['error']).toMatchObject({ code: 'forbidden' });
+    expect((await ask('acme/guest', '/notification/deliveries')).json['error']).toMatchObject({
+      code: 'forbidden',
+    });
   });
 
   it('that was being sent when the process ended is sent again; one that was decided is not decided twice', async () => {
@@ -367,7 +380,9 @@ describe('a delivery', () => {
     await happen(panic);
     expect(receiver.of('/hook')).toHaveLength(1);
     // As after a crash: leased, and the cursor not yet moved on from before the event.
-    await service.sql(`UPDATE deliveries SET state = 'pending', ended_ms = NULL, next_ms = ${Date.now() + 60_000}`);
+    await service.sql(
+      `UPDATE deliveries SET state = 'pending', ended_ms = NULL, next_ms = ${Date.now() + 60_000}`,
+    );
     await service.sql('UPDATE notifier_cursor SET event_no = 0');
     await service.notices.runAll();
     expect(receiver.of('/hook')).toHaveLength(1);
@@ -387,7 +402,11 @@ describe('a delivery', () => {
       SELECT 'acme', -i, 0, 'webhook', '', 'x', 'pending', ${Date.now() + 1e9}, ${Date.now()}, ${Date.now()} FROM n`);
     await happen(panic);
     const [newest] = await deliveries();
-    expect(newest).toMatchObject({ state: 'dead', attempts: 0, lastError: 'too many deliveries of the account wait' });
+    expect(newest).toMatchObject({
+      state: 'dead',
+      attempts: 0,
+      lastError: 'too many deliveries of the account wait',
+    });
   });
 });
 
@@ -407,7 +426,10 @@ describe('a push registration', () => {
     for (const _time of [1, 2]) expect((await register('acme/guest', id)).json['isDeliverable']).toBe(true);
     await happen(panic);
     expect(receiver.of('/push/1')).toHaveLength(1);
-    expect(receiver.of('/push/1')[0]?.headers).toMatchObject({ 'content-encoding': 'aes128gcm', urgency: 'high' });
+    expect(receiver.of('/push/1')[0]?.headers).toMatchObject({
+      'content-encoding': 'aes128gcm',
+      urgency: 'high',
+    });
     for (const who of ['acme/admin', 'rival/guest']) expect((await unregister(who, id)).status).toBe(200);
     await happen(panic);
     expect(receiver.of('/push/1')).toHaveLength(2);

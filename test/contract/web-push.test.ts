@@ -143,7 +143,8 @@ describe('a push service', () => {
   const browser = createBrowser();
   const message = () => ({
     endpoint: `${receiver.url}/push/1`,
-    ...{ p256dh: browser.p256dh, auth: browser.auth },
+    p256dh: browser.p256dh,
+    auth: browser.auth,
     body: '{"statusCode":63553}',
     topic: 'n1',
     isUrgent: true,

@@ -38,15 +38,16 @@ async function start() {
       statements: ({ commandID, issuedMs }) =>
         supersedeAndInsert(
           {
-            ...{
-              deviceNo: device.deviceNo,
-              commandID,
-              feature: 'firmware',
-              state: '1',
-              reason: '',
-              issuer: 'anna',
-            },
-            ...{ issuedMs, expiresMs: issuedMs + 604_800_000, sameSinceMs: issuedMs, content },
+            deviceNo: device.deviceNo,
+            commandID,
+            feature: 'firmware',
+            state: '1',
+            reason: '',
+            issuer: 'anna',
+            issuedMs,
+            expiresMs: issuedMs + 604_800_000,
+            sameSinceMs: issuedMs,
+            content,
           },
           sql`1 = 1`,
         ),

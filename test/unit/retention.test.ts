@@ -67,7 +67,7 @@ function openIngest() {
 const keep = (days: number | null) =>
   db.write([sql`UPDATE accounts SET retained_days = ${days} WHERE account_id = 'acme'`]);
 const run = (isDry = false) =>
-  runRetention({ db, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry });
+  runRetention({ db, clock, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry });
 const stored = async () =>
   (await db.read(sql`SELECT boot, seq FROM events ORDER BY boot, seq`)).map(
     (row) => `${row['boot']}:${row['seq']}`,
@@ -165,9 +165,11 @@ describe('a run', () => {
       batches += 1;
       return batches === 3 ? Promise.reject(new Error('stopped')) : Promise.resolve();
     };
-    await expect(runRetention({ db, nowMs: clock.utcMs(), rest, isDry: false })).rejects.toThrow('stopped');
-    expect(await stored()).toHaveLength(1500);
-    expect(await run()).toMatchObject([{ events: 1500 }]);
+    await expect(runRetention({ db, clock, nowMs: clock.utcMs(), rest, isDry: false })).rejects.toThrow(
+      'stopped',
+    );
+    expect(await stored()).toHaveLength(2700);
+    expect(await run()).toMatchObject([{ events: 2700 }]);
     expect(await stored()).toEqual([]);
   });
 });
@@ -268,7 +270,7 @@ describe('the background work', () => {
         );
     };
     await pass(70_000);
-    expect(await stored()).toHaveLength(700);
+    expect(await stored()).toHaveLength(1100);
     lag = 0;
     await pass(5000);
     expect(await stored()).toEqual([]);

@@ -106,7 +106,11 @@ describe('GPX', () => {
         const escaped = escapeXml(text);
         expect(escaped).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|apos|#13);)/);
         const codes = [...escaped].map((one) => one.codePointAt(0) ?? 0);
-        expect(codes.filter((code) => (code < 32 && ![9, 10, 13].includes(code)) || code === 0xfffe || code === 0xffff)).toEqual([]);
+        expect(
+          codes.filter(
+            (code) => (code < 32 && ![9, 10, 13].includes(code)) || code === 0xfffe || code === 0xffff,
+          ),
+        ).toEqual([]);
         expect(escaped.isWellFormed()).toBe(true);
         const names: Record<string, string> = {
           amp: '&',

@@ -1,0 +1,227 @@
+// The notifier and the deliveries over a store that fails, processes that end at any moment and two of them at once: nothing
+// is lost, nothing is told twice by the same id, and a target that hangs holds up nobody else.
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDelivery } from '../../broker/delivery.ts';
+import type { Committed } from '../../broker/ingest.ts';
+import { createNotifier } from '../../broker/notifier.ts';
+import type { Senders, Sending, WebhookCall } from '../../broker/senders.ts';
+import { migrations } from '../../broker/store/migrations.ts';
+import { putRule, type RuleDefinition } from '../../broker/store/rules.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { migrate } from '../../src/migrate.ts';
+import type { Database, Log } from '../../src/ports.ts';
+import { createOfflineSenders } from '../support/senders.ts';
+
+const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
+const clock = createSystemClock();
+const entropy = createSystemEntropy();
+const panic = 63_553;
+
+let db: Database;
+
+const rule: RuleDefinition = {
+  displayName: 'r1',
+  isActive: true,
+  statusCodes: [panic],
+  devices: [],
+  groups: [],
+  silenceS: 0,
+  quietHours: null,
+  webhook: { url: 'https://hooks.example.com/' },
+  email: null,
+  push: null,
+};
+
+const run = (text: string) => db.write([{ sql: text, params: [] }]);
+const count = async (text: string): Promise<number> => (await db.read({ sql: text, params: [] })).length;
+
+async function open(): Promise<void> {
+  db = openSqlite({ path: ':memory:', pageSize: 4096 });
+  await migrate(db, migrations);
+  await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
+  await run(
+    "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 'truck-17', 1)",
+  );
+  await db.write([putRule({ accountID: 'acme', ruleID: 'r1', definition: rule, secret: 's', nowMs: 1 })]);
+}
+
+let seq = 0;
+/** Stores events with these codes. */
+async function store(codes: readonly number[]): Promise<void> {
+  const now = Date.now();
+  for (const code of codes) {
+    seq += 1;
+    await run(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      VALUES (1, 1, 'b1', ${seq}, ${now}, ${now}, 'gnss', ${code})`);
+  }
+}
+
+const never = (_listener: (committed: Committed) => void) => () => undefined;
+const notifierOf = (store: Database) =>
+  createNotifier({ db: store, clock, log, onCommitted: never, onDeliveries: () => undefined });
+
+/** Fails before the write, or after it as a connection does that breaks before the answer. */
+function flaky(fails: () => 'before' | 'after' | 'no'): Database {
+  const broken = () => new AppError('storage', 'the disk is gone');
+  return {
+    read: (statement) => db.read(statement),
+    async write(batch) {
+      const fate = fails();
+      if (fate === 'before') throw broken();
+      const results = await db.write(batch);
+      if (fate === 'after') throw broken();
+      return results;
+    },
+    close: () => db.close(),
+  };
+}
+
+beforeEach(open);
+afterEach(() => db.close());
+
+describe('the notifier', () => {
+  it('tells every alarm once over any failures and restarts', async () => {
+    const step = fc.record({
+      codes: fc.array(fc.constantFrom(panic, 61_472, 63_621, 62_465), { maxLength: 8 }),
+      fates: fc.array(fc.constantFrom('before', 'after', 'no'), { minLength: 1, maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        await db.close();
+        await open();
+        for (const { codes, fates } of steps) {
+          await store(codes);
+          for (const fate of fates) {
+            const notifier = notifierOf(flaky(() => fate as 'before'));
+            await notifier.runAll();
+            await notifier.close();
+          }
+        }
+        const last = notifierOf(db);
+        await last.runAll();
+        await last.close();
+        const alerts = await count(`SELECT 1 FROM events WHERE status_code IN (${panic}, 63621)`);
+        const told = await count(`SELECT 1 FROM events e JOIN notifications n ON n.event_no = e.event_no
+          WHERE e.status_code IN (${panic}, 63621)`);
+        const delivered = await count('SELECT 1 FROM deliveries');
+        expect([told, await count('SELECT 1 FROM notifications'), delivered]).toEqual([
+          alerts,
+          alerts,
+          await count(`SELECT 1 FROM events WHERE status_code = ${panic}`),
+        ]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of two processes decides once, whoever comes first', async () => {
+    const two = [notifierOf(db), notifierOf(db)];
+    for (let round = 0; round < 20; round += 1) {
+      await store([panic, 61_472, panic]);
+      await Promise.all(two.map((one) => one.runAll()));
+    }
+    await Promise.all(two.map((one) => one.close()));
+    expect([await count('SELECT 1 FROM notifications'), await count('SELECT 1 FROM deliveries')]).toEqual([
+      40, 40,
+    ]);
+  });
+
+  it('works through a backlog in batches, positions in between cost nothing', async () => {
+    await run(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
+      SELECT 1, 1, 'b2', i, 1, 1, 'gnss', CASE WHEN i % 100 = 0 THEN ${panic} ELSE 61472 END FROM n`);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await notifier.close();
+    expect(await count('SELECT 1 FROM notifications')).toBe(1200);
+    expect(await db.read({ sql: 'SELECT event_no FROM notifier_cursor', params: [] })).toEqual([
+      { event_no: 120_000 },
+    ]);
+  });
+
+  it('begins with what comes after the migration, not with the past', async () => {
+    await db.close();
+    db = openSqlite({ path: ':memory:', pageSize: 4096 });
+    const at = migrations.findIndex(({ name }) => name === '0007-notifications');
+    await migrate(db, migrations.slice(0, at));
+    await run("INSERT INTO accounts (account_id, display_name, created_s) VALUES ('acme', 'acme', 1)");
+    await run(
+      "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 't', 1)",
+    );
+    await store([panic]);
+    await migrate(db, migrations);
+    await store([panic]);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await notifier.close();
+    expect(await count('SELECT 1 FROM notifications')).toBe(1);
+  });
+});
+
+describe('deliveries', () => {
+  /** Deliveries of the account's webhook to hosts, all due. */
+  async function due(hosts: readonly string[], each: number): Promise<void> {
+    for (const [at, host] of hosts.entries()) {
+      const definition = { ...rule, webhook: { url: `https://${host}/` } };
+      await db.write([putRule({ accountID: 'acme', ruleID: host, definition, secret: 's', nowMs: 1 })]);
+      await run(`INSERT INTO deliveries (account_id, event_no, rule_no, channel, target, lane, state, next_ms, created_ms,
+          since_ms)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${each})
+        SELECT 'acme', 1, ${at + 2}, 'webhook', 'n' || i, '${host}', 'pending', 1, 1, ${Date.now()} FROM n`);
+    }
+  }
+
+  const sendersOf = (webhook: (call: WebhookCall) => Promise<Sending>): Senders => ({
+    ...createOfflineSenders(),
+    webhook,
+  });
+
+  it('to a target that hangs take two places, and the others go on', async () => {
+    await store([panic]);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await notifier.close();
+    await run('DELETE FROM deliveries');
+    await due(['hangs', 'works', 'also-works'], 50);
+    let release: (sending: Sending) => void = () => undefined;
+    const stuck = new Promise<Sending>((resolve) => {
+      release = resolve;
+    });
+    const calls = new Map<string, number>();
+    const senders = sendersOf(async ({ url }) => {
+      const host = new URL(url).hostname;
+      calls.set(host, (calls.get(host) ?? 0) + 1);
+      return host === 'hangs' ? stuck : { kind: 'sent' };
+    });
+    const delivery = createDelivery({ db, clock, entropy, log, senders });
+    await expect
+      .poll(() => (calls.get('works') ?? 0) + (calls.get('also-works') ?? 0), { timeout: 20_000 })
+      .toBe(100);
+    expect(calls.get('hangs')).toBe(2);
+    release({ kind: 'failed', reason: 'no answer' });
+    await delivery.close();
+    expect(await count("SELECT 1 FROM deliveries WHERE lane = 'hangs' AND state = 'pending'")).toBe(50);
+    expect(await count("SELECT 1 FROM deliveries WHERE state = 'sent'")).toBe(100);
+  });
+
+  it('of two processes are sent once', async () => {
+    await store([panic]);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await notifier.close();
+    await run('DELETE FROM deliveries');
+    await due(['one', 'two', 'three'], 20);
+    let calls = 0;
+    const senders = sendersOf(async () => {
+      calls += 1;
+      return { kind: 'sent' };
+    });
+    const two = [1, 2].map(() => createDelivery({ db, clock, entropy, log, senders }));
+    await Promise.all(two.map((one) => one.runAll()));
+    await Promise.all(two.map((one) => one.close()));
+    expect([calls, await count("SELECT 1 FROM deliveries WHERE state = 'sent'")]).toEqual([60, 60]);
+  });
+});
