@@ -12,7 +12,7 @@ import { isCut, isLimited, refusalOf } from './core/command-caps.ts';
 import type { Committed } from './ingest.ts';
 import { createQueues } from './queues.ts';
 import { lockAccount } from './store/accounts.ts';
-import { expireApprovals, withdrawPending } from './store/approvals.ts';
+import { expireApprovals, isAwaited, withdrawPending } from './store/approvals.ts';
 import { findCapFacts, isPermitted, isTripping, tripBreaker } from './store/command-caps.ts';
 import {
   type CommandRow,
@@ -140,7 +140,7 @@ async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
 /** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
 function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
   const { accountID, issuer, record: toRecord } = request;
-  const { commandID, deviceNo, feature, state, reason, issuedMs } = command;
+  const { commandID, feature, state, reason, issuedMs } = command;
   const asker = { accountID, userID: issuer, atMs: issuedMs };
   const recorded = isRecorded(commandID);
   const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
@@ -153,8 +153,18 @@ function requestStatements(command: NewCommand, request: CommandRequest): readon
     ...(isCut(command) ? tripStatements(command, request) : []),
     ...insert,
     ...(audit === undefined ? [] : [audit]),
-    ...(isRestore ? [withdrawPending(deviceNo, asker)] : []),
+    ...(isRestore ? withdrawStatements(command, request) : []),
   ];
+}
+
+/** A restore takes back what waits for a second user. */
+function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { deviceNo, issuer: userID, issuedMs: atMs } = command;
+  const onlyIf = isAwaited(deviceNo);
+  const detail = { because: 'the engine was restored' };
+  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
+  const audit = request.record?.(deed);
+  return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
 }
 
 /** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */

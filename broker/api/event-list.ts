@@ -53,7 +53,8 @@ export const queryWords = `**Paging, opt-in.** \`?limit=\` (1 to ${limitMost}) g
 hand \`next\` back as \`?cursor=\` until \`more\` is false (a cursor alone gives pages of 1000). \`?fields=timestamp,speed\` gives
 only these members of each record; an unknown one answers 422. \`?since=\` gives only records that were stored after that
 number, whatever their event time, so late ones too: it is \`upTo\` of an earlier answer to any query with one of these
-parameters, or an id of the live stream. A wrong cursor answers 422.`;
+parameters, or an id of the live stream. A wrong cursor and any
+other parameter answer 422.`;
 
 /** Why an answer without paging may be refused. */
 export const capWords = `Without them the answer is complete: it is as of the moment of the request, and more than ${recordsMost} records answer

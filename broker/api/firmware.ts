@@ -107,7 +107,8 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
         const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - 10_000 };
         const { deviceNo } = device;
         const job = { deviceNo, commandID, reason: '', issuer: caller.userID, content, ...wish, ...times };
-        const detail = { commandID, version, url, sha256 };
+        // What follows the path may be a key to the file.
+        const detail = { commandID, version, url: url.split('?')[0], sha256 };
         const onlyIf = isRecorded(commandID);
         return [
           lockAccount(caller.accountID),

@@ -49,7 +49,8 @@ within 10 seconds counts as taken; redirects are not followed and the answer's b
 \`fleetward-signature\`: \`v1=\` and the HMAC-SHA256, in hexadecimal, of \`<timestamp>.<body>\` with the secret as text. Refuse
 timestamps that are more than five minutes old.
 
-Node: \`\`\`js
+In Node:
+\`\`\`js
 import { createHmac, timingSafeEqual } from 'node:crypto';
 export function isGenuine(secret, headers, body) { // body: the bytes as they came
   const timestamp = headers['fleetward-timestamp'];
@@ -59,7 +60,8 @@ export function isGenuine(secret, headers, body) { // body: the bytes as they ca
   return isRecent && sent.length === mac.length && timingSafeEqual(sent, mac);
 }
 \`\`\`
-Shell: \`\`\`sh
+In a shell:
+\`\`\`sh
 (printf '%s.' "$TIMESTAMP"; cat body.json) | openssl dgst -sha256 -hmac "$SECRET" -r   # compare with the text after v1=
 \`\`\`
 The URL must be https at a public address, judged by the address that is connected to, unless the operator of the service

@@ -32,7 +32,7 @@ export interface KeyRange {
 export type KeyStream = AsyncGenerator<readonly EventKey[], void, undefined>;
 
 /** Index entries looked at by one read: a few milliseconds. */
-const chunk = 2000;
+const chunk = 1000;
 /** Devices looked through by one read. */
 const devicesPerSlice = 500;
 /** Keys of a fleet that are put in order at once. */

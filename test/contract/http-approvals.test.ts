@@ -229,6 +229,8 @@ describe('a cut in an account that wants a second user', () => {
       token: tokens.guest,
     });
     expect(all.json()['approvals']).toMatchObject([{ approvalState: 'withdrawn', decidedBy: 'otto' }]);
+    const [audit] = await service.sql("SELECT actor FROM audit WHERE action = 'command.withdraw'");
+    expect(audit?.rows).toEqual([{ actor: 'otto' }]);
     const waiting = await service.call({
       path: '/api/v1/command/approvals/authorization',
       token: tokens.guest,

@@ -281,6 +281,17 @@ describe('a firmware job', () => {
     expect((await post('anna', '/command/firmware', { ...job, sha256: 'ABC' })).status).toBe(422);
   });
 
+  it('shows what may be a key to the file to nobody', async () => {
+    const { service, post, get } = await start();
+    const url = `${job.url}?signature=SECRET`;
+    const { commandID } = (await post('anna', '/command/firmware', { ...job, url })).json();
+    const shown = await get('anna', `/command/get/${String(commandID)}/authorization`);
+    const [audit] = await service.sql('SELECT detail FROM audit');
+    for (const text of [shown.text, JSON.stringify(audit?.rows), service.logLines.join()]) {
+      expect(text).not.toContain('SECRET');
+    }
+  });
+
   it('follows the events of the unit, in whatever order they come', async () => {
     const { service, post, get } = await start();
     const { commandID } = (await post('anna', '/command/firmware', job)).json();

@@ -87,7 +87,7 @@ describe('the report of trips', () => {
         }
         expect(parts).toEqual(whole);
       }),
-      { numRuns: 20 },
+      { numRuns: 12 },
     );
   });
 

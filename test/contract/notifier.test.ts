@@ -95,7 +95,7 @@ describe('the notifier', () => {
         for (const { codes, fates } of steps) {
           await store(codes);
           for (const fate of fates) {
-            const notifier = notifierOf(flaky(() => fate as 'before'));
+            const notifier = notifierOf(flaky(() => fate));
             await notifier.runAll();
             await notifier.close();
           }

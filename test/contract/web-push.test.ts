@@ -315,12 +315,12 @@ describe('a guarded post', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('asks once for each connection and uses that answer: a name cannot change its mind between', async () => {
-    // A documentation address: nothing is there, and it is not public either; the first answer decides.
+  it('asks anew for each connection, and once: a name that was public a moment ago is judged again', async () => {
     const { asked, post } = guarded([[{ address: '192.0.2.1', family: 4 }], [home]]);
     expect(await post('https://rebind.example.com/')).toEqual(refused);
     expect(await post(`https://rebind.example.com:${receiver.port}/`)).toEqual(refused);
     expect(asked).toEqual(['rebind.example.com', 'rebind.example.com']);
+    expect(receiver.received).toEqual([]);
   });
 
   it('goes to no private address that is written as one, and not without TLS', async () => {

@@ -156,4 +156,24 @@ describe('the broker', () => {
       expect(() => loadBrokerConfig({ ...sources, flags: { 'http-host': address } })).toThrow(AppError);
     },
   );
+
+  it('mails only with an address of its own, a login that is whole, and no password in the clear', () => {
+    const mail = (flags: object) => () =>
+      loadBrokerConfig({ ...sources, flags: { 'notify-smtp-host': 'mail.example.com', ...flags } });
+    const from = { 'notify-smtp-from': 'fleet@example.com' };
+    const login = { 'notify-smtp-user': 'fleet', 'notify-smtp-password-file': '/run/password' };
+    expect(mail({})).toThrow('notify.smtp.from');
+    expect(mail({ 'notify-smtp-from': 'no address' })).toThrow('--notify-smtp-from');
+    expect(mail({ ...from, 'notify-smtp-user': 'fleet' })).toThrow('need each other');
+    expect(mail({ ...from, ...login, 'notify-smtp-security': 'none' })).toThrow('without TLS');
+    expect(mail({ ...from, ...login })().value.notify).toMatchObject({
+      allowPrivateTargets: false,
+      smtp: { port: 587, security: 'starttls', user: 'fleet' },
+    });
+  });
+
+  it('keeps the key of Web Push beside the database', () => {
+    const { value } = loadBrokerConfig({ ...sources, flags: { database: 'x.db' } });
+    expect(value.vapidKeyFile).toBe('x.db.vapid-key.pem');
+  });
 });

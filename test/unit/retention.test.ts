@@ -70,7 +70,7 @@ const run = (isDry = false) =>
   runRetention({ db, clock, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry });
 const stored = async () =>
   (await db.read(sql`SELECT boot, seq FROM events ORDER BY boot, seq`)).map(
-    (row) => `${row['boot']}:${row['seq']}`,
+    (row) => `${String(row['boot'])}:${String(row['seq'])}`,
   );
 const upTo = async () => (await db.read(sql`SELECT up_to FROM boots`)).map((row) => row['up_to']);
 

@@ -105,7 +105,7 @@ describe('GPX', () => {
       fc.property(anyText, (text) => {
         const escaped = escapeXml(text);
         expect(escaped).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|apos|#13);)/);
-        const codes = [...escaped].map((one) => one.codePointAt(0) ?? 0);
+        const codes = Array.from(escaped, (one) => one.codePointAt(0) ?? 0);
         expect(
           codes.filter(
             (code) => (code < 32 && ![9, 10, 13].includes(code)) || code === 0xfffe || code === 0xffff,

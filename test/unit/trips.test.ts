@@ -181,7 +181,7 @@ describe('a stop', () => {
       fc.property(jitter, (given) => {
         expect(tripsOf(driveDay({ legs: [park(240)], ...given }))).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
@@ -247,7 +247,7 @@ describe('a report', () => {
             .map(({ start, end, distanceM }) => [start, end, Math.round(distanceM)]);
         expect(after(tripsOf(rest))).toEqual(after(tripsOf(events)));
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -271,7 +271,7 @@ describe('a report', () => {
         const driven = tripsOf(events).reduce((sum, trip) => sum + trip.distanceM, 0);
         expect(driven).toBeLessThanOrEqual(wayM + 1);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });
