@@ -87,7 +87,9 @@ export function pathsIn(folder: string): Paths {
 /** Deletes what a demo makes, by name: the folder may hold other things. */
 export async function forget(paths: Paths): Promise<void> {
   const { database } = paths;
-  const beside = ['', '-wal', '-shm', '.signing-key.pem'].map((suffix) => `${database}${suffix}`);
+  const beside = ['', '-wal', '-shm', '.signing-key.pem', '.vapid-key.pem'].map(
+    (suffix) => `${database}${suffix}`,
+  );
   const logs = [paths.brokerLog, paths.vehicleLog, `${paths.vehicleLog}.1`];
   for (const path of [...beside, ...logs, paths.record, paths.outboxes])
     await rm(path, { recursive: true, force: true });

@@ -34,10 +34,32 @@ export function translateFault(thrown: unknown): unknown {
   return status >= 400 && status < 500 ? new AppError('malformed_request', thrown.message) : thrown;
 }
 
+/** Objects and lists within each other; no body of this interface has half as many. */
+const depthMost = 32;
+
+/** A look at the brackets alone: a parser that follows half a million of them holds everybody up. */
+function isTooDeep(body: Buffer): boolean {
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < body.length; at++) {
+    const sign = body[at];
+    if (isText && sign === 0x5c) at += 1;
+    else if (sign === 0x22) isText = !isText;
+    else if (isText) continue;
+    else if (sign === 0x5b || sign === 0x7b) depth += 1;
+    else if (sign === 0x5d || sign === 0x7d) depth -= 1;
+    if (depth > depthMost) return true;
+  }
+  return false;
+}
+
 /** JSON in UTF-8 and nothing else; values stay as they are. */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0)
     throw new AppError('malformed_json', 'the body is empty', { hint: 'Send a JSON object.' });
+  if (isTooDeep(body)) {
+    throw new AppError('malformed_json', `the body is nested more than ${depthMost} deep`);
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (thrown) {

@@ -4,12 +4,13 @@ import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { createRates, type RateLimit, type RateState } from '../core/rate.ts';
 import { tokenOf } from '../core/session.ts';
+import { networkOf } from '../core/source-network.ts';
 import { hashToken } from '../store/sessions.ts';
 
 export interface RequestRates {
   /** Requests of one token. */
   readonly token: RateLimit;
-  /** Wrong tokens of one source address. 256 random bits cannot be guessed: this spares the store the look-ups. */
+  /** Wrong tokens of one source address, or IPv6 network. 256 random bits cannot be guessed: this spares the store the look-ups. */
   readonly failures: RateLimit;
 }
 
@@ -45,15 +46,17 @@ export function createAdmission(
   return {
     checkSource(source, authorization) {
       const nowMs = clock.monoMs();
-      if (!failures.isSpent(source, nowMs)) return;
+      const network = networkOf(source);
+      if (!failures.isSpent(network, nowMs)) return;
       const token = tokenOf(authorization);
       if (token !== null && tokens.knows(hashToken(token))) return;
-      refuse('too many wrong tokens came from this address', failures.stateOf(source, nowMs));
+      refuse('too many wrong tokens came from this address', failures.stateOf(network, nowMs));
     },
     noteFailure(source) {
       const nowMs = clock.monoMs();
-      failures.take(source, nowMs);
-      if (failures.isSpent(source, nowMs)) log.warn('tokens-throttled', { source });
+      const network = networkOf(source);
+      failures.take(network, nowMs);
+      if (failures.isSpent(network, nowMs)) log.warn('tokens-throttled', { source });
     },
     admit(tokenHash) {
       const nowMs = clock.monoMs();

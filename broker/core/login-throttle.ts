@@ -1,11 +1,12 @@
 // Slows down password guessing, as a pure bounded table of counters. Three counters grow with failures: the user at
 // one address, the user anywhere, the address for anyone. It must never lock a user out because of someone else's
 // failures: who has logged in from an address before is held only by his own failures there.
+import { networkOf } from './source-network.ts';
 
 export interface LoginAttempt {
   readonly accountID: string;
   readonly userID: string;
-  /** Source address as text. */
+  /** Source address as text; all of one IPv6 network are one. */
   readonly address: string;
 }
 
@@ -73,7 +74,8 @@ function put<T>(table: Map<string, T>, entry: { readonly key: string; readonly v
 
 function keysOf(attempt: LoginAttempt): Readonly<Record<StepName, string>> {
   const user = `${attempt.accountID}/${attempt.userID}`;
-  return { pair: `${user}@${attempt.address}`, user, address: attempt.address };
+  const address = networkOf(attempt.address);
+  return { pair: `${user}@${address}`, user, address };
 }
 
 /** An empty table. Times are monotonic milliseconds, given by the caller. */

@@ -79,7 +79,12 @@ export function isPublicAddress(text: string): boolean {
   return v6 !== null && isIn(globalV6, v6) && !closedV6.some((one) => isIn(one, v6));
 }
 
+/** The bytes of an IPv4 (4) or IPv6 address (16), without brackets; null for anything else. */
+export function addressBytes(text: string): Bytes | null {
+  return parseV4(text) ?? parseV6(text);
+}
+
 /** True when the text is an IPv4 or IPv6 address, without brackets. */
 export function isAddress(text: string): boolean {
-  return parseV4(text) !== null || parseV6(text) !== null;
+  return addressBytes(text) !== null;
 }

@@ -62,10 +62,12 @@ export async function devicesOfGroup(
   scope: Scope,
   groupID: string,
 ): Promise<readonly string[]> {
+  // As a list of its own, so that only the devices of the group are asked whether the caller sees them.
   const rows = await db.read(sql`
-    SELECT d.device_id FROM device_groups g JOIN group_devices m ON m.group_no = g.group_no
-      JOIN devices d ON d.device_no = m.device_no
-    WHERE ${visible(scope)} AND g.account_id = ${scope.accountID} AND g.group_id = ${groupID}
+    SELECT d.device_id FROM devices d
+    WHERE ${visible(scope)} AND d.device_no IN (
+      SELECT m.device_no FROM device_groups g JOIN group_devices m ON m.group_no = g.group_no
+      WHERE g.account_id = ${scope.accountID} AND g.group_id = ${groupID})
     ORDER BY d.device_id LIMIT ${groupDevicesMost}`);
   return rows.map((row) => textOf(row, 'device_id'));
 }

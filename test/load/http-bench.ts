@@ -46,7 +46,8 @@ export interface HttpBenchResult {
   readonly history: Readonly<Record<string, number>>;
 }
 
-const root = new URL('../../', import.meta.url).pathname;
+// As built: this file is dist/test/load/http-bench.js.
+const program = (path: string): string => new URL(path, import.meta.url).pathname;
 const dayS = 24 * 3600;
 
 function routesAt(nowS: number): readonly Route[] {
@@ -101,7 +102,7 @@ async function startBroker(database: string) {
   const child = spawn(
     process.execPath,
     [
-      join(root, 'dist/broker/main.js'),
+      program('../../broker/main.js'),
       'start',
       `--database=${database}`,
       '--http-port=0',
@@ -118,7 +119,7 @@ async function startBroker(database: string) {
 
 /** @param files path -> file with the bytes that it gives. */
 async function startBare(files: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(root, 'dist/test/load/bare-server.js')], {
+  const child = spawn(process.execPath, [program('./bare-server.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin.write(`${JSON.stringify(files)}\n`);
