@@ -75,12 +75,18 @@ async function list(ports: CommandPorts): Promise<Output> {
   return { json: { accounts: views }, text: [head, ...lines].join('\n') };
 }
 
+/** A flag as it was written; the parser may have made a number of it. */
+function textOf(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
 /** A count of a limit flag; `none` takes the limit away. @throws AppError `usage`. */
 function countOf(flags: Flags, name: string): number | null | undefined {
-  const text = flags[name];
+  const text = textOf(flags, name);
   if (text === undefined) return undefined;
   if (text === 'none') return null;
-  const count = /^\d{1,8}$/.test(String(text)) ? Number(text) : 0;
+  const count = /^\d{1,8}$/.test(text) ? Number(text) : 0;
   if (count >= 1) return count;
   throw new AppError(
     'usage',
@@ -90,13 +96,11 @@ function countOf(flags: Flags, name: string): number | null | undefined {
 
 /** Epoch seconds of `--expires`. @throws AppError `usage`. */
 function expiryOf(flags: Flags): number | null | undefined {
-  const text = flags['expires'];
+  const text = textOf(flags, 'expires');
   if (text === undefined) return undefined;
   if (text === 'none') return null;
-  if (/^\d{9,11}$/.test(String(text))) return Number(text);
-  const dayMs = /^\d{4}-\d{2}-\d{2}$/.test(String(text))
-    ? Date.parse(`${String(text)}T00:00:00Z`)
-    : Number.NaN;
+  if (/^\d{9,11}$/.test(text)) return Number(text);
+  const dayMs = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   if (Number.isFinite(dayMs) && dayMs > 0) return dayMs / 1000;
   throw new AppError(
     'usage',

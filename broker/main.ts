@@ -244,7 +244,7 @@ function readText(path: string, what: string): string {
 async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promise<void> {
   const config = configOf(flags).value;
   needDatabase(config);
-  const accountID = flags['account'] === undefined ? null : String(flags['account']);
+  const accountID = typeof flags['account'] === 'string' ? flags['account'] : null;
   const file = flags['head'];
   const key = () => loadSigningKey(config.signingKeyFile);
   await administer(config, async ({ db, clock }) => {
@@ -255,9 +255,9 @@ async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promise<void>
       );
     }
     const kept =
-      file === undefined
-        ? null
-        : { text: readText(String(file), 'the saved heads'), verifier: createVerifier(key().publicKey) };
+      typeof file === 'string'
+        ? { text: readText(file, 'the saved heads'), verifier: createVerifier(key().publicKey) }
+        : null;
     const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
     const report = await reportVerify({ db, clock, accountID, kept, onProgress });
     print(flags, report);

@@ -63,7 +63,7 @@ async function clearAll(db: Database, nowMs: number): Promise<void> {
     (await db.write(statements))[0]?.changes ?? 0;
   await eat(changesOf(dropOldNotifications(nowMs - inboxDays * dayMs)));
   await eat(changesOf([dropOldDeliveries(nowMs - deliveryDays * dayMs)]));
-  await db.write([dropOldEpisodes(nowMs - episodeDays * dayMs)]);
+  await eat(changesOf([dropOldEpisodes(nowMs - episodeDays * dayMs)]));
   let after = '';
   for (;;) {
     const accountIDs = await accountPage(db, after);

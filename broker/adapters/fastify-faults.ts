@@ -10,6 +10,8 @@ export const httpLimits = {
   headerBytes: 16 * 1024,
   requestMs: 30_000,
   keepAliveMs: 65_000,
+  /** A connection on which nothing moves for this long is cut (at most twice as long, when bytes were just given to it). */
+  stalledMs: 60_000,
   requestsPerSocket: 10_000,
   paramLength: 256,
   closeMs: 3000,

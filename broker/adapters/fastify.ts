@@ -48,6 +48,8 @@ export interface HttpOptions {
   readonly rates?: RequestRates;
   /** How long a request may take to arrive, in ms. */
   readonly requestMs?: number;
+  /** How long a client may take nothing of an answer, in ms. */
+  readonly stalledMs?: number;
   /** Who calls; by the sessions of the users unless given. */
   readonly authenticate?: (header: string | undefined) => Promise<Caller>;
   /** Opens the document of the interface, Markdown; the one for users unless given. */

@@ -100,11 +100,13 @@ function retryAfterOf({ headers }: IncomingMessage): number | null {
   return /^\d{1,6}$/.test(text) ? Number(text) : null;
 }
 
-/** Resolves once the answer is over, or has become too long to care. */
+/** Resolves once the answer is over, or has become too long to care; in any case when the connection ends. */
 function answerOf(request: ClientRequest): Promise<Posted> {
   return new Promise((resolve) => {
     request.on('error', (error) => resolve({ status: null, reason: reasonOf(error) }));
+    let isAnswered = false;
     request.on('response', (answer) => {
+      isAnswered = true;
       const posted = { status: answer.statusCode ?? 0, retryAfterS: retryAfterOf(answer) };
       let length = 0;
       answer.on('data', (chunk: Buffer) => {
@@ -114,6 +116,10 @@ function answerOf(request: ClientRequest): Promise<Posted> {
       // The status is what counts: a body that breaks off changes nothing.
       answer.on('error', () => resolve(posted));
       answer.on('close', () => resolve(posted));
+    });
+    // A switch of protocols (101) ends without an error and without an answer.
+    request.on('close', () => {
+      if (!isAnswered) resolve({ status: null, reason: 'the connection ended without an answer' });
     });
   });
 }

@@ -21,8 +21,6 @@ import {
 } from './shapes.ts';
 import { user } from './user-view.ts';
 
-export { errorCodesOf } from './openapi-errors.ts';
-
 type Json = Readonly<Record<string, unknown>>;
 
 const securityScheme = 'token';

@@ -181,7 +181,7 @@ export function operation<
   const B extends TObject | null,
   const R extends TSchema,
   const A extends Access,
-  const Q extends TObject = TObject<Record<never, never>>,
+  const Q extends TObject = TObject,
 >(definition: Definition<P, B, R, A, Q>): Operation {
   // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
   // against these schemas and the caller against `access` before it calls `run`.

@@ -113,25 +113,27 @@ function detailsOf(faults: Faults, place: (instancePath: string) => string): rea
   });
 }
 
-interface LongList {
-  readonly path: string;
-  readonly most: number;
-}
+/** Members of one object; a route with all of its points has fewer. */
+const membersMost = 2000;
 
 /**
- * The first list that is longer than its schema allows. Asked before anything else is: what names the faults of a list looks
- * at every item, and at a million equal ones for minutes.
+ * The first object or list that holds more than any can. Asked before anything else is: what names each fault looks at every
+ * item and member, and at a quarter of a million of them for minutes.
  */
-function longList(schema: unknown, value: unknown): LongList | null {
-  if (!isObject(schema)) return null;
-  const { maxItems: most, properties } = schema;
+function tooMany(schema: unknown, value: unknown, pointer: string): ErrorDetail | null {
+  const { maxItems, properties } = isObject(schema) ? schema : {};
   if (Array.isArray(value)) {
-    return typeof most === 'number' && value.length > most ? { path: '', most } : null;
+    const most = typeof maxItems === 'number' ? maxItems : membersMost;
+    return value.length > most ? { pointer, message: `must not have more than ${most} items` } : null;
   }
-  if (!isObject(value) || !isObject(properties)) return null;
-  for (const [name, inner] of Object.entries(properties)) {
-    const found = Object.hasOwn(value, name) ? longList(inner, value[name]) : null;
-    if (found !== null) return { ...found, path: `/${escapePointer(name)}${found.path}` };
+  if (!isObject(value)) return null;
+  if (Object.keys(value).length > membersMost) {
+    return { pointer, message: `must not have more than ${membersMost} members` };
+  }
+  for (const [name, member] of Object.entries(isObject(properties) ? properties : {})) {
+    const inner = Object.hasOwn(value, name) ? value[name] : undefined;
+    const found = tooMany(member, inner, `${pointer}/${escapePointer(name)}`);
+    if (found !== null) return found;
   }
   return null;
 }
@@ -161,7 +163,10 @@ export function createChecker(schemas: Schemas): Checker {
       if (body === null) return null;
       const { value, pointer } = unwrap(document);
       if (!isObject(value)) throw invalid([{ pointer, message: 'must be an object' }]);
+      const excess = tooMany(body.schema, value, pointer);
+      if (excess !== null) throw invalid([excess]);
       const spelled = respell(value, { schema: body.schema, pointer });
+      if (body.validator.Check(spelled.value)) return spelled.value;
       const place = (path: string): string => {
         const [name = '', ...rest] = path.split('/').slice(1);
         if (path === '') return pointer;
@@ -169,12 +174,6 @@ export function createChecker(schemas: Schemas): Checker {
         const asWritten = escapePointer(spelled.written.get(plain) ?? plain);
         return [pointer, asWritten, ...rest].join('/');
       };
-      const long = longList(body.schema, spelled.value);
-      if (long !== null) {
-        const message = `must not have more than ${long.most} items`;
-        throw invalid([{ pointer: place(long.path), message }]);
-      }
-      if (body.validator.Check(spelled.value)) return spelled.value;
       throw invalid(detailsOf(body.validator.Errors(spelled.value), place));
     },
   };

@@ -123,7 +123,7 @@ function noteEnd(rule: Rule, happening: Happening, { groups, episodes }: Circums
   const { deviceNo, deviceID, atMs } = happening;
   const statusCode = counterOf(happening.statusCode);
   if (statusCode === null || !isAbout(rule, statusCode, { deviceID, groups })) return;
-  const subject = subjectOf({ ...happening, statusCode });
+  const subject = subjectOf(happening);
   const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
   const { firedMs, endedMs } = episodes.get(key) ?? nothingTold;
   episodes.set(key, { firedMs, endedMs: withTime(endedMs, atMs) });

@@ -60,8 +60,12 @@ function wallClock(timeZone: string, atMs: number): { readonly day: number; read
   };
 }
 
-/** True when `atMs` lies in the quiet hours. Equal `from` and `to` mean the whole day. */
+/**
+ * True when `atMs` lies in the quiet hours. Equal `from` and `to` mean the whole day. A zone that the platform has come to
+ * forget has no quiet hours: one rule must not stop the telling of all.
+ */
 export function isQuiet(hours: QuietHours, atMs: number): boolean {
+  if (!isTimeZone(hours.timeZone)) return false;
   const { day, minute } = wallClock(hours.timeZone, atMs);
   const from = minuteOf(hours.from);
   const length = (minuteOf(hours.to) - from + minutesOfDay) % minutesOfDay || minutesOfDay;

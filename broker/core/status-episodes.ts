@@ -54,7 +54,8 @@ export function counterOf(statusCode: number): number | null {
 
 const zoneCodes: ReadonlySet<number> = new Set([61968, 62000, 62032, 61971, 62003, 62040]);
 
-/** What an event is about besides its device: its zone, its command, else ''. Each has episodes of its own. */
+/** What an event is about besides its device: its zone, its command, else ''. Each has episodes of its own. Codes that end
+ * each other are about the same. */
 export function subjectOf(event: {
   readonly statusCode: number;
   readonly geozoneID: string;

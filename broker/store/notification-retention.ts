@@ -27,7 +27,9 @@ export function dropOldDeliveries(beforeMs: number): Statement {
 
 /** Deletes what rules remember of episodes that nothing was told of since `beforeMs`. */
 export function dropOldEpisodes(beforeMs: number): Statement {
-  return sql`DELETE FROM notification_episodes WHERE changed_ms < ${beforeMs}`;
+  return sql`DELETE FROM notification_episodes WHERE (device_no, subject, rule_no, status_code) IN (
+    SELECT device_no, subject, rule_no, status_code FROM notification_episodes
+    WHERE changed_ms < ${beforeMs} ORDER BY changed_ms LIMIT ${biteRows})`;
 }
 
 /** Ids of accounts after `after`, in pages. */

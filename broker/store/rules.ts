@@ -125,14 +125,15 @@ function timesOf(row: Row, column: string): readonly number[] {
   return JSON.parse(textOf(row, column)) as readonly number[];
 }
 
-/** What the rules remember of the devices. */
+/** What the rules remember of the devices and these subjects (at most 100 each); others a vehicle may have made many. */
 export async function listEpisodes(
   db: Database,
-  deviceNos: readonly number[],
+  of: { readonly deviceNos: readonly number[]; readonly subjects: readonly string[] },
 ): Promise<readonly EpisodeRow[]> {
-  if (deviceNos.length === 0) return [];
+  if (of.deviceNos.length === 0) return [];
   const rows = await db.read(sql`SELECT rule_no, device_no, status_code, subject, fired, ended
-    FROM notification_episodes WHERE device_no IN (${fixedList(deviceNos)})`);
+    FROM notification_episodes
+    WHERE device_no IN (${fixedList(of.deviceNos)}) AND subject IN (${fixedList(of.subjects)})`);
   return rows.map((row) => ({
     ruleNo: numberOf(row, 'rule_no'),
     deviceNo: numberOf(row, 'device_no'),
@@ -154,7 +155,7 @@ export function putEpisode(
       CAST(${episode.subject} AS TEXT), CAST(${JSON.stringify(episode.firedMs)} AS TEXT),
       CAST(${JSON.stringify(episode.endedMs)} AS TEXT), CAST(${at.nowMs} AS BIGINT)
     FROM notification_rules r WHERE r.rule_no = ${episode.ruleNo} AND ${at.onlyIf}
-    ON CONFLICT (device_no, rule_no, status_code, subject) DO UPDATE SET
+    ON CONFLICT (device_no, subject, rule_no, status_code) DO UPDATE SET
       fired = excluded.fired, ended = excluded.ended, changed_ms = excluded.changed_ms`;
 }
 

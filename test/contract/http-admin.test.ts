@@ -278,9 +278,9 @@ describe('deleting an account', () => {
       const [tables] = await service.sql("SELECT name FROM sqlite_master WHERE type = 'table'");
       const found: Record<string, unknown> = {};
       for (const { name } of tables?.rows ?? []) {
-        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${name}')`);
+        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
         if (!(info?.rows ?? []).some((row) => row['name'] === 'account_id') || name === 'audit') continue;
-        const [rows] = await service.sql(`SELECT * FROM ${name} WHERE account_id = 'rival'`);
+        const [rows] = await service.sql(`SELECT * FROM ${String(name)} WHERE account_id = 'rival'`);
         found[String(name)] = rows?.rows;
       }
       return found;
@@ -335,7 +335,7 @@ describe('deleting an account', () => {
     const withColumn = async (...columns: string[]) => {
       const found: string[] = [];
       for (const { name } of tables?.rows ?? []) {
-        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${name}')`);
+        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
         const names = (info?.rows ?? []).map((row) => row['name']);
         if (columns.every((column) => names.includes(column))) found.push(String(name));
       }

@@ -41,38 +41,45 @@ const targets = operations.filter(
   ({ id, produces }) => produces !== 'text/event-stream' && !['login', 'logout'].includes(id),
 );
 
+const hostileTexts = `
+.
+..
+../../etc/passwd
+%00
+%2e%2e%2f
+*
+#
++
+$SYS
+__proto__
+' OR 1=1 --
+"; DROP TABLE events; --
+<script>alert(1)</script>
+{{7*7}}
+=1+1
+0
+-1
+1e308
+99999999999999999999
+NaN
+null
+true
+rival-1
+truck-17
+acme
+rival
+admin
+a,b,c
+1,2
+[]
+{}
+٣
+`
+  .split('\n')
+  .concat(['', ' ', '\u0000', '\ud800', '\u202e', 'é'.repeat(300), 'x'.repeat(5000)]);
+
 const hostileText = fc.oneof(
-  fc.constantFrom(
-    ...[
-      '',
-      ' ',
-      '.',
-      '..',
-      '../../etc/passwd',
-      '%00',
-      '\u0000',
-      '%2e%2e%2f',
-      '*',
-      '#',
-      '+',
-      '$SYS',
-      '__proto__',
-    ],
-    ...["' OR 1=1 --", '"; DROP TABLE events; --', '<script>alert(1)</script>', '${7*7}', '{{7*7}}', '=1+1'],
-    ...[
-      '0',
-      '-1',
-      '1e308',
-      '99999999999999999999',
-      'NaN',
-      'null',
-      'true',
-      '\ud800',
-      '\u202e',
-      'é'.repeat(300),
-    ],
-    ...['rival-1', 'truck-17', 'acme', 'rival', 'admin', 'x'.repeat(5000), 'a,b,c', '1,2', '[]', '{}', '٣'],
-  ),
+  fc.constantFrom(...hostileTexts),
   fc.string({ maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
 );

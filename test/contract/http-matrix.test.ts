@@ -66,7 +66,7 @@ async function belongings(): Promise<Record<string, string>> {
   const [tables] = await service.sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   const found: Record<string, string> = {};
   for (const { name } of tables?.rows ?? []) {
-    const [info] = await service.sql(`SELECT name FROM pragma_table_info('${name}')`);
+    const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
     const columns = (info?.rows ?? []).map((row) => String(row['name']));
     const owner = columns.includes('account_id')
       ? byAccount
@@ -74,7 +74,7 @@ async function belongings(): Promise<Record<string, string>> {
         ? byDevice
         : null;
     if (owner === null || ['sessions', 'idempotency'].includes(String(name))) continue;
-    const [rows] = await service.sql(`SELECT * FROM ${name} WHERE ${owner} ORDER BY 1, 2`);
+    const [rows] = await service.sql(`SELECT * FROM ${String(name)} WHERE ${owner} ORDER BY 1, 2`);
     // The sealer gives audit entries their place in the chain by itself.
     const plain = (rows?.rows ?? []).map((row) => ({ ...row, chain_no: 0, prev_hash: '', hash: '' }));
     found[String(name)] = JSON.stringify(plain);

@@ -86,7 +86,7 @@ describe('a new user', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => post('/user/createuser', { userID: 'once', password })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422, 422]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 422, 422, 422, 422]);
     expect((await auditOf('once')).filter((action) => action === 'user.create')).toHaveLength(1);
   });
 
@@ -493,9 +493,9 @@ describe('an account', () => {
     // One that is there can still be changed.
     const there =
       table === 'users'
-        ? ['/user/updateuser', { userID: 'u-1', roleID: 'operator' }]
-        : [path, { groupID: 'g-1' }];
-    expect((await post(String(there[0]), there[1] as object, own)).status).toBe(200);
+        ? { path: '/user/updateuser', body: { userID: 'u-1', roleID: 'operator' } }
+        : { path, body: { groupID: 'g-1' } };
+    expect((await post(there.path, there.body, own)).status).toBe(200);
   });
 });
 

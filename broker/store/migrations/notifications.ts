@@ -24,7 +24,7 @@ export const notificationMigrations: readonly Migration[] = [
         fired TEXT NOT NULL,
         ended TEXT NOT NULL,
         changed_ms BIGINT NOT NULL,
-        PRIMARY KEY (device_no, rule_no, status_code, subject))`),
+        PRIMARY KEY (device_no, subject, rule_no, status_code))`),
       ddl('CREATE INDEX notification_episodes_by_age ON notification_episodes (changed_ms)'),
     ],
   },
@@ -66,8 +66,8 @@ export const notificationMigrations: readonly Migration[] = [
     name: '0007-deliveries',
     statements: [
       // One row for each target that one event is told to by one rule. `target`: '' for the rule's webhook, an e-mail
-      // address, or the number of a push registration. `lane`: deliveries of one lane share a target, so its failures hold
-      // up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
+      // address, or the number of a push registration. `lane`: deliveries of one lane share a target (of webhooks the rule's
+      // URL, not its host), so its failures hold up them and no others. While it is being tried `next_ms` is when the attempt counts as lost.
       ddl(`CREATE TABLE deliveries (
         delivery_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
         account_id TEXT NOT NULL,

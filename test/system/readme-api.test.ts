@@ -1,0 +1,262 @@
+// The README's "Use the API" as a newcomer meets it: every line of its shell blocks, in order, in one bash, against a demo
+// that runs. A block that nobody checks here fails the test, and so does a line that complains.
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signWebhook } from '../../broker/adapters/webhook.ts';
+import { type Program, startProgram } from '../support/fleet-processes.ts';
+import { until } from '../support/pty-bus.ts';
+import { requires } from '../support/requires.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const { missing } = requires({ commands: ['bash', 'curl'], debian: ['bash', 'curl'] });
+const why = missing ?? (existsSync(join(root, 'dist')) ? null : 'skipped, dist is missing: npm run build');
+
+interface Answer {
+  readonly success?: string;
+  readonly error?: { readonly code: string };
+  readonly [member: string]: unknown;
+}
+
+interface Printed {
+  readonly text: string;
+  /** The JSON answers in it, in order. */
+  readonly answers: readonly Answer[];
+}
+
+const allGood = ({ answers }: Printed): void => {
+  expect(answers.filter((answer) => answer.success !== '1')).toEqual([]);
+};
+const good = (count: number) => (printed: Printed) => {
+  allGood(printed);
+  expect(printed.answers).toHaveLength(count);
+};
+
+/** What each block must print, by the bold words before it; the first one stands before any. */
+const checks: Readonly<Record<string, (printed: Printed, out: string) => void>> = {
+  'Use the API': good(0),
+  Vehicles: (printed) => {
+    good(3)(printed);
+    expect(printed.answers.map((answer) => answer['deviceID'])).toEqual([undefined, undefined, 'van-01']);
+    expect(printed.answers[1]?.['devices']).toHaveLength(2);
+  },
+  History: (printed) => {
+    allGood(printed);
+    expect(printed.answers.length).toBeGreaterThanOrEqual(4);
+    const [latest, , , page] = printed.answers;
+    expect(latest).toMatchObject({ eventdata: { devices: [{ deviceID: 'van-01' }] } });
+    expect(page).toMatchObject({ eventdata: { devices: { length: expect.any(Number) } } });
+    expect(printed.answers.at(-1)).toMatchObject({ more: false });
+  },
+  Live: (printed) => {
+    good(1)(printed);
+    const [first = '', second = ''] = printed.text.split(/^\{.*\}$/m);
+    expect(first).toContain('event: hello');
+    expect(first).not.toContain('"statusCode":63553');
+    expect(second).toContain('"statusCode":63553');
+    expect(second).not.toContain('event: reset');
+  },
+  'Alarms and inbox': (printed) => {
+    good(4)(printed);
+    expect(printed.answers[1]?.['activations']).toBeGreaterThanOrEqual(1);
+  },
+  Geozones: (printed) => {
+    good(3)(printed);
+    expect(printed.answers[1]).toMatchObject({ geozones: { harbour: { geozoneRadius: 800 } } });
+  },
+  'Cut an engine': ({ answers }) => {
+    const [cut, cancelled, restore, list] = answers;
+    expect(answers).toHaveLength(4);
+    // A vehicle that stands is cut before anybody can change his mind; one that drives says why it waits.
+    if (cut?.['commandState'] === 'confirmed') expect(cancelled?.error?.code).toBe('conflict');
+    else {
+      expect(cut).toMatchObject({
+        success: '1',
+        commandState: 'armed',
+        detail: expect.stringMatching(/.{8}/),
+      });
+      expect(cancelled?.success).toBe('1');
+    }
+    expect(restore).toMatchObject({ success: '1', feature: 'enginecutoff', state: '0' });
+    const kept = (list?.['commands'] ?? []) as readonly Answer[];
+    expect(kept.map((command) => command['commandState'])).toEqual([
+      'confirmed',
+      cut?.['commandState'] === 'confirmed' ? 'confirmed' : 'cancelled',
+    ]);
+  },
+  'People and programs': (printed) => {
+    good(3)(printed);
+    const devices = (printed.answers[2]?.['devices'] ?? []) as readonly Answer[];
+    expect(devices.map((device) => device['deviceID'])).toEqual(['van-01', 'van-02']);
+  },
+  'Tell somebody': (printed) => {
+    good(3)(printed);
+    expect(printed.answers[0]?.['webhookSecret']).toMatch(/^[\w-]{43}$/);
+  },
+  'Reports and files': (printed, out) => {
+    good(1)(printed);
+    const file = (format: string) => readFileSync(join(out, `van-01.${format}`), 'utf8');
+    expect(file('gpx')).toMatch(/<\/gpx>\s*$/);
+    expect(file('csv')).toMatch(/^deviceID,.*\r\nvan-01,/);
+    expect(JSON.parse(file('geojson'))).toMatchObject({ type: 'FeatureCollection' });
+  },
+  'Many devices at once': (printed) => {
+    good(2)(printed);
+    expect(printed.answers[0]).toMatchObject({ created: 1, updated: 1, lines: { length: 2 } });
+    expect(printed.answers[1]).toMatchObject({ created: 1, updated: 1 });
+  },
+  'Sending and asking again': (printed) => {
+    good(2)(printed);
+    expect(printed.answers[1]).toEqual(printed.answers[0]);
+    expect(printed.text).toMatch(/^304$/m);
+  },
+  Errors: ({ answers }) => {
+    expect(answers).toMatchObject([{ error: { status: 404, code: 'not_found' } }]);
+  },
+  'For the operator of the service': ({ text }) => {
+    expect(text).toMatch(/^demo +active/m);
+    expect(text).toContain('(at most 50)');
+    expect(text).toContain('all hold');
+  },
+};
+
+interface Block {
+  readonly title: string;
+  readonly text: string;
+}
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const section = /^## Use the API\n[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
+
+function blocksOf(language: string): readonly Block[] {
+  const found = section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
+  return [...found]
+    .filter(([, word]) => word === language)
+    .map((match) => {
+      const before = section.slice(0, match.index);
+      const title = [...before.matchAll(/^\*\*([^*]+?)\.?\*\*/gm)].at(-1)?.[1];
+      return { title: title ?? 'Use the API', text: match[2] ?? '' };
+    });
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => done(port));
+    });
+  });
+}
+
+/** Puts in what a reader would; each must be named by the page. */
+function adapt(text: string, put: Readonly<Record<string, string>>): string {
+  return Object.entries(put).reduce((so, [printed, meant]) => {
+    expect(so).toContain(printed);
+    return so.replaceAll(printed, meant);
+  }, text);
+}
+
+function runBash(script: string, folder: string): Promise<{ text: string; complaints: string }> {
+  const child = spawn('bash', ['-u', '-c', script], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 40_000,
+  });
+  const said = { text: '', complaints: '' };
+  child.stdout.on('data', (chunk: Buffer) => void (said.text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => void (said.complaints += chunk.toString()));
+  return new Promise((done) => child.once('close', () => done(said)));
+}
+
+const separator = '@@ next block @@\n';
+
+function printedBy(text: string): Printed {
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  return { text, answers: lines.map((line) => JSON.parse(line) as Answer) };
+}
+
+describe.skipIf(why !== null)(why === null ? 'README: use the API' : `README: use the API [${why}]`, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-readme-'));
+  const files = join(folder, 'files');
+  const blocks = blocksOf('sh');
+  let demo: Program | undefined;
+  let complaints = '';
+  let printed: readonly Printed[] = [];
+
+  beforeAll(async () => {
+    mkdirSync(files);
+    const [http, mqtt] = [await freePort(), await freePort()];
+    const state = join(folder, 'state');
+    const ports = ['--http-port', `${http}`, '--mqtt-port', `${mqtt}`];
+    const started = startProgram('simulator', ['demo', '--state', state, '--vehicles', '2', ...ports]);
+    demo = started;
+    const said = () => started.lines.map(({ msg }) => msg).join('\n');
+    await until(() => /2 of 2 online, .* [1-9]\d* events/.test(said()), 'two vehicles online', 60_000);
+    const password = /Password\s+(\S+)\s+\(shown once\)/.exec(said())?.[1] ?? '';
+    const script = adapt(blocks.map(({ text }) => text).join(`printf '%s' '${separator}'\n`), {
+      'http://127.0.0.1:8080': `http://127.0.0.1:${http}`,
+      'the one that npm start printed': password,
+      '.fleetward/': `${state}/`,
+      'node dist/': `'${process.execPath}' dist/`,
+    });
+    const ran = await runBash(script, files);
+    complaints = ran.complaints;
+    printed = ran.text.split(separator).map(printedBy);
+  });
+
+  afterAll(async () => {
+    demo?.signal('SIGTERM');
+    await demo?.ended();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('checks every block', () => {
+    expect(blocks.map(({ title }) => title)).toEqual(Object.keys(checks));
+    expect(printed).toHaveLength(blocks.length);
+  });
+
+  it.each(blocks.map(({ title }, at) => [title, at] as const))('%s', (title, at) => {
+    const out = join(files, readdirSync(files)[0] ?? '');
+    checks[title]?.(printed[at] ?? { text: '', answers: [] }, out);
+  });
+
+  it('prints no complaint but that of the two streams that --max-time ends', () => {
+    const lines = complaints.split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => line.replace(/ after .*/, ''))).toEqual([
+      'curl: (28) Operation timed out',
+      'curl: (28) Operation timed out',
+    ]);
+  });
+
+  it('knows a webhook of ours, and refuses one that is not, or is old', async () => {
+    const path = join(folder, 'receiver.mjs');
+    writeFileSync(path, blocksOf('js')[0]?.text ?? '');
+    const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as {
+      isGenuine(secret: string, headers: Readonly<Record<string, string>>, body: Buffer): boolean;
+    };
+    const body = '{"deviceDisplayName":"Lieferwagen für Öl"}';
+    const headersAt = (timestampS: number) => ({
+      'fleetward-timestamp': String(timestampS),
+      'fleetward-signature': `v1=${signWebhook('secret', timestampS, body)}`,
+    });
+    const nowS = Math.floor(Date.now() / 1000);
+    expect(isGenuine('secret', headersAt(nowS), Buffer.from(body))).toBe(true);
+    expect(isGenuine('another', headersAt(nowS), Buffer.from(body))).toBe(false);
+    expect(isGenuine('secret', headersAt(nowS), Buffer.from(`${body} `))).toBe(false);
+    expect(isGenuine('secret', headersAt(nowS - 400), Buffer.from(body))).toBe(false);
+  });
+});
