@@ -30,13 +30,16 @@ export interface SenderOptions {
 }
 
 export interface CommandSender {
-  /** Sends the command, or its withdrawal when somebody asked for that, bound to `boot`. */
+  /** Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`. */
   command(row: CommandRow, boot: string): Promise<void>;
   /** Sends what people wrote, bound to `boot`. */
   message(row: MessageRow, boot: string): Promise<void>;
   /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
 }
+
+const isReplaced = ({ commandState }: CommandRow): boolean => commandState === 'superseded';
+const isWithdrawn = (row: CommandRow): boolean => row.cancelBy !== null || isReplaced(row);
 
 interface Envelope {
   readonly boot: string;
@@ -63,7 +66,7 @@ function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope):
     mode: 'interlock',
     reason: row.reason,
     issuer: issuerOf(row),
-    cancel: row.cancelBy !== null,
+    cancel: isWithdrawn(row),
   };
 }
 
@@ -81,7 +84,7 @@ function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null 
     expiresMs,
     ...content,
     issuer: issuerOf(row),
-    cancel: row.cancelBy !== null,
+    cancel: isWithdrawn(row),
   };
 }
 
@@ -99,7 +102,8 @@ export function createSender(options: SenderOptions): CommandSender {
   return {
     async command(row: CommandRow, boot: string): Promise<void> {
       const { deviceNo, commandID } = row;
-      const results = await db.write(recordSending({ deviceNo, commandID, boot, atMs: clock.utcMs() }));
+      const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: isReplaced(row) };
+      const results = await db.write(recordSending(sending));
       const sent = results[1]?.rows[0];
       if (sent === undefined) return;
       const counter = numberOf(sent, 'sent_counter');

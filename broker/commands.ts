@@ -26,6 +26,7 @@ import {
   newestCommand,
   receivedRank,
   repeats,
+  replacedOf,
   requestCancel,
   supersedeAndInsert,
   unfinishedOf,
@@ -253,6 +254,7 @@ async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<voi
   for (const row of await unfinishedOf(db, deviceNo)) {
     if (isDue(row, hello.boot)) await parts.sender.command(row, hello.boot);
   }
+  for (const row of await replacedOf(db, deviceNo, nowMs)) await parts.sender.command(row, hello.boot);
   await sendMessages(parts, device);
 }
 

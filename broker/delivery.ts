@@ -4,6 +4,7 @@
 import { backoffMs } from '../src/core/backoff.ts';
 import { messageOf } from '../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log, Statement } from '../src/ports.ts';
+import { placeOf } from './core/delivery-targets.ts';
 import type { Channel } from './core/notification-rules.ts';
 import { sendDelivery } from './delivery-sending.ts';
 import type { Senders, Sending } from './senders.ts';
@@ -36,16 +37,18 @@ export interface Delivery {
 }
 
 /** Places: in all of a channel, of one account in it, of one target. Mail goes through few connections. */
-const places: Readonly<Record<Channel, number>> = { webhook: 16, push: 16, email: 4 };
+const places: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
 const placesOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
-const placesOfLane = 2;
-/** Due deliveries looked at for one account and channel, and in all. */
-const lookAtAccount = 40;
+const placesOfTarget = 2;
+/** Due deliveries looked at for one account and channel (every rule's webhook has its turn), and in all. */
+const lookAtAccount = 200;
 const lookAtMost = 1000;
+/** Much that is due takes the reading thread long: it gets a quarter of it. */
+const restOfLook = 3;
 
 const pollMs = 1000;
-/** After this the attempt counts as lost; longer than every sender's own time-outs. */
-const leaseMs = 60_000;
+/** After this the attempt counts as lost, with the process that made it; longer than the sender's own time-outs. */
+const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_000, email: 60_000 };
 const attemptsMost = 12;
 /** Given up after this, however few the attempts. */
 const deliverWithinMs = 24 * 3600 * 1000;
@@ -57,20 +60,24 @@ interface Parts {
   readonly loop: { wake(): void };
 }
 
-/** The due rows that have a place now, in order. */
+/** The due rows that have a place now: a free place goes to the account that has the fewest. */
 function seated(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
   const taken = new Map<string, number>();
-  const keysOf = ({ channel, accountID, lane }: DueRow) =>
+  const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
+  const keysOf = (row: DueRow) =>
     [
-      [channel, places[channel]],
-      [`${channel} ${accountID}`, placesOfAccount[channel]],
-      [`lane ${lane}`, placesOfLane],
+      [row.channel, places[row.channel]],
+      [accountOf(row), placesOfAccount[row.channel]],
+      [`target ${placeOf(row.channel, row.lane)}`, placesOfTarget],
     ] as const;
   const sit = (row: DueRow): void => {
     for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
   };
   for (const { row } of parts.running.values()) sit(row);
-  return due.filter((row) => {
+  const turns = due.map((row) => ({ row, turn: row.ofAccount + (taken.get(accountOf(row)) ?? 0) }));
+  turns.sort((one, other) => one.turn - other.turn);
+  const inTurn = turns.map(({ row }) => row);
+  return inTurn.filter((row) => {
     if (parts.running.has(row.deliveryNo)) return false;
     if (keysOf(row).some(([key, most]) => (taken.get(key) ?? 0) >= most)) return false;
     sit(row);
@@ -139,7 +146,7 @@ async function takeDue(parts: Parts): Promise<number> {
   const nowMs = Math.round(clock.utcMs());
   const due = await dueDeliveries(db, {
     nowMs,
-    perLane: placesOfLane,
+    perLane: placesOfTarget,
     perAccount: lookAtAccount,
     limit: lookAtMost,
   });
@@ -150,7 +157,7 @@ async function takeDue(parts: Parts): Promise<number> {
   }
   const rows = seated(parts, due);
   if (rows.length === 0) return 0;
-  const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs)));
+  const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
   const taken = rows.filter((_row, index) => leases[index]?.changes === 1);
   for (const row of taken) begin(parts, row);
   return taken.length;
@@ -167,7 +174,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       log.error('deliveries-unread', { reason: messageOf(thrown) });
     }
   };
-  const loop: WakeLoop = createWakeLoop({ clock, everyMs: pollMs, gatherMs: 10, run });
+  const loop: WakeLoop = createWakeLoop({ clock, everyMs: pollMs, gatherMs: 10, rest: restOfLook, run });
   const settle = async (): Promise<void> => {
     while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
   };

@@ -3,7 +3,7 @@
 // where it was, and nothing is lost or told twice. It must never hold up the events themselves.
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log, Statement } from '../src/ports.ts';
-import { hostOf, mailboxesOf } from './core/delivery-targets.ts';
+import { mailboxesOf, webhookLane } from './core/delivery-targets.ts';
 import {
   decideFirings,
   type Episode,
@@ -15,6 +15,7 @@ import {
   type Rule,
 } from './core/notification-rules.ts';
 import { aheadMostMs } from './core/projection.ts';
+import { isUrgent, subjectOf } from './core/status-episodes.ts';
 import type { Committed } from './ingest.ts';
 import {
   countWaiting,
@@ -89,10 +90,11 @@ interface Known {
 async function readKnown(db: Database, news: readonly NewsRow[]): Promise<Known> {
   const rules = await listRules(db, [...new Set(news.map((one) => one.accountID))]);
   const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
+  const subjects = [...new Set(news.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
   const [groups, rows, waiting] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
-    listEpisodes(db, deviceNos),
+    listEpisodes(db, { deviceNos, subjects }),
     countWaiting(db, [...new Set(rules.map((rule) => rule.accountID))]),
   ]);
   const full = [...waiting].filter(([, count]) => count >= waitingMost);
@@ -120,7 +122,8 @@ function deliveriesOf({ rule, channels }: Firing, row: NewsRow, telling: Telling
   return channels.flatMap((channel): readonly Statement[] => {
     switch (channel) {
       case 'webhook': {
-        const lane = `webhook:${row.accountID}:${hostOf(rule.webhook?.url ?? '')}`;
+        const url = rule.webhook?.url ?? '';
+        const lane = webhookLane({ accountID: row.accountID, url, ruleNo: rule.ruleNo });
         return [insertDelivery(telling, { channel, target: '', lane })];
       }
       case 'email':
@@ -153,10 +156,14 @@ function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): rea
   if (firings.length === 0 && !isAlert(row.statusCode)) return [];
   const { accountID, eventNo } = row;
   const isFull = known.full.has(accountID);
-  const deliveries = firings.flatMap((firing) =>
-    deliveriesOf(firing, row, { accountID, eventNo, ruleNo: firing.rule.ruleNo, nowMs, isFull, onlyIf }),
+  const telling = { accountID, eventNo, isUrgent: isUrgent(row.statusCode), nowMs, isFull, onlyIf };
+  // Of what is given up at once one row tells: a flood of one account must not cost the others the time to write it all.
+  const told = isFull ? firings.slice(0, 1) : firings;
+  const deliveries = told.flatMap((firing) =>
+    deliveriesOf(firing, row, { ...telling, ruleNo: firing.rule.ruleNo }),
   );
-  return [insertNotification(eventNo, { isLate: happening.isLate, onlyIf }), ...deliveries];
+  const written = isFull ? deliveries.slice(0, 1) : deliveries;
+  return [insertNotification(eventNo, { isLate: happening.isLate, onlyIf }), ...written];
 }
 
 function changedEpisodes(

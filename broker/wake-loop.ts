@@ -7,6 +7,8 @@ export interface WakeLoopOptions {
   readonly everyMs: number;
   /** How long it waits for company after it is woken. */
   readonly gatherMs: number;
+  /** It rests so many times as long as it ran, at most `everyMs`; 0 without it. */
+  readonly rest?: number;
   /** Must not reject. */
   readonly run: () => Promise<void>;
 }
@@ -19,20 +21,25 @@ export interface WakeLoop {
   close(): Promise<void>;
 }
 
-export function createWakeLoop({ clock, everyMs, gatherMs, run }: WakeLoopOptions): WakeLoop {
+export function createWakeLoop({ clock, everyMs, gatherMs, rest = 0, run }: WakeLoopOptions): WakeLoop {
   let last: Promise<void> = Promise.resolve();
   let cancel: Cancel = () => undefined;
   let isWoken = false;
   let isClosed = false;
+  let restsUntilMs = 0;
   const plan = (delayMs: number): void => {
     cancel();
-    if (!isClosed) cancel = clock.after(delayMs, () => void runNow());
+    const leastMs = restsUntilMs - clock.monoMs();
+    if (!isClosed) cancel = clock.after(Math.max(delayMs, leastMs), () => void runNow());
   };
   const runAfter = async (before: Promise<void>): Promise<void> => {
     await before;
     cancel();
     isWoken = false;
+    const beganMs = clock.monoMs();
     if (!isClosed) await run();
+    const endedMs = clock.monoMs();
+    restsUntilMs = endedMs + Math.min(everyMs, rest * (endedMs - beganMs));
     plan(isWoken ? gatherMs : everyMs);
   };
   const runNow = (): Promise<void> => {

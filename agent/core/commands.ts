@@ -108,9 +108,29 @@ function accept(work: Draft, input: Extract<CommandInput, { kind: 'envelope' }>,
   if (body.cancel) return cancel(work, command, atMs);
   if (sayAgain(work, command)) return;
   if (!fitted.includes(body.feature)) return report(work, command, 'refused', { atMs, reason: 'not fitted' });
-  if (isExpired(command, evidence))
-    return report(work, command, 'expired', { atMs, reason: 'expired on arrival' });
+  if (isExpired(command, evidence)) {
+    report(work, command, 'expired', { atMs, reason: 'expired on arrival' });
+    return dropOlder(work, command.feature, atMs);
+  }
   acceptNew(work, command, atMs);
+}
+
+/**
+ * A newer command came too late to be carried out, but people wish otherwise by now: what waits to be restricted is given
+ * up. An older restore goes on.
+ */
+function dropOlder(work: Draft, feature: FeatureName, atMs: number): void {
+  const { active, next } = work.state.record;
+  const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
+    (command?.phase === 'received' || command?.phase === 'armed') && !isSafeState(feature, command.state);
+  const detail = { atMs, reason: 'a newer command came' };
+  const [older, waiting] = [active[feature], next[feature]];
+  if (isWaiting(waiting)) {
+    const { [feature]: _dropped, ...others } = next;
+    work.state = { ...work.state, record: { ...work.state.record, next: others } };
+    report(work, waiting, 'superseded', detail);
+  }
+  if (isWaiting(older)) finish(work, older, 'superseded', detail);
 }
 
 function changesOf(work: Draft, feature: FeatureName): readonly number[] {

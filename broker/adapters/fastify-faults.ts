@@ -15,6 +15,8 @@ export const httpLimits = {
   requestsPerSocket: 10_000,
   paramLength: 256,
   closeMs: 3000,
+  /** From an answer to what is no request to the end of the connection, whatever the client does. */
+  lingerMs: 1000,
 } as const;
 
 /** The framework's own failures in our codes: 415 is 406 and 413 is 400 in this interface. */

@@ -109,11 +109,13 @@ const jsonHeaders = {
 
 function createApp(options: HttpOptions): FastifyInstance {
   const { entropy } = options.services;
-  const { requestMs = httpLimits.requestMs } = options;
+  const { requestMs = httpLimits.requestMs, stalledMs = httpLimits.stalledMs } = options;
   return fastify({
     logger: false,
     bodyLimit: httpLimits.bodyBytes,
     requestTimeout: requestMs,
+    // Who asks and never reads would keep his answer in memory, and his place among the exports, for ever.
+    connectionTimeout: stalledMs,
     keepAliveTimeout: httpLimits.keepAliveMs,
     maxRequestsPerSocket: httpLimits.requestsPerSocket,
     // A missing Host is refused below, in our own words.
@@ -145,6 +147,8 @@ function createApp(options: HttpOptions): FastifyInstance {
       const body = JSON.stringify(viewError(error, { path: '', id: hexId(entropy.bytes(8)) }));
       const head = `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n`;
       socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+      // Who leaves his side open would keep the connection, and with some thousands of them keep everybody out.
+      options.services.clock.after(httpLimits.lingerMs, () => void socket.destroy());
     },
   });
 }
@@ -154,9 +158,13 @@ function addUnknownPaths({ app, options }: Host): void {
   const table = createPathTable(options.operations, probePaths);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ ...jsonHeaders, 'x-request-id': request.id });
-    // RFC 9112 section 3.2.
-    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) {
+    // RFC 9112 section 3.2. Of two tokens a proxy may have looked at the other one.
+    const { host = [], authorization = [] } = request.raw.headersDistinct;
+    if (request.raw.httpVersion === '1.1' && host.length === 0) {
       throw new AppError('malformed_request', 'the request has no Host header');
+    }
+    if (host.length > 1 || authorization.length > 1) {
+      throw new AppError('malformed_request', 'the request has two headers of which there may be one');
     }
     if (!request.is404) return;
     const path = pathOf(request);

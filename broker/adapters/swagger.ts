@@ -24,7 +24,10 @@ const theme = {
   title: 'Fleetward',
   // The field for the address of another document: the page may load none.
   css: [
-    { filename: 'fleetward.css', content: '.swagger-ui .topbar .download-url-wrapper { display: none }' },
+    {
+      filename: 'fleetward.css',
+      content: '.swagger-ui .topbar .download-url-wrapper { visibility: hidden }',
+    },
   ],
   favicon: [
     {

@@ -2,20 +2,12 @@
 // token for each push service. Browsers subscribe with the public key, so an existing file is never overwritten: every
 // subscription would be lost.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { openKeyFile } from './key-file.ts';
 
 export interface VapidKey {
   readonly privateKey: KeyObject;
   /** Base64url of the uncompressed point. */
   readonly publicKey: string;
-}
-
-function fault(path: string, thrown: unknown): AppError {
-  return new AppError('config', `push key file ${path}: ${messageOf(thrown)}`, {
-    cause: thrown,
-    hint: 'Give another file with --vapid-key-file, or correct the rights on its folder.',
-  });
 }
 
 /** The key pair of a private PEM. @throws Error when it is no P-256 key. */
@@ -33,40 +25,19 @@ export function generateVapidKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Makes the file unless there is one. */
-function create(path: string): void {
-  try {
-    // `wx`: of two programs that start at once, one makes the key and the other reads it.
-    const file = openSync(path, 'wx', 0o600);
-    try {
-      writeSync(file, generateVapidKey());
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-  } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return;
-    throw thrown;
-  }
-}
-
 /**
  * The key of the file; a new one (mode 0600) when there is no file.
  * @throws AppError `config` when the file is readable by others, is no P-256 key, or cannot be read or made.
  */
 export function loadVapidKey(path: string): VapidKey {
-  try {
-    create(path);
-    const mode = statSync(path).mode & 0o777;
-    if ((mode & 0o077) !== 0) {
-      throw new AppError('config', `push key file ${path} has mode ${mode.toString(8)}: others may read it`, {
-        hint: `Run: chmod 600 ${path}. If others may have read it, delete it: browsers must then subscribe again.`,
-      });
-    }
-    return vapidKeyOf(readFileSync(path, 'utf8'));
-  } catch (thrown) {
-    throw thrown instanceof AppError ? thrown : fault(path, thrown);
-  }
+  return openKeyFile({
+    path,
+    name: 'push key file',
+    flag: '--vapid-key-file',
+    remedy: 'delete it: browsers must then subscribe again',
+    generate: generateVapidKey,
+    parse: vapidKeyOf,
+  }).key;
 }
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');

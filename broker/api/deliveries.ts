@@ -107,10 +107,12 @@ const getDeliveries = operation({
   description: `Every delivery of the account, newest first: one for each target that a rule told of one event.
 
 A delivery is tried at once. After a failure it waits, first 5 to 10 seconds and each time up to twice as long, at most an
-hour, with a random part; what waits for the same target waits with it, and nothing else does. After 12 attempts or 24
-hours it is \`dead\`. A mailbox that is refused for good and a push subscription that has ended are \`dead\` at once.
-Deliveries are at least once: a repeat carries the same id. They are kept for 30 days, at most 100,000 of an account; of
-more than 10,000 that wait further ones are \`dead\` at once. \`limit\` (up to 99999), \`before\` and \`state\` take a part.`,
+hour, with a random part; what waits for the same target (the webhook of the same rule, the same mailbox, the same
+browser) waits with it, and nothing else does; a new panic, tamper or loss of power waits there for 30 seconds at most.
+After 12 attempts or 24 hours it is \`dead\`. A mailbox that is refused for good and a push subscription that has ended are \`dead\` at once.
+Deliveries are at least once: a repeat carries the same id. They are kept for 30 days, at most 100,000 of an account. While
+10,000 of an account wait, no more are added: of each further event one delivery stands here, \`dead\` at once, for all that
+were not made, and the event is in the inbox. \`limit\` (up to 99999), \`before\` and \`state\` take a part.`,
   params: Type.Object({}),
   query: choice,
   body: null,

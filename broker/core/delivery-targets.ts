@@ -56,6 +56,22 @@ export function hostOf(url: string): string {
   return parse(url)?.host ?? '';
 }
 
+/**
+ * What of the webhooks of an account fails together: those of one rule, for a host may be well where one path of it is gone.
+ */
+export function webhookLane(of: {
+  readonly accountID: string;
+  readonly url: string;
+  readonly ruleNo: number;
+}): string {
+  return `webhook:${of.accountID}:${hostOf(of.url)}#${of.ruleNo}`;
+}
+
+/** What of a channel shares places: webhooks to one host, whatever the rule; else the lane. */
+export function placeOf(channel: string, lane: string): string {
+  return channel === 'webhook' ? lane.replace(/#\d+$/, '') : lane;
+}
+
 /** One plain mailbox: no display name, no quoting, no list, nothing that could end a header. */
 const mailbox =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;

@@ -60,6 +60,9 @@ const presumedRank = 5;
 /** From this rank on the device holds the command. */
 export const receivedRank = ranks.received;
 
+/** Replaced commands that are withdrawn on one hello; a device holds two of a feature at most. */
+const replacedMost = 16;
+
 /** Ends after which the same wish is a new command. */
 const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
 
@@ -124,6 +127,27 @@ export async function unfinishedOf(db: Database, deviceNo: number): Promise<read
   return rows.map(toCommand);
 }
 
+/** A newer wish took its place after it had left, and the device has not said what became of it. */
+const isReplaced = sql`c.state = '1' AND c.command_state = 'superseded' AND c.state_rank = ${presumedRank}
+  AND c.sent_boot IS NOT NULL`;
+
+/**
+ * Replaced commands that a device may still hold and carry out, as nothing that would replace them there is on its way:
+ * the newer one was withdrawn or ran out before it arrived. Never one towards the safe state.
+ */
+export async function replacedOf(
+  db: Database,
+  deviceNo: number,
+  nowMs: number,
+): Promise<readonly CommandRow[]> {
+  const rows = await db.read(sql`${selectCommand}
+    WHERE c.device_no = ${deviceNo} AND ${isReplaced} AND c.expires_ms > ${nowMs}
+      AND NOT EXISTS (SELECT 1 FROM commands n WHERE n.device_no = c.device_no AND n.feature = c.feature
+        AND n.is_final = 0 AND n.cancel_by IS NULL)
+    ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${replacedMost}`);
+  return rows.map(toCommand);
+}
+
 /** The newest command of one feature of a device, finished or not; null when there never was one. */
 export async function newestCommand(
   db: Database,
@@ -172,13 +196,18 @@ export interface NewCommand {
   readonly approval?: { readonly approvalID: string; readonly approver: string };
 }
 
-/** True in SQL when the newest command of the feature is the same wish and has not failed. */
+/**
+ * True in SQL when the newest command of the feature is the same wish and has not failed. One with a later time was asked
+ * for before the clock was set back and need not be the newest; and a wish for the safe state that has come to its end is
+ * never taken for a new one, as the engine may have been cut since.
+ */
 export function isRepeat(command: NewCommand): Statement {
   return sql`EXISTS (SELECT 1 FROM commands n WHERE n.command_id = (
       SELECT m.command_id FROM commands m
       WHERE m.device_no = ${command.deviceNo} AND m.feature = ${command.feature}
       ORDER BY m.issued_ms DESC, m.command_id DESC LIMIT 1)
     AND n.state = ${command.state} AND n.issuer = ${command.issuer} AND n.issued_ms > ${command.sameSinceMs}
+    AND n.issued_ms <= ${command.issuedMs} AND (n.state = '1' OR n.is_final = 0)
     AND COALESCE(n.content, '') = ${command.content ?? ''} AND n.command_state NOT IN (${valueList(failures)}))`;
 }
 
@@ -188,7 +217,9 @@ export function repeats(newest: CommandRow, command: NewCommand): boolean {
     newest.state === command.state &&
     newest.issuer === command.issuer &&
     newest.content === (command.content ?? null);
-  return isSame && newest.issuedMs > command.sameSinceMs && !failures.includes(newest.commandState);
+  const isNear = newest.issuedMs > command.sameSinceMs && newest.issuedMs <= command.issuedMs;
+  const isOpen = newest.state === '1' || !newest.isFinal;
+  return isSame && isNear && isOpen && !failures.includes(newest.commandState);
 }
 
 /** Condition: the command is recorded. For what stands behind it in its batch. */
@@ -221,6 +252,8 @@ export interface Sending {
   readonly commandID: string;
   readonly boot: string;
   readonly atMs: number;
+  /** True: what leaves is the withdrawal of a command that was replaced. */
+  readonly isReplaced: boolean;
 }
 
 /**
@@ -228,6 +261,9 @@ export interface Sending {
  * statement returns a row with `sent_counter` only when the command may still be sent.
  */
 export function recordSending(sending: Sending): readonly Statement[] {
+  const isOpen = sending.isReplaced
+    ? sql`command_state = 'superseded' AND state_rank = ${presumedRank}`
+    : sql`is_final = 0`;
   return [
     sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
       RETURNING command_counter`,
@@ -236,7 +272,7 @@ export function recordSending(sending: Sending): readonly Statement[] {
         state_rank = CASE WHEN state_rank < ${ranks.sent} THEN ${ranks.sent} ELSE state_rank END,
         sent_boot = ${sending.boot}, updated_ms = ${sending.atMs},
         sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
-      WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND is_final = 0
+      WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND ${isOpen}
         AND expires_ms > ${sending.atMs}
       RETURNING sent_counter`,
   ];

@@ -7,7 +7,7 @@ import type { Channel } from '../core/notification-rules.ts';
 import { fixedList } from './fixed-list.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 
-/** Deliveries of one account that may wait; further ones are written down as dead at once. */
+/** Deliveries of one account that may wait; further ones are given up at once. */
 export const waitingMost = 10_000;
 
 /** One rule tells one event. */
@@ -15,6 +15,7 @@ export interface Telling {
   readonly accountID: string;
   readonly eventNo: number;
   readonly ruleNo: number;
+  readonly isUrgent: boolean;
   readonly nowMs: number;
   /** The account has `waitingMost` deliveries that wait. */
   readonly isFull: boolean;
@@ -27,15 +28,19 @@ const columns: Statement = {
   params: [],
 };
 
+/** How long something urgent waits at most for a target that failed, which may be back long before its next turn. */
+const urgentWaitMs = 30_000;
+
 /**
  * `state` .. `fault`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
- * rest of its lane.
+ * rest of its lane, if it is urgent not for long.
  */
-function fate({ isFull, nowMs }: Telling, lane: Statement): Statement {
+function fate({ isFull, isUrgent, nowMs }: Telling, lane: Statement): Statement {
   const now = sql`CAST(${nowMs} AS BIGINT)`;
   if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, 'too many deliveries of the account wait'`;
-  const laneTime = sql`(SELECT MIN(w.next_ms) FROM deliveries w
-    WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
+  const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
+  const laneTime = sql`(SELECT MIN(CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END)
+    FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
   return sql`'pending', COALESCE(${laneTime}, ${now}), ${now}, ${now}, NULL, ''`;
 }
 
@@ -99,9 +104,14 @@ export interface DueRow {
   readonly createdMs: number;
   /** Since when it is being tried: its making, or the retry that somebody asked for. */
   readonly sinceMs: number;
+  /** Its place in the row of its account and channel, from 1. */
+  readonly ofAccount: number;
 }
 
-/** What is due, fairly: few of a lane and not too many of an account, so that a crowd before one target hides no other. */
+/**
+ * What is due, fairly: few of a lane and not too many of an account, so that a crowd before one target hides no other, and
+ * of every account its first before any account's second.
+ */
 export async function dueDeliveries(
   db: Database,
   due: {
@@ -120,7 +130,7 @@ export async function dueDeliveries(
           ROW_NUMBER() OVER (PARTITION BY lane ORDER BY next_ms, delivery_no) AS of_lane
         FROM deliveries WHERE state = 'pending' AND next_ms <= ${due.nowMs}) x
       WHERE x.of_lane <= ${due.perLane}) y
-    WHERE y.of_account <= ${due.perAccount} ORDER BY y.next_ms, y.delivery_no LIMIT ${due.limit}`);
+    WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`);
   return rows.map((row) => ({
     deliveryNo: numberOf(row, 'delivery_no'),
     accountID: textOf(row, 'account_id'),
@@ -131,6 +141,7 @@ export async function dueDeliveries(
     attempts: numberOf(row, 'attempts'),
     createdMs: numberOf(row, 'created_ms'),
     sinceMs: numberOf(row, 'since_ms'),
+    ofAccount: numberOf(row, 'of_account'),
   }));
 }
 

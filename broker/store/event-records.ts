@@ -37,12 +37,12 @@ export async function eventRecords(
   const found = new Map(
     rows.map((row) => [
       numberOf(row, 'event_no'),
-      {
-        ...toEvent(row),
+      // Not spread into a new object: this runs for every record of every listing.
+      Object.assign(toEvent(row), {
         description: textOf(row, 'description'),
         pinColor: textOf(row, 'pin_color'),
         pinTag: textOf(row, 'pin_tag'),
-      },
+      }),
     ]),
   );
   return eventNos.flatMap((eventNo) => found.get(eventNo) ?? []);

@@ -8,7 +8,7 @@ const connection = connectSqlite(workerData as SqliteOptions);
 function answer(request: WorkerRequest): WorkerReply {
   try {
     const result =
-      request.kind === 'read' ? connection.read(request.statement) : connection.write(request.batch);
+      request.kind === 'read' ? connection.readTable(request.statement) : connection.write(request.batch);
     return { id: request.id, ok: true, result };
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'SQLITE_ERROR';

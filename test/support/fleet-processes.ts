@@ -70,7 +70,7 @@ export interface BrokerSetup {
 }
 
 /** Starts the broker on its folder's database; the first start takes free ports, later ones the same again. */
-export async function startBroker(setup: BrokerSetup): Promise<Program> {
+export async function startBroker(setup: BrokerSetup, flags: readonly string[] = []): Promise<Program> {
   const broker = startProgram('broker', [
     'start',
     '--database',
@@ -79,6 +79,7 @@ export async function startBroker(setup: BrokerSetup): Promise<Program> {
     String(setup.httpPort),
     '--mqtt-port',
     String(setup.mqttPort),
+    ...flags,
   ]);
   const ready = (): LogLine | undefined => broker.lines.find((line) => line.msg === 'broker-ready');
   await until(() => ready() !== undefined || broker.exitCode() !== null, 'the broker', 20_000);

@@ -40,6 +40,7 @@ function recordingLog(lines: string[]): Log {
 export interface HttpServiceLimits {
   readonly rates?: RequestRates;
   readonly requestMs?: number;
+  readonly stalledMs?: number;
   /** The ways out to people; without them nothing leaves this process. */
   readonly senders?: Senders;
 }

@@ -79,21 +79,14 @@ const checks: Readonly<Record<string, (printed: Printed, out: string) => void>> 
   'Cut an engine': ({ answers }) => {
     const [cut, cancelled, restore, list] = answers;
     expect(answers).toHaveLength(4);
+    expect([cut?.success, restore?.success, list?.success]).toEqual(['1', '1', '1']);
     // A vehicle that stands is cut before anybody can change his mind; one that drives says why it waits.
+    if (cut?.['commandState'] === 'armed') expect(cut['detail']).toMatch(/.{8}/);
     if (cut?.['commandState'] === 'confirmed') expect(cancelled?.error?.code).toBe('conflict');
-    else {
-      expect(cut).toMatchObject({
-        success: '1',
-        commandState: 'armed',
-        detail: expect.stringMatching(/.{8}/),
-      });
-      expect(cancelled?.success).toBe('1');
-    }
-    expect(restore).toMatchObject({ success: '1', feature: 'enginecutoff', state: '0' });
-    const kept = (list?.['commands'] ?? []) as readonly Answer[];
-    expect(kept.map((command) => command['commandState'])).toEqual([
-      'confirmed',
-      cut?.['commandState'] === 'confirmed' ? 'confirmed' : 'cancelled',
+    else expect(cancelled?.error?.code ?? 'none').toMatch(/^(none|conflict)$/);
+    expect(list?.['commands']).toMatchObject([
+      { commandID: restore?.['commandID'], feature: 'enginecutoff', state: '0' },
+      { commandID: cut?.['commandID'], feature: 'enginecutoff', state: '1', reason: 'stolen' },
     ]);
   },
   'People and programs': (printed) => {

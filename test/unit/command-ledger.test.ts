@@ -347,6 +347,87 @@ describe('the newest command of a feature', () => {
   });
 });
 
+describe('a command that was replaced while the device may hold it', () => {
+  test('is withdrawn on the next hello when nothing that replaced it is left', async () => {
+    const { hello, request, offline, cancel, envelopes, sent } = await bench();
+    await hello('b1');
+    const cut = await request();
+    await offline();
+    const restore = await request({ state: '0', issuer: 'otto' });
+    await cancel(restore.commandID);
+    sent.length = 0;
+    await hello('b1');
+    expect(envelopes()).toMatchObject([{ commandID: cut.commandID, cancel: true, boot: 'b1' }]);
+  });
+
+  test('is withdrawn when what replaced it ran out before the device came back', async () => {
+    const { hello, request, offline, expire, clock, envelopes, sent, report, find } = await bench();
+    await hello('b1');
+    const cut = await request();
+    await report(cut.commandID, 'armed');
+    await offline();
+    await request({ state: '0', ttlS: 10 });
+    clock.advance(11_000);
+    await expire();
+    sent.length = 0;
+    await hello('b2');
+    expect(envelopes()).toMatchObject([{ commandID: cut.commandID, cancel: true, boot: 'b2' }]);
+    await report(cut.commandID, 'cancelled');
+    expect(await find(cut.commandID)).toMatchObject({ commandState: 'cancelled', stateRank: 6 });
+    sent.length = 0;
+    await hello('b2');
+    expect(envelopes()).toEqual([]);
+  });
+
+  test('is left to what replaced it while that is on its way, and forgotten after its own end', async () => {
+    const { hello, request, offline, cancel, clock, envelopes, sent } = await bench();
+    await hello('b1');
+    await request({ ttlS: 600 });
+    await offline();
+    const restore = await request({ state: '0' });
+    sent.length = 0;
+    await hello('b1');
+    expect(envelopes()).toMatchObject([{ commandID: restore.commandID, cancel: false }]);
+    await offline();
+    await cancel(restore.commandID);
+    clock.advance(700_000);
+    sent.length = 0;
+    await hello('b1');
+    expect(envelopes()).toMatchObject([{ commandID: restore.commandID, cancel: true }]);
+  });
+});
+
+describe('a restore after the clock was set back', () => {
+  test('is recorded although the same wish stands in the ledger with a later time', async () => {
+    const { request, hello, report, clock, find, db } = await bench();
+    await hello('b1');
+    const first = await request({ state: '0' });
+    await report(first.commandID, 'confirmed');
+    // As if it had been asked for while the clock was an hour ahead.
+    await db.write([sql`UPDATE commands SET issued_ms = issued_ms + 3600000`]);
+    clock.advance(1000);
+    const cut = await request({ issuer: 'otto' });
+    await report(cut.commandID, 'confirmed');
+    clock.advance(1000);
+    const second = await request({ state: '0' });
+    expect(second.commandID).not.toBe(first.commandID);
+    expect(await find(second.commandID)).toMatchObject({ commandState: 'sent', isFinal: false });
+  });
+
+  test('is recorded also when the clock was set back by a few seconds only', async () => {
+    const { request, hello, report, clock, db } = await bench();
+    await hello('b1');
+    const first = await request({ state: '0' });
+    await report(first.commandID, 'confirmed');
+    clock.advance(100);
+    const cut = await request({ issuer: 'otto' });
+    await report(cut.commandID, 'confirmed');
+    await db.write([sql`UPDATE commands SET issued_ms = issued_ms + 200 WHERE command_id = ${first.commandID}`]);
+    clock.advance(150);
+    expect((await request({ state: '0' })).commandID).not.toBe(first.commandID);
+  });
+});
+
 describe('expiry', () => {
   test('ends at once what the device never received, and such a command never leaves', async () => {
     const { request, clock, find, hello, envelopes } = await bench();

@@ -357,6 +357,29 @@ describe('an envelope', () => {
     expect(rig.log).toEqual(['refused: not fitted', 'expired: expired on arrival']);
   });
 
+  it('that is expired on arrival still takes back an older cut that waits: people wish otherwise by now', () => {
+    for (const state of ['0', '1'] as const) {
+      const rig = createRig();
+      rig.envelope(command());
+      rig.at(driving(10_000));
+      rig.envelope(command({ state, expiresMs: startUtcMs + 5000 }));
+      rig.at(parked(200_000));
+      expect(rig.log.slice(-2)).toEqual([
+        'expired: expired on arrival',
+        'superseded: a newer command came',
+      ]);
+      expect(rig.drives).toEqual([]);
+    }
+  });
+
+  it('that is expired on arrival takes back no restore that waits', () => {
+    const rig = createRig();
+    rig.envelope(command({ state: '0' }));
+    rig.envelope(command({ expiresMs: startUtcMs }));
+    rig.at(parked(1000));
+    expect(rig.drives).toEqual([{ feature: 'enginecutoff', state: '0' }]);
+  });
+
   it('that cancels withdraws a waiting command', () => {
     const rig = createRig();
     const body = command();
