@@ -64,8 +64,9 @@ interface Exchange {
 }
 
 /** Who calls, and whether he may call now. */
-async function admit(host: RouteHost, { request, reply }: Exchange): Promise<void> {
-  const { admission, callers } = host;
+async function admit(host: RouteHost, operation: Operation, { request, reply }: Exchange): Promise<void> {
+  const { callers } = host;
+  const admission = operation.isOrder === true ? host.admission.orders : host.admission;
   const { authorization } = request.headers;
   admission.checkSource(request.ip, authorization);
   try {
@@ -124,7 +125,7 @@ export function addOperation(host: RouteHost, operation: Operation): void {
       exposeHeadRoute: !operation.effects,
       onRequest: async (request, reply) => {
         void reply.header('cache-control', 'no-store');
-        if (operation.access !== 'public') await admit(host, { request, reply });
+        if (operation.access !== 'public') await admit(host, operation, { request, reply });
         if (acceptsType(request.headers.accept, type)) return;
         throw new AppError('not_acceptable', `the Accept header excludes ${type}`, {
           hint: `Send \`Accept: ${type}\`, or none.`,

@@ -153,17 +153,21 @@ function createApp(options: HttpOptions): FastifyInstance {
   });
 }
 
+/** How often a header stands in the request, as it was sent: names and values in turn. */
+const countOf = (rawHeaders: readonly string[], name: string): number =>
+  rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
+
 /** 404 and 405, for every verb that the parser lets through; before the body is looked at. */
 function addUnknownPaths({ app, options }: Host): void {
   const table = createPathTable(options.operations, probePaths);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ ...jsonHeaders, 'x-request-id': request.id });
     // RFC 9112 section 3.2. Of two tokens a proxy may have looked at the other one.
-    const { host = [], authorization = [] } = request.raw.headersDistinct;
-    if (request.raw.httpVersion === '1.1' && host.length === 0) {
+    const { rawHeaders, httpVersion } = request.raw;
+    if (httpVersion === '1.1' && countOf(rawHeaders, 'host') === 0) {
       throw new AppError('malformed_request', 'the request has no Host header');
     }
-    if (host.length > 1 || authorization.length > 1) {
+    if (countOf(rawHeaders, 'host') > 1 || countOf(rawHeaders, 'authorization') > 1) {
       throw new AppError('malformed_request', 'the request has two headers of which there may be one');
     }
     if (!request.is404) return;

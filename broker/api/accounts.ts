@@ -160,7 +160,8 @@ const changeAccount = operation({
   summary: 'Change settings of the account',
   description: `Changes the given settings of the caller's own account; any other \`accountID\` answers 404.
 
-\`needsApproval\` true: from now on an engine cut needs a second user. Switching it off is never done by one person at once:
+\`needsApproval\` true: from now on an engine cut needs a second user. While a geozone of the account asks for an engine cut
+(\`...EngineOff\`) the answer is 422 \`conflict\` and nothing is changed: switch that off first. Switching it off is never done by one person at once:
 \`needsApproval\` false first only records who asks (\`approvalOffRequestedBy\`). It takes effect when another administrator
 asks for the same, or when any administrator asks again a day later; a request is forgotten after seven days, and
 \`needsApproval\` true withdraws it. Neither of two administrators may have been made, promoted, re-activated or given a
@@ -201,7 +202,8 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
     await needOwn(services, caller, accountID);
     needTimeZone(body.timeZone);
     const retainedDays = body.retainedDays === 0 ? null : body.retainedDays;
-    const fits = retainedDays === undefined ? sql`1 = 1` : retainedFits(retainedDays);
+    const fitsDays = retainedDays === undefined ? sql`1 = 1` : retainedFits(retainedDays);
+    const fits = needsApproval === true ? sql`${fitsDays} AND ${isWithoutCuts(accountID)}` : fitsDays;
     const onlyIf = sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND ${fits})`;
     const doer = { caller, source };
     const { accountID: _own, ...detail } = body;
@@ -215,12 +217,14 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
     const wisher = { accountID, userID: caller.userID, nowS: nowSOf(services) };
     const audit = (action: string, condition: Statement): Statement =>
       trail(services, doer, { action, object: accountID, onlyIf: condition });
-    const [, updated] = await services.db.write([
+    const [, , updated] = await services.db.write([
+      lockAccount(accountID),
       trail(services, doer, { action: 'account.update', object: accountID, detail, onlyIf }),
       updateAccount(accountID, fields, onlyIf),
       ...(needsApproval === false ? approvalOff(wisher, onlyIf, audit) : []),
     ]);
     if (updated?.changes !== 1) {
+      if (needsApproval === true) await needNoCuttingZones(services.db, accountID);
       throw new AppError('conflict', '/retainedDays is above what the operator of the service allows', {
         details: [{ pointer: '/retainedDays', message: 'is above `maximumRetainedDays`' }],
       });

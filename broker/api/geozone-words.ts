@@ -16,7 +16,8 @@ is: \`geozoneWarning\` then says what is missing, and nothing is ever in it.
 
 **Automations** are stored as asked and carried out by the vehicle only, not by the service. \`...EngineOff\` means engine
 cutoff 1, and the vehicle does it only after it has proven that it stands still with the ignition off: a zone never stops
-a vehicle that moves. The two opposites of one moment (\`...EngineOn\` and \`...EngineOff\`, lock and unlock) cannot both
+a vehicle that moves. In an account with \`needsApproval\` no zone can ask for it: one person would cut engines by it, and so a
+call after which \`...EngineOff\` would be on answers 422 \`conflict\` and changes nothing. The two opposites of one moment (\`...EngineOn\` and \`...EngineOff\`, lock and unlock) cannot both
 be on (422).`;
 
 /** A geozone created with nothing but its id. */

@@ -2,9 +2,12 @@
 // groups. What a zone asks for is carried out by vehicles, never from here.
 import { Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
-import { zoneBox } from '../../src/core/geozone.ts';
+import { type ZoneSwitch, zoneBox } from '../../src/core/geozone.ts';
+import { sql } from '../../src/sql.ts';
+import { findAccount, lockAccount } from '../store/accounts.ts';
 import {
   countGeozones,
+  cuttingSwitches,
   deleteGeozone,
   findGeozone,
   type GeozoneKey,
@@ -13,10 +16,18 @@ import {
   isGeozone,
   isGeozoneAt,
   mayInsertGeozone,
+  maySwitch,
   updateGeozone,
 } from '../store/geozones.ts';
 import { geozoneAfter, newGeozone } from './geozone-input.ts';
-import { type GeozoneBody, type GeozoneView, geozone, geozoneID, geozoneMembers } from './geozone-shapes.ts';
+import {
+  type GeozoneBody,
+  type GeozoneView,
+  geozone,
+  geozoneID,
+  geozoneMembers,
+  switchMembers,
+} from './geozone-shapes.ts';
 import { unknownZone, viewGeozone } from './geozone-views.ts';
 import { exampleGeozone, exampleNewGeozone, geozoneMeanings } from './geozone-words.ts';
 import { type ApiServices, operation } from './operation.ts';
@@ -25,6 +36,22 @@ import { type Doer, trail } from './trail.ts';
 
 /** Times that a change is tried again when somebody else changed the zone in between. */
 const triesMost = 5;
+
+/** @throws AppError `conflict` when one person would cut engines by this zone although a cut needs two. */
+async function needTwo(
+  services: ApiServices,
+  accountID: string,
+  switches: readonly ZoneSwitch[],
+): Promise<void> {
+  const cutting = cuttingSwitches.filter((name) => switches.includes(name));
+  if (cutting.length === 0 || (await findAccount(services.db, accountID))?.needsApproval !== true) return;
+  const message = 'cannot be on where an engine cut needs a second user';
+  const details = cutting.map((name) => ({ pointer: `/${switchMembers[name][0] ?? name}`, message }));
+  throw new AppError('conflict', `${details[0]?.pointer} ${message}: the geozone was left as it was`, {
+    details,
+    hint: 'Cut the engine of one vehicle at /command/feature; another user approves it there.',
+  });
+}
 
 /** Creates or changes a geozone; `mayCreate` false: an unknown one is not found. */
 async function saveGeozone(
@@ -40,12 +67,16 @@ async function saveGeozone(
     const content = geozoneAfter(known ?? newGeozone, body);
     const write = { key, content, box: zoneBox(content.zone), atMs: Math.round(services.clock.utcMs()) };
     const action = known === null ? 'geozone.create' : 'geozone.update';
-    const onlyIf = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
-    const [, change] = await services.db.write([
+    const isStill = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
+    const onlyIf = sql`${isStill} AND ${maySwitch(key, content.switches)}`;
+    const [, , change] = await services.db.write([
+      // The rule of a second user is switched on before all of this, or after it.
+      lockAccount(key.accountID),
       trail(services, doer, { action, object: id, detail: sent, onlyIf }),
       known === null ? insertGeozone(write) : updateGeozone(write, known.version),
     ]);
     if ((change?.changes ?? 0) > 0) return viewGeozone({ geozoneID: id, ...content }, doer.caller);
+    await needTwo(services, key.accountID, content.switches);
     if (known === null && (await countGeozones(services.db, key.accountID)) >= geozonesMost) {
       throw new AppError('conflict', `the account has ${geozonesMost} geozones, which is the most`, {
         hint: 'Delete geozones that are no longer used.',
@@ -109,7 +140,7 @@ ${geozoneMeanings}`,
   params: Type.Object({}),
   body: Type.Object(geozoneMembers, { additionalProperties: false }),
   result: geozone,
-  errors: ['not_found', 'unavailable'],
+  errors: ['not_found', 'conflict', 'unavailable'],
   effects: true,
   examples: {
     params: {},

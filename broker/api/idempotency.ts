@@ -69,6 +69,7 @@ function claimOf({ key, operation, caller, asked }: KeyedRequest, atMs: number):
     accountID,
     requestHash: hash(key, canonical(asked)),
     atMs,
+    isOrder: operation.isOrder === true,
   };
 }
 

@@ -93,6 +93,11 @@ interface Words {
   readonly errors: readonly ErrorCode[];
   /** True when a call changes something. Such a GET is idempotent, never cached, and has no HEAD twin. */
   readonly effects: boolean;
+  /**
+   * True: it may bring a vehicle into its safe state, or keep it from being cut. Such calls have rate limits of their own:
+   * what else a token or an address is used for never holds them up.
+   */
+  readonly isOrder?: boolean;
   /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
   readonly isConditional?: boolean;
   /** True: the answer holds a secret that is shown once. It is neither kept for a repeated request nor compressed. */

@@ -154,9 +154,13 @@ interface Decision {
   readonly decider: Decider;
 }
 
-/** Still open, and its device is one that the decider sees. Alias `p` is the approval. */
+/**
+ * Still open, and its device is one that the decider sees. Alias `p` is the approval. A clock that was set back to before
+ * the request would let it live longer than was asked: then it waits for the clock.
+ */
 function isOpen({ approvalID, decider }: Decision): Statement {
   return sql`p.approval_id = ${approvalID} AND p.approval_state = 'pending' AND p.expires_ms > ${decider.atMs}
+    AND p.requested_ms <= ${decider.atMs}
     AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = p.device_no AND ${visible(decider.scope)})`;
 }
 

@@ -74,6 +74,30 @@ export function roomForGeozone(accountID: string): Statement {
   return sql`(SELECT COUNT(*) FROM geozones WHERE account_id = ${accountID}) < ${geozonesMost}`;
 }
 
+/** Automations by which a zone cuts an engine; a safe one (`...EngineOn`) is none of them. */
+export const cuttingSwitches = ['arrivalEngineOff', 'departureEngineOff'] as const satisfies readonly ZoneSwitch[];
+
+// The column holds names in quotes and nothing that people write.
+const isCutting = sql`(switches LIKE '%"arrivalEngineOff"%' OR switches LIKE '%"departureEngineOff"%')`;
+
+/** Holds while no geozone of the account asks for an engine cut. */
+export function isWithoutCuts(accountID: string): Statement {
+  return sql`NOT EXISTS (SELECT 1 FROM geozones WHERE account_id = ${accountID} AND ${isCutting})`;
+}
+
+/** Some geozones of the account that ask for an engine cut, by id. */
+export async function listCuttingZones(db: Database, accountID: string): Promise<readonly string[]> {
+  const rows = await db.read(sql`SELECT geozone_id FROM geozones
+    WHERE account_id = ${accountID} AND ${isCutting} ORDER BY geozone_id LIMIT 10`);
+  return rows.map((row) => textOf(row, 'geozone_id'));
+}
+
+/** Holds unless one person would cut engines by a zone in an account where a cut needs a second user. */
+export function maySwitch({ accountID }: GeozoneKey, switches: readonly ZoneSwitch[]): Statement {
+  if (!cuttingSwitches.some((name) => switches.includes(name))) return sql`1 = 1`;
+  return sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND needs_approval = 0)`;
+}
+
 /** Holds while there is no such geozone and the account has room for it. */
 export function mayInsertGeozone({ accountID, geozoneID }: GeozoneKey): Statement {
   return sql`NOT EXISTS (SELECT 1 FROM geozones WHERE account_id = ${accountID} AND geozone_id = ${geozoneID})
@@ -86,7 +110,7 @@ export function isGeozoneAt({ accountID, geozoneID }: GeozoneKey, version: numbe
     WHERE account_id = ${accountID} AND geozone_id = ${geozoneID} AND version = ${version})`;
 }
 
-/** Creates a geozone; changes 0 rows when there is one of that id or no room. */
+/** Creates a geozone; changes 0 rows when there is one of that id, no room, or `maySwitch` fails. */
 export function insertGeozone({ key, content, box, atMs }: GeozoneWrite): Statement {
   const { displayName, description, zone, switches } = content;
   return sql`
@@ -96,10 +120,11 @@ export function insertGeozone({ key, content, box, atMs }: GeozoneWrite): Statem
       ${pointsText(zone.points)}, ${JSON.stringify(switches)}, ${box?.south ?? null}, ${box?.north ?? null},
       ${box?.west ?? null}, ${box?.east ?? null}, 1, ${atMs}
     FROM accounts WHERE account_id = ${key.accountID} AND ${roomForGeozone(key.accountID)}
+      AND ${maySwitch(key, switches)}
     ON CONFLICT (account_id, geozone_id) DO NOTHING`;
 }
 
-/** Changes a geozone; 0 rows when it is gone or no longer at `version`. */
+/** Changes a geozone; 0 rows when it is gone or no longer at `version`, or when `maySwitch` fails. */
 export function updateGeozone({ key, content, box, atMs }: GeozoneWrite, version: number): Statement {
   const { displayName, description, zone, switches } = content;
   return sql`
@@ -107,7 +132,8 @@ export function updateGeozone({ key, content, box, atMs }: GeozoneWrite, version
       radius_m = ${zone.radiusM}, points = ${pointsText(zone.points)}, switches = ${JSON.stringify(switches)},
       south = ${box?.south ?? null}, north = ${box?.north ?? null}, west = ${box?.west ?? null},
       east = ${box?.east ?? null}, version = version + 1, changed_ms = ${atMs}
-    WHERE account_id = ${key.accountID} AND geozone_id = ${key.geozoneID} AND version = ${version}`;
+    WHERE account_id = ${key.accountID} AND geozone_id = ${key.geozoneID} AND version = ${version}
+      AND ${maySwitch(key, switches)}`;
 }
 
 /** Holds while the geozone is there. */

@@ -10,6 +10,9 @@ export const keyLifeMs = 24 * 3_600_000;
 /** Keys of one account that are kept at a time. */
 export const keysMost = 20_000;
 
+/** Further ones for commands to vehicles: a restore is not held up by what else the account asked for. */
+const orderKeysMost = 20_000;
+
 /** Rows over their time that one claim clears away. */
 const clearedAtOnce = 100;
 
@@ -20,13 +23,16 @@ export interface KeyClaim {
   /** Hash of what is asked. */
   readonly requestHash: string;
   readonly atMs: number;
+  readonly isOrder: boolean;
 }
 
 /**
  * Takes the key unless somebody has it or the account has too many. One batch; the second statement changes 1 row when
  * the key is ours now.
  */
-export function claimKey({ keyHash, accountID, requestHash, atMs }: KeyClaim): readonly Statement[] {
+export function claimKey(claim: KeyClaim): readonly Statement[] {
+  const { keyHash, accountID, requestHash, atMs, isOrder } = claim;
+  const most = keysMost + (isOrder ? orderKeysMost : 0);
   const overMs = atMs - keyLifeMs;
   return [
     sql`DELETE FROM idempotency_keys WHERE claimed_ms <= ${overMs} AND (key_hash = ${keyHash} OR key_hash IN (
@@ -34,7 +40,7 @@ export function claimKey({ keyHash, accountID, requestHash, atMs }: KeyClaim): r
       LIMIT ${clearedAtOnce}))`,
     sql`INSERT INTO idempotency_keys (key_hash, account_id, request_hash, claimed_ms)
       SELECT ${keyHash}, ${accountID}, ${requestHash}, ${atMs}
-      WHERE (SELECT COUNT(*) FROM idempotency_keys WHERE account_id = ${accountID}) < ${keysMost}
+      WHERE (SELECT COUNT(*) FROM idempotency_keys WHERE account_id = ${accountID}) < ${most}
       ON CONFLICT (key_hash) DO NOTHING`,
   ];
 }

@@ -7,7 +7,7 @@ import { hideBin } from 'yargs/helpers';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
-  const rows = figures.map(({ route, events, bytes, ours, bare, ratio }) =>
+  const rows = figures.map(({ route, events, bytes, ours, bare, ratio, ourCpuMs, bareCpuMs }) =>
     [
       route.padEnd(32),
       events.toLocaleString('en').padStart(12),
@@ -17,16 +17,18 @@ function tableOf({ figures, history }: HttpBenchResult): string {
       ours.p99Ms.toFixed(1).padStart(9),
       bare.requestsPerS.toFixed(1).padStart(10),
       ratio.toFixed(3).padStart(8),
+      ourCpuMs.toFixed(2).padStart(9),
+      bareCpuMs.toFixed(2).padStart(9),
       String(ours.failures).padStart(6),
     ].join(' '),
   );
-  const head = `${'route'.padEnd(32)} ${'events'.padStart(12)} ${'bytes'.padStart(12)} ${'ours/s'.padStart(10)} ${'p50 ms'.padStart(9)} ${'p99 ms'.padStart(9)} ${'bare/s'.padStart(10)} ${'ratio'.padStart(8)} ${'failed'.padStart(6)}`;
+  const head = `${'route'.padEnd(32)} ${'events'.padStart(12)} ${'bytes'.padStart(12)} ${'ours/s'.padStart(10)} ${'p50 ms'.padStart(9)} ${'p99 ms'.padStart(9)} ${'bare/s'.padStart(10)} ${'ratio'.padStart(8)} ${'cpu ms'.padStart(9)} ${'bare cpu'.padStart(9)} ${'failed'.padStart(6)}`;
   const price = Object.entries(history).map(([route, ratio]) => `${route.padEnd(32)} ${ratio.toFixed(3)}`);
   return [
     head,
     ...rows,
     '',
-    'requests a second with the longest history to those with the shortest:',
+    'CPU time of a request with the longest history to that with the shortest:',
     ...price,
   ].join('\n');
 }

@@ -1,7 +1,8 @@
 // The HTTP bench: each route of a real broker process against a bare fastify route that gives the same bytes, turn by turn
-// on the same cores, once with a little history and once with much. The ratio of the two ratios is the price of history.
+// on the same cores, once with a little history and once with much. What a request costs with much, to what it costs with
+// little, is the price of history.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,7 +13,7 @@ import {
   makeFleetDatabase,
   rareCode,
 } from './fleet-database.ts';
-import { hasWrk, type LoadResult, runWrk } from './wrk.ts';
+import { hasWrk, type LoadRequest, type LoadResult, runWrk } from './wrk.ts';
 
 export interface HttpBenchOptions {
   readonly folder: string;
@@ -38,11 +39,14 @@ interface RouteFigures {
   readonly bare: LoadResult;
   /** Requests a second, ours to bare. */
   readonly ratio: number;
+  /** CPU time of one request in ms, all threads: what stays the same when the machine is busy with other things. */
+  readonly ourCpuMs: number;
+  readonly bareCpuMs: number;
 }
 
 export interface HttpBenchResult {
   readonly figures: readonly RouteFigures[];
-  /** Requests a second with the longest history to those with the shortest, by route. */
+  /** CPU time of a request with the longest history to that with the shortest, by route: the price of history. */
   readonly history: Readonly<Record<string, number>>;
 }
 
@@ -139,6 +143,25 @@ function middle(results: readonly LoadResult[]): LoadResult {
   };
 }
 
+/** CPU time of a process so far, in ms (proc(5): fields 14 and 15 of `stat`, in ticks of 10 ms). */
+function cpuMsOf(child: ChildProcess): number {
+  const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
+  const parts = fields.split(' ');
+  return (Number(parts[11]) + Number(parts[12])) * 10;
+}
+
+interface Measured extends LoadResult {
+  readonly cpuMs: number;
+}
+
+/** One run against a child, with the CPU time that a request cost it. */
+async function measure(child: ChildProcess, request: LoadRequest): Promise<Measured> {
+  const before = cpuMsOf(child);
+  const result = await runWrk(request);
+  const requests = Math.max(1, result.requestsPerS * request.seconds);
+  return { ...result, cpuMs: (cpuMsOf(child) - before) / requests };
+}
+
 /** Asks once and keeps the answer for the bare server. */
 async function capture(
   route: Route,
@@ -188,28 +211,26 @@ async function benchHistory(
     const bare = await startBare(files);
     const figures: RouteFigures[] = [];
     for (const route of routes) {
-      const load = (port: number) =>
-        runWrk({
-          ...route,
-          url: `http://127.0.0.1:${port}${route.path}`,
-          headers: { authorization: token },
-          seconds,
-        });
-      const pairs: { bare: LoadResult; ours: LoadResult }[] = [];
+      const load = ({ child, port }: { readonly child: ChildProcess; readonly port: number }) => {
+        const url = `http://127.0.0.1:${port}${route.path}`;
+        return measure(child, { ...route, url, headers: { authorization: token }, seconds });
+      };
+      const pairs: { readonly bare: Measured; readonly ours: Measured }[] = [];
       for (let round = 0; round < rounds; round++) {
-        pairs.push({ bare: await load(bare.port), ours: await load(broker.port) });
+        pairs.push({ bare: await load(bare), ours: await load(broker) });
       }
       const sides = {
         bare: middle(pairs.map((pair) => pair.bare)),
         ours: middle(pairs.map((pair) => pair.ours)),
       };
-      const ratio = median(pairs.map((pair) => pair.ours.requestsPerS / pair.bare.requestsPerS));
       figures.push({
         route: route.name,
         events: fleet.eventCount,
         bytes: sizes.get(route) ?? 0,
         ...sides,
-        ratio,
+        ratio: median(pairs.map((pair) => pair.ours.requestsPerS / pair.bare.requestsPerS)),
+        ourCpuMs: median(pairs.map((pair) => pair.ours.cpuMs)),
+        bareCpuMs: median(pairs.map((pair) => pair.bare.cpuMs)),
       });
       say(`${route.name}: ${sides.ours.requestsPerS.toFixed(1)}/s, p99 ${sides.ours.p99Ms.toFixed(1)} ms`);
     }
@@ -233,7 +254,7 @@ export async function benchHttp(options: HttpBenchOptions): Promise<HttpBenchRes
     figures.push(...(await benchHistory(fleet, options)));
   }
   const of = (route: string, events: number | undefined) =>
-    figures.find((one) => one.route === route && one.events === events)?.ours.requestsPerS ?? Number.NaN;
+    figures.find((one) => one.route === route && one.events === events)?.ourCpuMs ?? Number.NaN;
   const names = [...new Set(figures.map(({ route }) => route))];
   const [least, most] = [options.histories[0], options.histories.at(-1)];
   return {
