@@ -16,12 +16,14 @@ import {
   insertAccount,
   insertFirstAdmin,
   isKept,
+  lockAccount,
   type UserKey,
   updateAccount,
 } from './store/accounts.ts';
 import { type AuditEntry, insertAudit } from './store/audit.ts';
 import { isThere } from './store/device-limit.ts';
 import { type DeviceKey, findDevice, insertDevice } from './store/devices.ts';
+import { isWithoutCuts, listCuttingZones } from './store/geozones.ts';
 
 export interface AdministrationPorts {
   readonly db: Database;
@@ -107,10 +109,21 @@ export async function needAccount(ports: AdministrationPorts, accountID: string)
   return row;
 }
 
+/** @throws AppError `conflict` naming geozones that ask for an engine cut, for which no second user would be asked. */
+export async function needNoCuttingZones(db: Database, accountID: string): Promise<void> {
+  const zones = await listCuttingZones(db, accountID);
+  if (zones.length === 0) return;
+  const message = `geozones of the account cut engines without a second user: ${zones.join(', ')}`;
+  throw new AppError('conflict', `${message}; nothing was changed`, {
+    details: [{ pointer: '/needsApproval', message }],
+    hint: 'Switch ...EngineOff off in each of them at /geozone/updategeozone first.',
+  });
+}
+
 /**
  * Changes an account. `isActive` false suspends it: its tokens are refused at once, its devices and streams end within
  * seconds; true opens it again, also when its deletion waits for a device that is cut off.
- * @throws AppError `not_found`, `conflict` while it is being deleted.
+ * @throws AppError `not_found`, `conflict` while it is being deleted or a geozone stands against the rule of a second user.
  */
 export async function changeAccount(
   ports: AdministrationPorts,
@@ -119,14 +132,24 @@ export async function changeAccount(
 ): Promise<AccountRow> {
   await needAccount(ports, accountID);
   const { isActive, ...others } = fields;
+  const isRuling = fields.needsApproval === true;
+  if (isRuling) await needNoCuttingZones(ports.db, accountID);
+  const fits = isRuling ? isWithoutCuts(accountID) : sql`1 = 1`;
   const isResuming = isActive === true;
-  const deed = { action: 'account.update', accountID, detail: { ...fields }, onlyIf: isKept(accountID) };
+  const deed = {
+    action: 'account.update',
+    accountID,
+    detail: { ...fields },
+    onlyIf: sql`${isKept(accountID)} AND ${fits}`,
+  };
   const results = await ports.db.write([
+    lockAccount(accountID),
     ...(isResuming ? [resumeAccount(accountID)] : []),
     ...trailOf(ports, deed),
-    updateAccount(accountID, isResuming ? others : fields),
+    updateAccount(accountID, isResuming ? others : fields, fits),
   ]);
   if (results.at(-1)?.changes !== 1) {
+    if (isRuling) await needNoCuttingZones(ports.db, accountID);
     throw new AppError('conflict', `account ${accountID} is being deleted`, {
       hint: 'Its id is free again when everything of it is gone.',
     });

@@ -32,8 +32,8 @@ export interface SenderOptions {
 export interface CommandSender {
   /** Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`. */
   command(row: CommandRow, boot: string): Promise<void>;
-  /** Sends what people wrote, bound to `boot`. */
-  message(row: MessageRow, boot: string): Promise<void>;
+  /** Sends what people wrote, bound to `boot`; false when it did not leave. */
+  message(row: MessageRow, boot: string): Promise<boolean>;
   /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
 }
@@ -113,7 +113,7 @@ export function createSender(options: SenderOptions): CommandSender {
       const { accountID, deviceID, feature, state } = row;
       log.info('command sent', { accountID, deviceID, commandID, feature, state, counter, boot, left });
     },
-    async message(row: MessageRow, boot: string): Promise<void> {
+    async message(row: MessageRow, boot: string): Promise<boolean> {
       const { accountID, deviceID, messageID, text, sender, sentMs, expiresMs } = row;
       const body: MessageBody = {
         accountID,
@@ -131,6 +131,7 @@ export function createSender(options: SenderOptions): CommandSender {
         qos: 1,
       });
       log.info('message sent', { accountID, deviceID, messageID, left });
+      return left;
     },
     async welcome(device: DeviceRef, hello: Hello): Promise<void> {
       const { accountID, deviceID, deviceNo } = device;

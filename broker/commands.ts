@@ -80,6 +80,7 @@ export interface CommandLedger {
 
 const sameCommandMs = 10_000;
 const expiryPeriodMs = 1000;
+const triesMost = 3;
 
 /** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
 function isDue(row: CommandRow, boot: string): boolean {
@@ -91,6 +92,8 @@ interface Parts {
   readonly sender: CommandSender;
   /** Boot of each device that said hello on its present connection. */
   readonly boots: Map<number, string>;
+  /** Newest message that left on that connection: what is confirmed late is not sent again with each further one. */
+  readonly toldUpTo: Map<number, number>;
   lastIssuedMs: number;
 }
 
@@ -192,7 +195,12 @@ async function refusalFor(parts: Parts, request: CommandRequest, asked: NewComma
   return new AppError('throttled', 'a limit of the account was reached at that moment', { retryAfterS: 1 });
 }
 
-async function issue(parts: Parts, device: DeviceRef, request: CommandRequest): Promise<CommandRow> {
+async function issue(
+  parts: Parts,
+  device: DeviceRef,
+  request: CommandRequest,
+  tries: number = triesMost,
+): Promise<CommandRow> {
   const { db, log } = parts.options;
   const { feature, state, reason, issuer, accountID } = request;
   const { deviceNo } = device;
@@ -203,7 +211,12 @@ async function issue(parts: Parts, device: DeviceRef, request: CommandRequest): 
   const row = await record(parts, { accountID, commandID, batch: requestStatements(wish, request) });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
-  if (newest === null || !repeats(newest, wish)) throw await refusalFor(parts, request, wish);
+  if (newest === null || !repeats(newest, wish)) {
+    // What it was a repeat of has just ended. A restore is never turned away for that: it is tried as a new one.
+    const isAgain = !isLimited(request) && tries > 1 && (await deviceExists(db, deviceNo));
+    if (isAgain) return issue(parts, device, request, tries - 1);
+    throw await refusalFor(parts, request, wish);
+  }
   log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
   return sendNew(parts, newest);
 }
@@ -235,8 +248,11 @@ async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
   const { db, clock } = parts.options;
   const boot = parts.boots.get(device.deviceNo);
   if (boot === undefined) return;
-  for (const row of await undeliveredOf(db, device.deviceNo, clock.utcMs())) {
-    await parts.sender.message(row, boot);
+  const { deviceNo } = device;
+  for (const row of await undeliveredOf(db, deviceNo, clock.utcMs())) {
+    if (row.messageNo <= (parts.toldUpTo.get(deviceNo) ?? 0)) continue;
+    if (!(await parts.sender.message(row, boot))) return;
+    parts.toldUpTo.set(deviceNo, row.messageNo);
   }
 }
 
@@ -250,6 +266,7 @@ async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<voi
   ]);
   if (recorded?.changes !== 1) throw new AppError('not_found', 'the device was deleted');
   parts.boots.set(deviceNo, hello.boot);
+  parts.toldUpTo.delete(deviceNo);
   await parts.sender.welcome(device, hello);
   for (const row of await unfinishedOf(db, deviceNo)) {
     if (isDue(row, hello.boot)) await parts.sender.command(row, hello.boot);
@@ -291,7 +308,8 @@ function repeat(options: LedgerOptions, run: () => Promise<unknown>): Cancel {
 export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
   const queues = createQueues();
-  const parts: Parts = { options, sender: createSender(options), boots: new Map(), lastIssuedMs: 0 };
+  const sender = createSender(options);
+  const parts: Parts = { options, sender, boots: new Map(), toldUpTo: new Map(), lastIssuedMs: 0 };
   const stop = repeat(options, () => expire(options));
   return {
     async request(request) {
@@ -315,6 +333,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     onOffline: (device) =>
       queues.run(device.deviceNo, async () => {
         parts.boots.delete(device.deviceNo);
+        parts.toldUpTo.delete(device.deviceNo);
         await db.write([setOnline(device.deviceNo, false)]);
       }),
     expireDue: () => expire(options),

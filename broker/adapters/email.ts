@@ -58,8 +58,9 @@ function sendingOf(thrown: unknown): Sending {
   if (status === 0)
     return { kind: 'failed', reason: `the mail server cannot be reached (${code || 'unknown'})` };
   const reason = `the mail server answered ${status}`;
-  // 5xx to this mailbox or mail is for good (RFC 5321 section 4.2.1); a refused login is ours to mend.
-  const isFinal = status >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+  // 5xx to this mailbox or mail is for good (RFC 5321 section 4.2.1); a refused login or sender is ours to mend.
+  const command = 'command' in fault ? String(fault.command) : '';
+  const isFinal = status >= 500 && (code === 'EMESSAGE' || (code === 'EENVELOPE' && command === 'RCPT TO'));
   return isFinal ? { kind: 'gone', reason } : { kind: 'failed', reason };
 }
 

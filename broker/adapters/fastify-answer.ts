@@ -69,6 +69,24 @@ async function* jsonChunks(value: unknown): AsyncGenerator<string> {
   }
 }
 
+/** Does a piece of the work on a long answer when its turn has come. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** The same pieces, each made in its turn. */
+async function* paced(source: AsyncIterable<string>, inTurn: InTurn): AsyncGenerator<string> {
+  const pieces = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await inTurn(() => pieces.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // The client has gone: the reader behind the pieces ends too.
+    await pieces.return?.();
+  }
+}
+
 interface Head {
   readonly chunks: readonly string[];
   /** Null: `chunks` is everything. */
@@ -144,11 +162,21 @@ async function answerConditional(exchange: Exchange, source: AsyncIterable<strin
  */
 const stalledMs = 25_000;
 
+/** What a handler gave. */
+interface Result {
+  readonly result: unknown;
+  readonly inTurn: InTurn;
+}
+
 const isText = (value: unknown): value is AsyncIterable<string> | string =>
   typeof value === 'string' || isPages(value);
 
 /** An answer that is not JSON: a stream of text, which begins at once where it is live. */
-async function answerStream(exchange: Exchange, operation: Operation, result: unknown): Promise<unknown> {
+async function answerStream(
+  exchange: Exchange,
+  operation: Operation,
+  { result, inTurn }: Result,
+): Promise<unknown> {
   const { reply } = exchange;
   if (!isText(result)) throw new Error(`${operation.id} gave no text`);
   const type = operation.produces ?? 'text/csv';
@@ -161,7 +189,7 @@ async function answerStream(exchange: Exchange, operation: Operation, result: un
     reply.raw.setTimeout(stalledMs, () => void reply.raw.destroy());
     return reply.send(Readable.from(result, { objectMode: false }));
   }
-  return answerFlow(exchange, result);
+  return answerFlow(exchange, paced(result, inTurn));
 }
 
 /** Whole when it is short, else while it is made. */
@@ -187,13 +215,15 @@ export function sendJson(exchange: Exchange, text: string): Promise<unknown> {
 export async function sendAnswer(
   exchange: Exchange,
   operation: Operation,
-  result: unknown,
+  { result, inTurn }: Result,
 ): Promise<unknown> {
-  if (operation.produces !== undefined) return answerStream(exchange, operation, result);
+  if (operation.produces !== undefined) return answerStream(exchange, operation, { result, inTurn });
   const { reply } = exchange;
   void reply.type('application/json; charset=utf-8');
   if (operation.answerIsSecret === true) return reply.send(JSON.stringify(result));
-  if (operation.isConditional === true) return answerConditional(exchange, jsonChunks(result));
+  if (operation.isConditional === true) {
+    return answerConditional(exchange, paced(jsonChunks(result), inTurn));
+  }
   if (!holdsPages(result)) return sendText(exchange, JSON.stringify(result));
-  return answerFlow(exchange, jsonChunks(result));
+  return answerFlow(exchange, paced(jsonChunks(result), inTurn));
 }

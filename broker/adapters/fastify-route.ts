@@ -8,7 +8,8 @@ import { acceptsType } from '../api/negotiation.ts';
 import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
 import { type Checker, createChecker } from '../api/request.ts';
 import { roleCovers, tokenOf } from '../core/session.ts';
-import { jsonText, sendAnswer, sendJson } from './fastify-answer.ts';
+import type { PageTurns } from '../page-turns.ts';
+import { type InTurn, jsonText, sendAnswer, sendJson } from './fastify-answer.ts';
 import { parseJson } from './fastify-faults.ts';
 
 /** What the routes of one host share. */
@@ -16,6 +17,7 @@ export interface RouteHost {
   readonly app: FastifyInstance;
   readonly services: ApiServices;
   readonly admission: Admission;
+  readonly turns: PageTurns;
   /** The caller of a request by its header `authorization`. @throws AppError `unauthorized`. */
   readonly authenticate: (header: string | undefined) => Promise<Caller>;
   /** Set once a token was checked; a request that needs none has no entry. */
@@ -103,7 +105,9 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   const input = { params, query, body, caller, source, lastEventID: headerOf(request, 'last-event-id') };
   const header = headerOf(request, 'idempotency-key');
   if (header === null || caller === null || !takesKey(operation)) {
-    return sendAnswer(exchange, operation, await operation.run(input, services));
+    const accountID = caller?.accountID ?? '';
+    const inTurn: InTurn = (work) => route.turns.take(accountID, work);
+    return sendAnswer(exchange, operation, { result: await operation.run(input, services), inTurn });
   }
   const asked = { key: parseKey(header), operation, caller, asked: { params, query, body } };
   const answer = await runOnce(services, asked, async (watched) =>

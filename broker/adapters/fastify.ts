@@ -17,6 +17,7 @@ import { createPathTable } from '../api/negotiation.ts';
 import { createOpenapi } from '../api/openapi.ts';
 import type { ApiServices, Caller, Operation } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
+import { createPageTurns } from '../page-turns.ts';
 import { sendText } from './fastify-compress.ts';
 import {
   httpLimits,
@@ -254,7 +255,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const { services, rates = defaultRequestRates } = options;
   const bySession = (header: string | undefined) => authenticate(header, services);
   const admission = createAdmission(rates, services);
-  const routes = { ...host, services, admission, authenticate: options.authenticate ?? bySession };
+  const turns = createPageTurns();
+  const routes = { ...host, services, admission, turns, authenticate: options.authenticate ?? bySession };
   for (const operation of options.operations) addOperation(routes, operation);
   addProbes(host);
   await registerDocs(app, createOpenapi(options.operations, options.version, options.introduction));

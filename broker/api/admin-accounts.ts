@@ -247,7 +247,8 @@ at once, its devices and live streams end within five seconds; nothing is lost, 
 \`expirationTime\` opens it again. A \`maximumDevices\` below what is there deletes nothing: it only lets no further device in.
 An account that kept events as long as it could follows \`maximumRetainedDays\`; one that chose less keeps its choice. For
 the limits 0 means none. While an account is being deleted the answer is 422 \`conflict\`, except that \`isActive\` true takes
-back a deletion that waits because an engine is cut off after all. \`needsApproval\` false switches the second user off at
+back a deletion that waits because an engine is cut off after all. \`needsApproval\` true answers 422 \`conflict\` while a geozone
+of the account asks for an engine cut; false switches the second user off at
 once, which the account's own administrators cannot. Every change stands in the account's own audit log too.`,
   params: Type.Object({}),
   body: Type.Object(

@@ -2,7 +2,7 @@
 // of them is looked up. It must never hold up who is known to be right because of somebody else at the same address.
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Log } from '../../src/ports.ts';
-import { createRates, type RateLimit, type RateState } from '../core/rate.ts';
+import { createRates, type RateLimit, type RateState, type Rates } from '../core/rate.ts';
 import { tokenOf } from '../core/session.ts';
 import { networkOf } from '../core/source-network.ts';
 import { hashToken } from '../store/sessions.ts';
@@ -19,7 +19,8 @@ export const defaultRequestRates: RequestRates = {
   failures: { burst: 60, perS: 5 },
 };
 
-export interface Admission {
+/** Limits of one kind of requests. */
+export interface AdmissionLane {
   /** Before the token is looked up. @throws AppError `throttled`. */
   checkSource(source: string, authorization: string | undefined): void;
   /** The token was wrong. */
@@ -30,16 +31,33 @@ export interface Admission {
   headersOf(tokenHash: string): Readonly<Record<string, string>>;
 }
 
+export interface Admission extends AdmissionLane {
+  /** Commands to vehicles: who asks for something else too often can still release an engine. */
+  readonly orders: AdmissionLane;
+}
+
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** @param rates most requests of each kind; bounded in memory whatever comes. */
-export function createAdmission(
-  rates: RequestRates,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Admission {
-  const tokens = createRates(rates.token);
+interface LaneOptions {
+  /** Of the policy, in the headers. */
+  readonly name: string;
+  readonly rates: RequestRates;
+  readonly tokens: Rates;
+  /** True for a token that was right, in whichever lane. */
+  knows(tokenHash: string): boolean;
+}
+
+interface AdmissionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+function createLane(
+  { name, rates, tokens, knows }: LaneOptions,
+  { clock, log }: AdmissionPorts,
+): AdmissionLane {
   const failures = createRates(rates.failures);
-  const policy = `"token";q=${rates.token.burst};w=${seconds((rates.token.burst / rates.token.perS) * 1000)}`;
+  const policy = `"${name}";q=${rates.token.burst};w=${seconds((rates.token.burst / rates.token.perS) * 1000)}`;
   const refuse = (what: string, state: RateState): never => {
     throw new AppError('throttled', what, { retryAfterS: seconds(state.waitMs) });
   };
@@ -49,7 +67,7 @@ export function createAdmission(
       const network = networkOf(source);
       if (!failures.isSpent(network, nowMs)) return;
       const token = tokenOf(authorization);
-      if (token !== null && tokens.knows(hashToken(token))) return;
+      if (token !== null && knows(hashToken(token))) return;
       refuse('too many wrong tokens came from this address', failures.stateOf(network, nowMs));
     },
     noteFailure(source) {
@@ -70,8 +88,18 @@ export function createAdmission(
       const { left, fullMs } = tokens.stateOf(tokenHash, clock.monoMs());
       return {
         'ratelimit-policy': policy,
-        ratelimit: `"token";r=${left};t=${Math.ceil(fullMs / 1000)}`,
+        ratelimit: `"${name}";r=${left};t=${Math.ceil(fullMs / 1000)}`,
       };
     },
+  };
+}
+
+/** @param rates most requests of each kind and lane; bounded in memory whatever comes. */
+export function createAdmission(rates: RequestRates, ports: AdmissionPorts): Admission {
+  const [tokens, orderTokens] = [createRates(rates.token), createRates(rates.token)];
+  const knows = (tokenHash: string): boolean => tokens.knows(tokenHash) || orderTokens.knows(tokenHash);
+  return {
+    ...createLane({ name: 'token', rates, tokens, knows }, ports),
+    orders: createLane({ name: 'orders', rates, tokens: orderTokens, knows }, ports),
   };
 }

@@ -236,6 +236,7 @@ function endOperation(words: {
     result: approvalAnswer,
     errors: ['not_found', 'conflict'],
     effects: true,
+    isOrder: true,
     examples: {
       params: {},
       body: { approvalID: exampleID },

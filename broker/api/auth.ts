@@ -85,8 +85,8 @@ const logout = operation({
   access: 'viewer',
   tag: 'Authentication',
   summary: 'End the session of the token',
-  description: `Ends exactly the session whose token is sent. The names in the path must be those of the token, else
-404. The token is worth nothing afterwards: the same call again answers 401. Other sessions of the user go on.`,
+  description: `Ends exactly the session whose token is sent. The names in the path must be those of the token,
+else 404. The token is worth nothing afterwards: the same call again answers 401. Other sessions of the user go on.`,
   params: Type.Object({
     accountID: Type.String({ description: 'The account of the token' }),
     userID: Type.String({ description: 'The user of the token' }),

@@ -15,7 +15,7 @@ import {
   isAsked,
   isAwaited,
 } from '../store/approvals.ts';
-import { findCapFacts, isTripping, tripBreaker } from '../store/command-caps.ts';
+import { findCapFacts, isSettledNow, isTripping, tripBreaker } from '../store/command-caps.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';
 import { needDevice } from './devices.ts';
 import type { ApiServices } from './operation.ts';
@@ -31,6 +31,12 @@ export interface Wish {
 
 /** How long a request to a second user waits, unless the command would end before. */
 const approvalMs = 15 * 60_000;
+
+/** A request of this user could never be approved. */
+const tooNew = (): AppError =>
+  new AppError('conflict', 'you cannot ask for a cut yet: nothing was asked and nothing was sent', {
+    hint: 'It needs two users who have each had their role and password for a day. Let another operator ask.',
+  });
 
 /** Records a cut that waits for a second user, or gives the one that waits already. */
 async function ask(services: ApiServices, doer: Doer, request: CommandRequest): Promise<ApprovalRow> {
@@ -74,6 +80,7 @@ async function ask(services: ApiServices, doer: Doer, request: CommandRequest): 
   }
   // Without the rule the request is one that the ledger takes; it was switched off in between.
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
+  if (refusal === null && !(await isSettledNow(db, asker))) throw tooNew();
   throw (
     refusal ?? new AppError('throttled', 'the rules of the account changed meanwhile', { retryAfterS: 1 })
   );

@@ -129,6 +129,7 @@ withdrawing twice is no error. Withdrawing does not undo what was done: to relea
   result: commandAnswer,
   errors: ['not_found', 'conflict'],
   effects: true,
+  isOrder: true,
   examples: {
     params: {},
     body: { commandID: exampleID },

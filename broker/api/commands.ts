@@ -39,7 +39,9 @@ restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
 **Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for
 \`cutsPerHour\` engine cuts within an hour (20 unless the account says otherwise), an account for three times as many; asking
 a second user counts. One more opens the account's breaker: every further cut answers 422 \`conflict\` until an administrator
-other than who opened it resets it (\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited.`;
+other than who opened it resets it (\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited by these.
+Commands have a request limit of their own (\`RateLimit-Policy: "orders"\`): however often the same token asks for other
+things, a restore is taken.`;
 
 const feature = operation({
   id: 'commandFeature',
@@ -81,6 +83,7 @@ The members may be sent flat or under a root member \`data\`; \`deviceid\` is un
   result: commandAnswer,
   errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
   effects: true,
+  isOrder: true,
   examples: {
     params: {},
     body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
@@ -165,6 +168,7 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   result: commandAnswer,
   errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
   effects: true,
+  isOrder: true,
   examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
   run: ({ params, caller, source }, services) =>
     orderCommand(services, { caller, source }, { deviceID: params.device, ...wishOf(params.newStatusCode) }),
@@ -199,6 +203,7 @@ has read its relay back. ${lifeOfCommand}`,
     result: deviceShape,
     errors: ['not_found', 'unsupported', 'conflict', 'throttled'],
     effects: true,
+    isOrder: true,
     examples: {
       params: {},
       body: { deviceID: 'truck-17', state: words.state },

@@ -67,10 +67,10 @@ const requestHeaders: Readonly<Record<string, Json>> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     ...optional,
-    description: `A random text of your own for one thing that you want done. A request that is sent again with the same
-key within 24 hours is answered like the first and not carried out again.`,
+    // No example: the page at /docs would send it with every request, and the second one would not be carried out.
+    description: `A random text of your own for one thing that you want done, best a UUID. A request that is sent again
+with the same key within 24 hours is answered like the first and not carried out again.`,
     schema: { type: 'string', minLength: 1, maxLength: 255 },
-    example: '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
   },
   IfNoneMatch: {
     name: 'If-None-Match',

@@ -90,8 +90,8 @@ rule's ways was open then: to have machines and people judged apart make two rul
 inbox all the same.
 
 **Quiet hours** hold back e-mail and push, not webhooks. What is held back is not sent later; it is in the inbox. A day
-is the one on which they begin; \`from\` equal to \`to\` is the whole day. Panic (63553), Tamper (63621) and loss of power (64787,
-64791) pass unless \`exceptUrgent\` is false.
+is the one on which they begin; \`from\` equal to \`to\` is the whole day. Panic (63553), Tamper (63621) and loss of power
+(64787, 64791) pass unless \`exceptUrgent\` is false.
 
 **Late events**, which arrive more than 15 minutes after they happened, are told by webhook and e-mail with \`late\` true; by push
 only if they are of the urgent codes above. A vehicle's clock that runs more than a day ahead is not believed: then the time of

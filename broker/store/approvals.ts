@@ -133,14 +133,18 @@ export function isAsked(approvalID: string): Statement {
   return sql`EXISTS (SELECT 1 FROM approvals WHERE approval_id = ${approvalID})`;
 }
 
-/** Records a request unless one waits already, the rule does not hold, or a limit stands against it. */
+/**
+ * Records a request unless one waits already, the rule does not hold, or a limit stands against it; nor that of a user who
+ * could not be one of two, as nobody could approve it while it stands in the way of others.
+ */
 export function insertApproval(asker: Asker, approval: NewApproval): Statement {
   return sql`INSERT INTO approvals (approval_id, device_no, approval_state, reason, requested_by, requested_ms,
       expires_ms, command_expires_ms)
     SELECT ${approval.approvalID}, d.device_no, 'pending', ${approval.reason}, ${asker.userID},
       ${approval.requestedMs}, ${approval.expiresMs}, ${approval.commandExpiresMs}
     FROM devices d WHERE d.device_no = ${approval.deviceNo} AND d.account_id = ${asker.accountID}
-      AND NOT ${isAwaited(approval.deviceNo)} AND ${isPermitted(asker, approvedWish, 'approval')}`;
+      AND NOT ${isAwaited(approval.deviceNo)} AND ${isSettled(asker)}
+      AND ${isPermitted(asker, approvedWish, 'approval')}`;
 }
 
 /** A user who decides about a request. */

@@ -71,10 +71,15 @@ export function settledBeforeS({ atMs }: Pick<Asker, 'atMs'>): number {
   return Math.floor(atMs / 1000) - settledS;
 }
 
-/** Condition: the user has had his rights and his password long enough to count as a second person. */
+/** Condition: the user may give commands and has had his rights and his password long enough to count as a second person. */
 export function isSettled(asker: Asker): Statement {
   return sql`EXISTS (SELECT 1 FROM users su WHERE su.account_id = ${asker.accountID} AND su.user_id = ${asker.userID}
-    AND su.is_active = 1 AND su.granted_s <= ${settledBeforeS(asker)})`;
+    AND su.is_active = 1 AND su.role IN ('operator', 'admin') AND su.granted_s <= ${settledBeforeS(asker)})`;
+}
+
+/** The same, of a user as he stands now. */
+export async function isSettledNow(db: Database, asker: Asker): Promise<boolean> {
+  return (await db.read(sql`SELECT 1 AS there WHERE ${isSettled(asker)}`)).length > 0;
 }
 
 /** Condition: the breaker is open and this user may close it. */

@@ -75,7 +75,10 @@ export function roomForGeozone(accountID: string): Statement {
 }
 
 /** Automations by which a zone cuts an engine; a safe one (`...EngineOn`) is none of them. */
-export const cuttingSwitches = ['arrivalEngineOff', 'departureEngineOff'] as const satisfies readonly ZoneSwitch[];
+export const cuttingSwitches = [
+  'arrivalEngineOff',
+  'departureEngineOff',
+] as const satisfies readonly ZoneSwitch[];
 
 // The column holds names in quotes and nothing that people write.
 const isCutting = sql`(switches LIKE '%"arrivalEngineOff"%' OR switches LIKE '%"departureEngineOff"%')`;

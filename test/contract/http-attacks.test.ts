@@ -128,7 +128,7 @@ describe('a source with many addresses', () => {
 
 describe('a client that asks and never reads', () => {
   it('is cut, and gives back its place among the exports', { timeout: 60_000 }, async () => {
-    const service = await startHttpService({ stalledMs: 400 });
+    const service = await startHttpService({ stalledMs: 4000 });
     const sockets: Socket[] = [];
     try {
       await service.account('acme');
@@ -146,12 +146,15 @@ describe('a client that asks and never reads', () => {
         sockets.push(socket.on('error', () => undefined));
         socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\n\r\n`);
         // It takes the first bytes, so that the answer has begun, and then no more.
-        return new Promise<void>((resolve) => socket.once('data', () => resolve(void socket.pause())));
+        return new Promise<void>((resolve) => {
+          socket.once('data', () => resolve(void socket.pause()));
+          socket.once('close', () => resolve());
+        });
       });
       await Promise.all(ends);
       expect((await service.call({ path, token })).status).toBe(503);
       let answer = await service.call({ path, token });
-      for (let tries = 0; tries < 200 && answer.status === 503; tries++) {
+      for (let tries = 0; tries < 400 && answer.status === 503; tries++) {
         await pause(100);
         answer = await service.call({ path, token });
       }

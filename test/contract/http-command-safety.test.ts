@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { mayApprove } from '../../broker/store/approvals.ts';
 import { keysMost } from '../../broker/store/idempotency.ts';
+import { sql } from '../../src/sql.ts';
 import { type HttpServiceLimits, startHttpService } from '../support/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
@@ -26,8 +28,7 @@ async function start(limits: HttpServiceLimits = {}) {
     path: string,
     body: unknown,
     { token = tokens.olga, from = '127.0.0.1', headers = {} } = {},
-  ) =>
-    service.call({ method: 'POST', path: `/api/v1${path}/authorization`, token, body, from, headers });
+  ) => service.call({ method: 'POST', path: `/api/v1${path}/authorization`, token, body, from, headers });
   const restore = { deviceID: 'truck-1', feature: 'enginecutoff', state: '0' };
   return { service, tokens, post, restore };
 }
@@ -46,8 +47,7 @@ describe('a restore', () => {
   it('comes through although the same token asks for other things too often', async () => {
     const { service, tokens, post, restore } = await start({ rates });
     let last = 200;
-    for (let at = 0; at < 8; at++)
-      last = (await service.call({ path: reading, token: tokens.olga })).status;
+    for (let at = 0; at < 8; at++) last = (await service.call({ path: reading, token: tokens.olga })).status;
     expect(last).toBe(503);
     expect(seen(await post('/command/feature', restore))).toEqual(ordered);
     const update = { deviceID: 'truck-1', state: '0' };
@@ -113,7 +113,9 @@ describe('a geozone that asks for an engine cut', () => {
       expect((await post('/geozone/updategeozone', kept)).status).toBe(200);
       const zones = await service.rows('SELECT geozone_id, switches FROM geozones');
       expect(zones).toEqual([{ geozone_id: 'depot', switches: '["arrivalEngineOn"]' }]);
-      const audit = await service.rows("SELECT action FROM audit WHERE action LIKE 'geozone.%' ORDER BY audit_no");
+      const audit = await service.rows(
+        "SELECT action FROM audit WHERE action LIKE 'geozone.%' ORDER BY audit_no",
+      );
       expect(audit).toEqual([{ action: 'geozone.create' }, { action: 'geozone.update' }]);
     },
   );
@@ -160,6 +162,22 @@ describe('an approval', () => {
     expect((await post('/command/approve', { approvalID }, { token: otto })).status).toBe(200);
   });
 
+  it('is not asked for by who could not be one of two: nobody could approve it, and it would stand in the way', async () => {
+    const { service, tokens, post } = await start();
+    await service.sql('UPDATE accounts SET needs_approval = 1');
+    await service.sql(
+      `UPDATE users SET granted_s = ${Math.floor(Date.now() / 1000) - 60} WHERE user_id = 'olga'`,
+    );
+    const early = await post('/command/feature', cut);
+    expect(seen(early)).toEqual(conflict);
+    expect(early.json()['error']).toMatchObject({ message: expect.stringContaining('nothing was asked') });
+    expect((await post('/command/feature', cut, { token: tokens.admin })).json()).toMatchObject({
+      commandState: 'approval',
+    });
+    // Now one waits that others can approve: he is told of it.
+    expect((await post('/command/feature', cut)).json()).toMatchObject({ commandState: 'approval' });
+  });
+
   it('is lost with the device, also when a new one has its name', async () => {
     const { service, tokens, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
@@ -174,19 +192,29 @@ describe('an approval', () => {
   });
 
   it.each([
-    ['suspended', "UPDATE users SET is_active = 0 WHERE user_id = 'otto'"],
-    ['demoted', "UPDATE users SET role = 'viewer', granted_s = 1 WHERE user_id = 'otto'"],
-    ['deleted', "DELETE FROM users WHERE user_id = 'otto'"],
-  ])('of who was %s while his call was under way gives no command', async (_how, change) => {
+    ['suspended', ["UPDATE users SET is_active = 0 WHERE user_id = 'otto'"]],
+    ['demoted', ["UPDATE users SET role = 'viewer' WHERE user_id = 'otto'"]],
+    [
+      'deleted',
+      ['sessions', 'group_users', 'users'].map((table) => `DELETE FROM ${table} WHERE user_id = 'otto'`),
+    ],
+    ['limited to other devices', ["UPDATE users SET sees_all = 0 WHERE user_id = 'otto'"]],
+  ])('is not that of a user who was %s after his token was checked', async (_how, changes) => {
     const { service, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
-    const { approvalID } = (await post('/command/feature', cut)).json();
-    const otto = await service.login('acme', 'otto');
-    // His token is checked before his rights are taken; the statement that approves comes after.
-    const answer = post('/command/approve', { approvalID }, { token: otto });
-    await service.sql(change);
-    expect((await answer).status).not.toBe(200);
-    expect(await service.rows('SELECT command_id FROM commands')).toEqual([]);
+    const approvalID = String((await post('/command/feature', cut)).json()['approvalID']);
+    const scope = { accountID: 'acme', limitedTo: 'otto' };
+    const decider = { accountID: 'acme', userID: 'otto', isAdmin: false, atMs: Date.now() + 1000, scope };
+    const question = sql`SELECT 1 AS may WHERE ${mayApprove({ approvalID, decider })}`;
+    await service.sql("INSERT INTO device_groups (account_id, group_id) VALUES ('acme', 'all')");
+    await service.sql(
+      'INSERT INTO group_devices SELECT d.device_no, g.group_no FROM devices d, device_groups g',
+    );
+    await service.sql("INSERT INTO group_users SELECT 'acme', 'otto', group_no FROM device_groups");
+    expect(await service.db.read(question)).toHaveLength(1);
+    if (changes[0]?.includes('sees_all')) await service.sql("DELETE FROM group_users WHERE user_id = 'otto'");
+    for (const change of changes) await service.sql(change);
+    expect(await service.db.read(question)).toEqual([]);
   });
 });
 
@@ -221,7 +249,7 @@ describe('over a file with a writing and a reading thread', () => {
         `SELECT COUNT(*) AS made FROM commands WHERE approval_id = '${String(approvalID)}'`,
       );
       expect(Number(made[0]?.['made'])).toBeLessThanOrEqual(1);
-      const unfinished = await service.rows("SELECT state FROM commands WHERE is_final = 0");
+      const unfinished = await service.rows('SELECT state FROM commands WHERE is_final = 0');
       expect(unfinished.length).toBeLessThanOrEqual(1);
       await post('/command/feature', restore, { token: otto });
       expect(await service.rows('SELECT state FROM commands WHERE is_final = 0')).toEqual([{ state: '0' }]);
@@ -240,8 +268,8 @@ describe('over a file with a writing and a reading thread', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(await service.rows('SELECT COUNT(*) AS cuts FROM commands')).toEqual([{ cuts: 3 }]);
-    expect(await service.rows("SELECT COUNT(*) AS trips FROM audit WHERE action = 'command.tripbreaker'")).toEqual([
-      { trips: 1 },
-    ]);
+    expect(
+      await service.rows("SELECT COUNT(*) AS trips FROM audit WHERE action = 'command.tripbreaker'"),
+    ).toEqual([{ trips: 1 }]);
   });
 });

@@ -363,6 +363,37 @@ describe('a delivery', () => {
     expect(await service.rows("SELECT 1 FROM deliveries WHERE state <> 'sent'")).toEqual([]);
   });
 
+  it('that a path of a host refuses holds up no other path of it', async () => {
+    receiver.status.set('/gone', 404);
+    await putRule({ webhook: { url: receiver.url('/gone') }, silenceS: 0 });
+    await putRule({ ruleID: 'r2', webhook: { url: receiver.url('/alive') }, silenceS: 0 });
+    for (let at = 0; at < 5; at += 1) await happen(panic);
+    expect([receiver.of('/alive').length, receiver.of('/gone').length]).toEqual([5, 1]);
+  });
+
+  it('of a panic waits half a minute at most for a target that failed for hours', async () => {
+    receiver.status.set('/hook', 503);
+    await putRule({ statusCodes: [panic, 62_465], webhook: { url: receiver.url('/hook') }, silenceS: 0 });
+    await happen(62_465);
+    for (let attempt = 1; attempt < 8; attempt += 1) {
+      advance(3_601_000);
+      await service.notices.runAll();
+    }
+    // As far away as it can be.
+    await service.sql(`UPDATE deliveries SET next_ms = ${Date.now() + totalMs + 3_600_000}`);
+    receiver.status.delete('/hook');
+    const failed = receiver.of('/hook').length;
+    await happen(62_465);
+    await happen(panic);
+    expect(receiver.of('/hook')).toHaveLength(failed);
+    advance(31_000);
+    await service.notices.runAll();
+    expect(receiver.posts.slice(failed).map(({ text }) => JSON.parse(text).statusCode)).toEqual([panic]);
+    advance(3_600_000);
+    await service.notices.runAll();
+    expect(await service.rows("SELECT 1 FROM deliveries WHERE state <> 'sent'")).toEqual([]);
+  });
+
   it('shows the host of a webhook and not its path, also in the log', async () => {
     receiver.status.set('/secret-path', 500);
     await putRule({ webhook: { url: receiver.url('/secret-path') } });

@@ -142,6 +142,48 @@ describe('the notifier', () => {
     ]);
   });
 
+  it('of an account with too much that waits writes one row an event, however many it would tell', async () => {
+    const addresses = Array.from({ length: 20 }, (_, at) => `user${at}@example.com`);
+    const many = { ...rule, email: { addresses } };
+    for (let at = 0; at < 10; at += 1) {
+      await db.write([
+        putRule({ accountID: 'acme', ruleID: `m${at}`, definition: many, secret: 's', nowMs: 1 }),
+      ]);
+    }
+    await run(`INSERT INTO deliveries (account_id, event_no, rule_no, channel, target, lane, state, next_ms, created_ms,
+        since_ms)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+      SELECT 'acme', -i, 0, 'webhook', '', 'x', 'pending', 1, 1, 1 FROM n`);
+    await store([panic, panic, panic]);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await notifier.close();
+    expect(await count('SELECT 1 FROM notifications')).toBe(3);
+    expect(await count("SELECT 1 FROM deliveries WHERE event_no > 0 AND state = 'dead'")).toBe(3);
+    expect(await count('SELECT 1 FROM deliveries')).toBe(10_003);
+  });
+
+  it('reads only the episodes that its events are about, however many a vehicle has made', async () => {
+    await run(`INSERT INTO notification_episodes (rule_no, device_no, status_code, subject, fired, ended, changed_ms)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      SELECT 1, 1, 61968, 'zone-' || i, '[1]', '[]', 1 FROM n`);
+    await store([panic]);
+    let rowsRead = 0;
+    const counting: Database = {
+      ...flaky(() => 'no'),
+      async read(statement) {
+        const rows = await db.read(statement);
+        rowsRead += rows.length;
+        return rows;
+      },
+    };
+    const notifier = notifierOf(counting);
+    await notifier.runAll();
+    await notifier.close();
+    expect(await count('SELECT 1 FROM deliveries')).toBe(1);
+    expect(rowsRead).toBeLessThan(20);
+  });
+
   it('begins with what comes after the migration, not with the past', async () => {
     await db.close();
     db = openSqlite({ path: ':memory:', pageSize: 4096 });
@@ -205,6 +247,39 @@ describe('deliveries', () => {
     await delivery.close();
     expect(await count("SELECT 1 FROM deliveries WHERE lane = 'hangs' AND state = 'pending'")).toBe(50);
     expect(await count("SELECT 1 FROM deliveries WHERE state = 'sent'")).toBe(100);
+  });
+
+  it('of accounts with slow targets and a long row leave the next free place to another account', async () => {
+    await store([panic]);
+    const notifier = notifierOf(db);
+    await notifier.runAll();
+    await run('DELETE FROM deliveries');
+    const hosts = Array.from({ length: 60 }, (_, at) => `slow${at}`);
+    await due(hosts, 20);
+    // Ten hosts of each of six accounts: more than all places.
+    await run(`UPDATE deliveries SET account_id = 'a' || (rule_no % 6)`);
+    let calls = 0;
+    let callsBefore = 0;
+    let told = -1;
+    const senders = sendersOf(async ({ url }) => {
+      if (new URL(url).hostname === 'hooks.example.com') told = calls - callsBefore;
+      calls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { kind: 'sent' };
+    });
+    const delivery = createDelivery({ db, clock, entropy, log, senders });
+    await expect.poll(() => calls, { timeout: 20_000, interval: 5 }).toBeGreaterThanOrEqual(32);
+    callsBefore = calls;
+    await run(
+      "UPDATE notification_rules SET definition = replace(definition, '[63553]', '[]') WHERE rule_id <> 'r1'",
+    );
+    await store([panic]);
+    await notifier.runAll();
+    delivery.wake();
+    await expect.poll(() => told, { timeout: 20_000, interval: 5 }).toBeGreaterThanOrEqual(0);
+    expect(told).toBeLessThan(200);
+    await delivery.close();
+    await notifier.close();
   });
 
   it('of two processes are sent once', async () => {

@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -264,6 +264,28 @@ describe('a webhook', () => {
     });
     expect(await open(call(receiver.url))).toEqual({ kind: 'failed', reason: 'answered 302' });
     expect(receiver.received.map(({ path }) => path)).toEqual(['/', '/', '/']);
+  });
+
+  it('that switches protocols, hangs up or talks nonsense fails and gives its place back', async () => {
+    const answers = [
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\n\r\n',
+      'SSH-2.0-OpenSSH_9.2\r\n',
+      '',
+    ];
+    for (const answer of answers) {
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => void socket.end(answer));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      expect([answer, await open(call(`http://127.0.0.1:${port}/`))]).toMatchObject([
+        answer,
+        { kind: 'failed' },
+      ]);
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   it('that cannot be reached fails without telling where it is', async () => {

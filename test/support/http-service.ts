@@ -14,7 +14,7 @@ import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite, openSqliteThreads } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Log, LogFields, Statement } from '../../src/ports.ts';
 import { createOfflineSenders } from './senders.ts';
@@ -43,6 +43,8 @@ export interface HttpServiceLimits {
   readonly stalledMs?: number;
   /** The ways out to people; without them nothing leaves this process. */
   readonly senders?: Senders;
+  /** A file, worked on by two threads as in the program; without it the store is in memory. */
+  readonly databasePath?: string;
 }
 
 /** Limits that no test reaches by accident: what they do has tests of its own. */
@@ -58,7 +60,11 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   let laterMs = 0;
   const clock = { ...system, utcMs: () => system.utcMs() + laterMs, monoMs: () => system.monoMs() + laterMs };
   const logLines: string[] = [];
-  const db = openSqlite({ path: ':memory:', pageSize: 4096 });
+  const { databasePath: path, ...otherLimits } = limits;
+  const db =
+    path === undefined
+      ? openSqlite({ path: ':memory:', pageSize: 4096 })
+      : await openSqliteThreads({ path, pageSize: 4096 });
   const signer = createSigner(generateSigningKey().privatePem);
   const log = recordingLog(logLines);
   const broker = await createBroker({
@@ -72,7 +78,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   });
   const passwords = createPasswords();
   const firmwareHosts = ['updates.example.com'];
-  const { senders = createOfflineSenders(), ...hostLimits } = limits;
+  const { senders = createOfflineSenders(), ...hostLimits } = otherLimits;
   const services = createServices({ broker: broker.services, passwords, senders, firmwareHosts });
   let faults: string[] = [];
   const http = await createHttpServer({

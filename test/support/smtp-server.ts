@@ -16,10 +16,19 @@ export interface SmtpServer {
   close(): Promise<void>;
 }
 
+/** What makes the server insist on STARTTLS and a login. */
+export interface SmtpLogin {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly user: string;
+  readonly password: string;
+}
+
 /** @param python an interpreter with aiosmtpd; see `requires`. */
-export async function startSmtpServer(python: string): Promise<SmtpServer> {
+export async function startSmtpServer(python: string, login: SmtpLogin | null = null): Promise<SmtpServer> {
   const script = fileURLToPath(new URL('./smtp-server.py', import.meta.url));
-  const child = spawn(python, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const strict = login === null ? [] : [login.certFile, login.keyFile, login.user, login.password];
+  const child = spawn(python, [script, ...strict], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const mails: AcceptedMail[] = [];
   const lines = createInterface({ input: child.stdout });

@@ -22,7 +22,7 @@ const panic = 63_553;
 const location = 61_472;
 const batches = 60;
 const alarmsOfBatch = 5;
-const kills = 5;
+const kills = 4;
 
 interface Told {
   readonly id: string;

@@ -51,7 +51,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function bench() {
+/** @param afterWrite happens between each write of the ledger and what it reads next. */
+async function bench(afterWrite: (db: Database) => Promise<unknown> = async () => undefined) {
   const db = await openBenchDatabase();
   const clock = createBenchClock();
   const log = createBenchLog();
@@ -63,7 +64,14 @@ async function bench() {
     return isConnected;
   };
   const commits = createGroupCommit({ db, clock, log });
-  const grouped: Database = { ...db, write: (batch) => commits.write(batch) };
+  const grouped: Database = {
+    ...db,
+    write: async (batch) => {
+      const results = await commits.write(batch);
+      await afterWrite(db);
+      return results;
+    },
+  };
   const ledger = createCommandLedger({
     db: grouped,
     clock,
@@ -422,10 +430,25 @@ describe('a restore after the clock was set back', () => {
     clock.advance(100);
     const cut = await request({ issuer: 'otto' });
     await report(cut.commandID, 'confirmed');
-    await db.write([sql`UPDATE commands SET issued_ms = issued_ms + 200 WHERE command_id = ${first.commandID}`]);
+    await db.write([
+      sql`UPDATE commands SET issued_ms = issued_ms + 200 WHERE command_id = ${first.commandID}`,
+    ]);
     clock.advance(150);
     expect((await request({ state: '0' })).commandID).not.toBe(first.commandID);
   });
+});
+
+test('a restore that was the same as another is a new one when that one ends in the same moment', async () => {
+  let isEnding = false;
+  const { request } = await bench(async (db) => {
+    if (isEnding) await db.write([sql`UPDATE commands SET command_state = 'refused', is_final = 1`]);
+    isEnding = false;
+  });
+  const first = await request({ state: '0' });
+  isEnding = true;
+  const second = await request({ state: '0' });
+  expect(second.commandID).not.toBe(first.commandID);
+  expect(second).toMatchObject({ commandState: 'requested', isFinal: false });
 });
 
 describe('expiry', () => {
@@ -588,6 +611,27 @@ describe('beside the commands', () => {
     await of.hello('b3');
     await settle(of.clock, of.ledger.sendMessages(of.device));
     expect(notes()).toHaveLength(2);
+  });
+
+  test('a message is not sent again over one connection because a further one was written', async () => {
+    const of = await bench();
+    const { deviceNo } = of.device;
+    await of.hello('b1');
+    const write = async (messageID: string) => {
+      const sentMs = Math.round(of.clock.utcMs());
+      await of.db.write([insertMessage({ messageID, deviceNo, text: 'hi', sender: 'olga', sentMs })]);
+      await settle(of.clock, of.ledger.sendMessages(of.device));
+    };
+    of.sent.length = 0;
+    for (const messageID of ['m1', 'm2', 'm3']) await write(messageID);
+    expect(of.sent).toHaveLength(3);
+    of.setConnected(false);
+    await write('m4');
+    of.setConnected(true);
+    await settle(of.clock, of.ledger.sendMessages(of.device));
+    expect(of.sent, 'what did not leave is tried again').toHaveLength(5);
+    await of.hello('b1');
+    expect(of.sent.filter(({ verb }) => verb === 'commands')).toHaveLength(9);
   });
 
   test('what was written a week ago is not sent any more', async () => {

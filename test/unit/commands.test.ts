@@ -364,10 +364,7 @@ describe('an envelope', () => {
       rig.at(driving(10_000));
       rig.envelope(command({ state, expiresMs: startUtcMs + 5000 }));
       rig.at(parked(200_000));
-      expect(rig.log.slice(-2)).toEqual([
-        'expired: expired on arrival',
-        'superseded: a newer command came',
-      ]);
+      expect(rig.log.slice(-2)).toEqual(['expired: expired on arrival', 'superseded: a newer command came']);
       expect(rig.drives).toEqual([]);
     }
   });

@@ -1,6 +1,7 @@
 // Whom an event is told to: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { definitionOf } from '../../broker/api/rule-shapes.ts';
 import {
   decideFirings,
   type Episode,
@@ -17,6 +18,7 @@ const panicOff = 63554;
 const arrive = 61968;
 const ignitionOn = 62465;
 const secondMs = 1000;
+const dayMs = 86_400_000;
 const startMs = Date.UTC(2026, 10, 20, 12, 0);
 
 const rule: Rule = {
@@ -123,6 +125,17 @@ describe('a rule', () => {
     expect(tell([strict], [[0]])).toEqual([[['r1', 'webhook']]]);
   });
 
+  it('of an unknown time zone has no quiet hours, and does not stop the others', () => {
+    const quietHours = {
+      timeZone: 'Mars/Olympus',
+      from: '00:00',
+      to: '00:00',
+      weekdays: [5],
+      exceptUrgent: false,
+    };
+    expect(tell([{ ...rule, quietHours }], [[0]])).toEqual([all]);
+  });
+
   it('that could tell nobody in quiet hours has told nothing: the next one is news', () => {
     const quietHours = { timeZone: 'UTC', from: '10:00', to: '12:01', weekdays: [5], exceptUrgent: false };
     const quiet = { ...rule, webhook: null, quietHours };
@@ -130,6 +143,41 @@ describe('a rule', () => {
     const at = (atMs: number) =>
       decideFirings([quiet], { ...happening, atMs }, { groups: [], episodes, nowMs: atMs }).length;
     expect([at(startMs), at(startMs + 60_000), at(startMs + 61_000)]).toEqual([0, 1, 0]);
+  });
+});
+
+describe('a panic', () => {
+  const off = { statusCode: panicOff };
+
+  it('reaches people at three in the morning, unless somebody asked for the contrary', () => {
+    const quietHours = { timeZone: 'America/Toronto', from: '22:00', to: '06:00' };
+    const body = { ruleID: 'r1', statusCodes: 'alerts' as const, quietHours, push: {} };
+    const byDefault = { ...definitionOf(body), ruleNo: 1, ruleID: 'r1' };
+    const strict = definitionOf({ ...body, quietHours: { ...quietHours, exceptUrgent: false } });
+    const threeInTheMorning = Date.UTC(2026, 10, 21, 8, 0);
+    expect(tell([byDefault], [[0]], threeInTheMorning)).toEqual([[['r1', 'push']]]);
+    expect(tell([{ ...byDefault, ...strict }], [[0]], threeInTheMorning)).toEqual([[]]);
+  });
+
+  it('that is pressed again after its release is told again, however soon', () => {
+    expect(tell([rule], [[0], [1, off], [2], [3, off], [4]])).toEqual([all, [], all, [], all]);
+  });
+
+  it('on two vehicles is told twice, and the release on one ends nothing on the other', () => {
+    const other = { deviceNo: 8, deviceID: 'truck-18' };
+    expect(tell([rule], [[0], [0, other], [1, { ...off, ...other }], [2], [3, other]])).toEqual([
+      all,
+      all,
+      [],
+      [],
+      all,
+    ]);
+  });
+
+  it('that comes an hour late, by night, is told on every way', () => {
+    const quietHours = { timeZone: 'UTC', from: '00:00', to: '00:00', weekdays: [1, 2, 3, 4, 5, 6, 7] };
+    const quiet = { ...rule, quietHours: { ...quietHours, exceptUrgent: true } };
+    expect(tell([quiet], [[-3600, { isLate: true }], [0]])).toEqual([all, all]);
   });
 });
 
@@ -225,6 +273,49 @@ describe('quiet hours', () => {
     // 2026-03-08: at 02:00 the clock of Toronto jumps to 03:00; 06:00 is 10:00 UTC and no longer 11:00.
     expect(isQuiet(night, Date.UTC(2026, 2, 9, 9, 59))).toBe(true);
     expect(isQuiet(night, Date.UTC(2026, 2, 9, 10, 0))).toBe(false);
+  });
+
+  it('are what a calendar says, minute by minute, over every change of the clock and in zones of half hours', () => {
+    // The day before the change, of either direction; Lord Howe changes by half an hour.
+    const changes: readonly (readonly [string, number])[] = [
+      ['America/Toronto', Date.UTC(2026, 2, 7)],
+      ['America/Toronto', Date.UTC(2026, 9, 31)],
+      ['Europe/Berlin', Date.UTC(2026, 2, 28)],
+      ['Europe/Berlin', Date.UTC(2026, 9, 24)],
+      ['Australia/Lord_Howe', Date.UTC(2026, 3, 4)],
+      ['Australia/Lord_Howe', Date.UTC(2026, 9, 3)],
+      ['America/St_Johns', Date.UTC(2026, 9, 31)],
+      ['Asia/Kolkata', Date.UTC(2026, 0, 1)],
+      ['Asia/Kathmandu', Date.UTC(2026, 0, 1)],
+    ];
+    const minute = fc.nat({ max: 1439 });
+    const days = fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...changes),
+        minute,
+        minute,
+        days,
+        ([timeZone, since], from, to, weekdays) => {
+          const text = (at: number) => new Date(at * 60_000).toISOString().slice(11, 16);
+          const one = hours({ timeZone, from: text(from), to: text(to), weekdays });
+          const offset = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+          for (let atMs = since; atMs < since + 3 * dayMs; atMs += 60_000) {
+            const [, sign = '+', h = '0', m = '0'] = /GMT([+-])(\d\d):(\d\d)/.exec(offset.format(atMs)) ?? [];
+            const wallMs = atMs + Number(`${sign}1`) * (Number(h) * 60 + Number(m)) * 60_000;
+            const today = Math.floor(wallMs / dayMs) * dayMs;
+            const isQuietDay = [today - dayMs, today].some((day) => {
+              const begin = day + from * 60_000;
+              const end = day + to * 60_000 + (to > from ? 0 : dayMs);
+              return weekdays.includes(new Date(day).getUTCDay() || 7) && begin <= wallMs && wallMs < end;
+            });
+            if (isQuiet(one, atMs) !== isQuietDay)
+              throw new Error(`${timeZone} ${new Date(atMs).toISOString()}`);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   it('of equal ends last the whole day, and of a day without night only that', () => {
