@@ -192,7 +192,9 @@ async function refusalFor(parts: Parts, request: CommandRequest, asked: NewComma
   if (refusal !== null) return refusal;
   if (!(await deviceExists(db, asked.deviceNo)))
     return new AppError('not_found', 'the device was deleted meanwhile');
-  return new AppError('throttled', 'a limit of the account was reached at that moment', { retryAfterS: 1 });
+  const message =
+    'the command was not recorded and not sent: a limit or rule of the account changed meanwhile';
+  return new AppError('throttled', message, { retryAfterS: 1 });
 }
 
 async function issue(
@@ -236,7 +238,9 @@ async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): 
   const results = await db.write(batch);
   const fresh = (await findCommand(db, request)) ?? row;
   if (results.slice(-2).every((result) => result.changes === 0) && fresh.commandState !== 'cancelled') {
-    throw new AppError('conflict', `the command cannot be withdrawn: it is ${fresh.commandState}`);
+    throw new AppError('conflict', `the command cannot be withdrawn: it is ${fresh.commandState}`, {
+      hint: 'Nothing was changed. To release an engine ask for enginecutoff 0; to lock the cargo for cargoaccess 0.',
+    });
   }
   log.info('command withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
   const boot = parts.boots.get(row.deviceNo);

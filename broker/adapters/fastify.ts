@@ -177,7 +177,7 @@ function addUnknownPaths({ app, options }: Host): void {
     // A known verb that found no route has a variable that is too long: no such object.
     if (allowed.length === 0 || allowed.includes(request.method)) {
       throw new AppError('not_found', `there is nothing at ${path}`, {
-        hint: 'The paths are listed at /docs.',
+        hint: 'The paths are listed at /docs; all but login and logout end in /authorization.',
       });
     }
     void reply.header('allow', allowed.join(', '));

@@ -163,7 +163,8 @@ const changeAccount = operation({
   description: `Changes the given settings of the caller's own account; any other \`accountID\` answers 404.
 
 \`needsApproval\` true: from now on an engine cut needs a second user. While a geozone of the account asks for an engine cut
-(\`...EngineOff\`) the answer is 422 \`conflict\` and nothing is changed: switch that off first. Switching it off is never done by one person at once:
+(\`...EngineOff\`) the answer is 422 \`conflict\` and nothing is changed: switch that off first. Cuts that one user asked for
+before are not touched: withdraw them with \`cancelCommand\`. Switching it off is never done by one person at once:
 \`needsApproval\` false first only records who asks (\`approvalOffRequestedBy\`). It takes effect when another administrator
 asks for the same, or when any administrator asks again a day later; a request is forgotten after seven days, and
 \`needsApproval\` true withdraws it. Neither of two administrators may have been made, promoted, re-activated or given a

@@ -16,7 +16,7 @@ import {
   mayApprove,
   mayEnd,
 } from '../store/approvals.ts';
-import { findCapFacts } from '../store/command-caps.ts';
+import { findCapFacts, isSettledNow } from '../store/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../store/commands.ts';
 import {
   type ApprovalView,
@@ -116,19 +116,36 @@ async function refuseApproval(services: ApiServices, caller: Caller, approvalID:
   const decider = deciderOf(services, caller);
   if (row.approvalState !== 'pending' || row.expiresMs <= decider.atMs) {
     const state = row.approvalState === 'pending' ? 'expired' : row.approvalState;
-    throw new AppError('conflict', `the request cannot be approved: it is ${state}`);
+    throw new AppError('conflict', `the request cannot be approved: it is ${state}`, {
+      hint:
+        state === 'approved'
+          ? 'Its command is under way or has ended: see getCommand with the commandID of the request.'
+          : 'Nothing was sent for it. If the engine must still be cut, ask anew.',
+    });
   }
   if (row.requestedBy === caller.userID) {
-    throw new AppError('conflict', 'who asked for a cut cannot approve it', {
-      hint: 'Another operator or administrator who sees the device must approve it.',
-    });
+    throw new AppError(
+      'conflict',
+      'who asked for a cut cannot approve it: nothing was sent, it still waits',
+      {
+        hint: 'Another operator or administrator who sees the device must approve it.',
+      },
+    );
   }
   const facts = await findCapFacts(services.db, decider);
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedWish);
   if (facts?.breakerS != null && refusal !== null) throw refusal;
-  throw new AppError('conflict', 'this approval does not count as that of a second person', {
-    hint: 'Both must be active operators who have had their role and password for a day.',
-  });
+  const isYours = !(await isSettledNow(services.db, decider));
+  const whose = isYours ? 'yours' : `that of ${JSON.stringify(row.requestedBy)}`;
+  throw new AppError(
+    'conflict',
+    `two persons must have agreed, and ${whose} does not count: nothing was sent`,
+    {
+      hint: isYours
+        ? 'You must have had your role and password for a day. Another operator or administrator can approve it.'
+        : 'Who asked must be an active operator who has had his role and password for a day. Refuse it and ask yourself; another user can then approve.',
+    },
+  );
 }
 
 async function approveCut(services: ApiServices, doer: Doer, row: ApprovalRow): Promise<CommandRow | null> {
@@ -183,9 +200,9 @@ const approveOperation = operation({
   description: `Signs and sends the cut that another user asked for. The answer is that of a command and does not mean that the vehicle
 has acted. The approver must be another operator or administrator of the account who sees the device; who asked must still
 be an active operator. Nobody may have made, promoted or re-activated either of them or set his password within the last
-day: one of them could be the other under a new name. So in a new account nothing can be approved on its first day.
+day: one of them could be the other under a new name; who is saved as he was keeps his time. So in a new account nothing can be approved on its first day.
 Anything else, a request that was decided or ran out, and an open breaker answer 422 \`conflict\`. Of two approvals at once
-one gives the command. The life of the command counts from the request, not from the approval. The vehicle and the ledger
+one gives the command. While the clock of the service stands before the request, nothing is approved. The life of the command counts from the request, not from the approval. The vehicle and the ledger
 are told both names.`,
   params: Type.Object({}),
   body: approvalBody,

@@ -44,7 +44,13 @@ export async function authenticate(
 ): Promise<Caller> {
   const token = tokenOf(header);
   const named = token === null ? null : parseToken(token);
-  if (token === null || named === null) throw refusal('the request carries no token');
+  if (token === null || named === null) {
+    throw refusal(
+      header === undefined
+        ? 'the request carries no token'
+        : 'what the header `authorization` carries is no token of this service',
+    );
+  }
   const caller = await callerOf(hashToken(token), services);
   const isNamed = caller !== null && caller.accountID === named.accountID && caller.userID === named.userID;
   if (!isNamed) throw refusal('the token is wrong, or its session has ended');

@@ -111,8 +111,8 @@ nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
     ]);
     const view = await viewLimits(services, caller);
     if (!view.isBreakerOpen) return view;
-    throw new AppError('conflict', 'the breaker must be reset by another administrator', {
-      hint: 'Not by who opened it, nor by one who has had his role and password for less than a day.',
+    throw new AppError('conflict', 'the breaker must be reset by another administrator; it is still open', {
+      hint: 'Not by who opened it, nor by one who has had his role and password for less than a day. Restores are still taken.',
     });
   },
 });

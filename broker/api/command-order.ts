@@ -82,7 +82,10 @@ async function ask(services: ApiServices, doer: Doer, request: CommandRequest): 
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
   if (refusal === null && !(await isSettledNow(db, asker))) throw tooNew();
   throw (
-    refusal ?? new AppError('throttled', 'the rules of the account changed meanwhile', { retryAfterS: 1 })
+    refusal ??
+    new AppError('throttled', 'the rules of the account changed meanwhile; nothing was sent', {
+      retryAfterS: 1,
+    })
   );
 }
 

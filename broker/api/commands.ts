@@ -29,11 +29,13 @@ const lifeOfCommand = `The answer comes at once and does not mean that the vehic
 \`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits, and
 \`pendingReason\` says why) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`, \`superseded\`, \`cancelled\`,
 \`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
-feature replaces an older one that has not executed. The same command of the same user within 10 seconds is one command.
+feature replaces an older one that has not executed; when it is withdrawn or runs out before it reaches a vehicle that holds
+an older command of state \`1\`, that one is withdrawn there too. The same command of the same user within 10 seconds is one command (state \`0\`: while the first has not ended).
 
 **Second user.** In an account with \`needsApproval\` a cut (\`enginecutoff\` 1) is not sent: the answer has \`commandState\`
 \`approval\`, an \`approvalID\` and no \`commandID\`. It waits for 15 minutes, or until the command would end, for
-\`approveCommand\` by another user. While one waits, a further cut of the device by anybody is answered with that one. A
+\`approveCommand\` by another user. Only who could be one of two may ask: a user whom somebody made, promoted, re-activated or
+gave a password within the last day is answered 422 \`conflict\`. While one waits, a further cut of the device by anybody is answered with that one. A
 restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
 
 **Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for

@@ -5,7 +5,8 @@ import { AppError } from '../../src/core/errors.ts';
 import { hostOf } from '../core/delivery-targets.ts';
 import { type DeliveryRow, isInState, listDeliveries, retryDelivery } from '../store/deliveries.ts';
 import { webhookUrlOf } from '../store/rules.ts';
-import { type ApiServices, type Caller, operation, type Pages } from './operation.ts';
+import { newestFirst, pagesDown } from './newest-first.ts';
+import { operation } from './operation.ts';
 import { envelope, ok } from './shapes.ts';
 import { trail } from './trail.ts';
 
@@ -65,36 +66,10 @@ const viewDelivery = (row: DeliveryRow): DeliveryView => ({
   lastError: row.fault,
 });
 
-const pageSize = 500;
-
 const choice = Type.Object({
   state: Type.Optional(Type.Enum(['pending', 'sent', 'dead'], { description: 'Only those in this state' })),
-  limit: Type.Optional(
-    Type.String({ pattern: '^[1-9][0-9]{0,4}$', description: 'At most so many; all without it' }),
-  ),
-  before: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Only those older than this deliveryID' }),
-  ),
+  ...newestFirst.properties,
 });
-
-async function* pages(
-  services: ApiServices,
-  { accountID }: Caller,
-  query: Static<typeof choice>,
-): Pages<DeliveryView> {
-  const state = query.state ?? null;
-  let before = query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before);
-  let left = query.limit === undefined ? Number.MAX_SAFE_INTEGER : Number(query.limit);
-  while (left > 0) {
-    const limit = Math.min(left, pageSize);
-    const rows = await listDeliveries(services.db, { accountID, state, before, limit });
-    yield rows.map(viewDelivery);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < limit) return;
-    before = last.deliveryNo;
-    left -= rows.length;
-  }
-}
 
 const getDeliveries = operation({
   id: 'getDeliveries',
@@ -121,7 +96,13 @@ were not made, and the event is in the inbox. \`limit\` (up to 99999), \`before\
   effects: false,
   examples: { params: {}, body: null, result: { ...ok, deliveries: [example] } },
   async run({ caller, query }, services) {
-    return { ...ok, deliveries: pages(services, caller, query) };
+    const { accountID } = caller;
+    const deliveries = pagesDown(query, {
+      read: (span) => listDeliveries(services.db, { accountID, state: query.state ?? null, ...span }),
+      numberOf: (row) => row.deliveryNo,
+      view: viewDelivery,
+    });
+    return { ...ok, deliveries };
   },
 });
 

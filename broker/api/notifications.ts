@@ -2,7 +2,7 @@
 // of devices outside of the caller's groups.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../src/core/errors.ts';
-import { statusText } from '../../src/core/status-codes.ts';
+import { viewEntry } from '../core/notice.ts';
 import {
   hasUnviewed,
   type InboxQuery,
@@ -14,6 +14,7 @@ import {
   viewOne,
 } from '../store/notifications.ts';
 import { needDevice } from './devices.ts';
+import { newestFirst, pagesDown } from './newest-first.ts';
 import { type ApiServices, type Caller, operation, type Pages } from './operation.ts';
 import { envelope, ok } from './shapes.ts';
 import { trail } from './trail.ts';
@@ -58,58 +59,22 @@ const example: NotificationView = {
 };
 
 const viewNotification = (row: NotificationRow): NotificationView => ({
-  notificationID: String(row.notificationNo),
-  deviceID: row.deviceID,
-  deviceDisplayName: row.deviceName,
-  statusCode: row.statusCode,
-  statusDescription: statusText(row.statusCode),
-  timestamp: Math.floor(row.timestampMs / 1000),
-  creationTime: Math.floor(row.receivedMs / 1000),
-  latitude: row.latitude ?? 0,
-  longitude: row.longitude ?? 0,
-  isPositionValid: row.latitude !== null && row.longitude !== null,
-  geozoneID: row.geozoneID,
-  commandID: row.commandID,
-  commandState: row.commandState,
-  late: row.isLate,
+  ...viewEntry(row),
   viewed: row.isViewed,
 });
 
-/** Notifications read at once. */
-const pageSize = 500;
+type Choice = Pick<InboxQuery, 'deviceNo' | 'isUnviewedOnly'> & {
+  readonly query: Static<typeof newestFirst>;
+};
 
-const paging = Type.Object({
-  limit: Type.Optional(
-    Type.String({ pattern: '^[1-9][0-9]{0,4}$', description: 'At most so many; all without it' }),
-  ),
-  before: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Only those older than this notificationID' }),
-  ),
-});
-
-type Choice = Pick<InboxQuery, 'deviceNo' | 'isUnviewedOnly'> & { readonly query: Static<typeof paging> };
-
-async function* inbox(services: ApiServices, caller: Caller, choice: Choice): Pages<NotificationView> {
+function inbox({ db }: ApiServices, caller: Caller, choice: Choice): Pages<NotificationView> {
   const { deviceNo, isUnviewedOnly, query } = choice;
   const { scope, userID } = caller;
-  let before = query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before);
-  let left = query.limit === undefined ? Number.MAX_SAFE_INTEGER : Number(query.limit);
-  while (left > 0) {
-    const limit = Math.min(left, pageSize);
-    const rows = await listNotifications(services.db, {
-      scope,
-      userID,
-      deviceNo,
-      isUnviewedOnly,
-      before,
-      limit,
-    });
-    yield rows.map(viewNotification);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < limit) return;
-    before = last.notificationNo;
-    left -= rows.length;
-  }
+  return pagesDown(query, {
+    read: (span) => listNotifications(db, { scope, userID, deviceNo, isUnviewedOnly, ...span }),
+    numberOf: (row) => row.notificationNo,
+    view: viewNotification,
+  });
 }
 
 const result = Type.Object({
@@ -133,7 +98,7 @@ const getAllPushNotifications = operation({
   summary: 'The inbox: all notifications',
   description: `Every notification of devices that the caller may see, viewed or not. ${common}`,
   params: Type.Object({}),
-  query: paging,
+  query: newestFirst,
   body: null,
   result,
   errors: ['invalid_content'],
@@ -158,7 +123,7 @@ const getNotifications = operation({
   description: `The notifications of \`getAllPushNotifications\` that the caller has not viewed. Reading does not mark them;
 \`setViewed\` does. ${common}`,
   params: Type.Object({}),
-  query: paging,
+  query: newestFirst,
   body: null,
   result,
   errors: ['invalid_content'],
@@ -179,7 +144,7 @@ const getDeviceNotifications = operation({
   summary: 'Notifications of one device',
   description: `Every notification of the device, viewed or not. ${common}`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
-  query: paging,
+  query: newestFirst,
   body: null,
   result,
   errors: ['not_found', 'invalid_content'],

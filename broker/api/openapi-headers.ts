@@ -34,12 +34,13 @@ const answerHeaders: Readonly<Record<string, Json>> = {
     example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
   },
   RateLimit: {
-    description: 'Requests left with this token, and seconds until all are there again',
+    description:
+      'Requests left with this token, and seconds until all are there again; `orders` in the place of `token`: commands to vehicles, which are counted for themselves',
     schema: { type: 'string' },
     example: '"token";r=59;t=1',
   },
   RateLimitPolicy: {
-    description: 'How many requests a token may send in how many seconds',
+    description: 'How many requests a token may send in how many seconds; `orders`: commands to vehicles',
     schema: { type: 'string' },
     example: '"token";q=60;w=2',
   },

@@ -85,8 +85,21 @@ export interface Checker {
 
 type Faults = ReturnType<ReturnType<typeof Compile>['Errors']>;
 
+/** What a schema says of a member of its root, for people; null for anything deeper. */
+function wordsOf({ properties }: TObject, instancePath: string): string | null {
+  const words: unknown = (properties[instancePath.slice(1)] as { description?: unknown } | undefined)
+    ?.description;
+  return typeof words === 'string' ? words : null;
+}
+
+interface Place {
+  readonly schema: TObject;
+  /** From where a fault stands in the checked value to where that is in what the client sent. */
+  readonly place: (instancePath: string) => string;
+}
+
 /** One detail for each member that a fault is about; typebox lists missing and unknown members at their parent. */
-function detailsOf(faults: Faults, place: (instancePath: string) => string): readonly ErrorDetail[] {
+function detailsOf(faults: Faults, { schema, place }: Place): readonly ErrorDetail[] {
   return faults.flatMap((fault) => {
     const at = (name: string) => place(`${fault.instancePath}/${escapePointer(name)}`);
     switch (fault.keyword) {
@@ -107,6 +120,11 @@ function detailsOf(faults: Faults, place: (instancePath: string) => string): rea
             message: `must be one of ${fault.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`,
           },
         ];
+      case 'pattern': {
+        const words = wordsOf(schema, fault.instancePath);
+        const message = words === null ? fault.message : `does not fit: ${words}`;
+        return [{ pointer: place(fault.instancePath), message }];
+      }
       default:
         return [{ pointer: place(fault.instancePath), message: fault.message }];
     }
@@ -138,6 +156,8 @@ function tooMany(schema: unknown, value: unknown, pointer: string): ErrorDetail 
   return null;
 }
 
+const same = (path: string): string => path;
+
 interface Schemas {
   readonly params: TObject;
   readonly query?: TObject;
@@ -148,16 +168,18 @@ interface Schemas {
 /** @param schemas of one operation. */
 export function createChecker(schemas: Schemas): Checker {
   const params = Compile(schemas.params);
-  const query = schemas.query === undefined ? null : Compile(schemas.query);
+  const query =
+    schemas.query === undefined ? null : { schema: schemas.query, validator: Compile(schemas.query) };
   const body = schemas.body === null ? null : { schema: schemas.body, validator: Compile(schemas.body) };
   return {
     checkParams(values) {
-      if (!params.Check(values)) throw invalid(detailsOf(params.Errors(values), (path) => path));
+      if (!params.Check(values))
+        throw invalid(detailsOf(params.Errors(values), { schema: schemas.params, place: same }));
     },
     checkQuery(values) {
       // The framework's own object has no prototype, which a schema does not mind.
-      if (query !== null && !query.Check(values))
-        throw invalid(detailsOf(query.Errors(values), (path) => path));
+      if (query === null || query.validator.Check(values)) return;
+      throw invalid(detailsOf(query.validator.Errors(values), { schema: query.schema, place: same }));
     },
     readBody(document) {
       if (body === null) return null;
@@ -174,7 +196,7 @@ export function createChecker(schemas: Schemas): Checker {
         const asWritten = escapePointer(spelled.written.get(plain) ?? plain);
         return [pointer, asWritten, ...rest].join('/');
       };
-      throw invalid(detailsOf(body.validator.Errors(spelled.value), place));
+      throw invalid(detailsOf(body.validator.Errors(spelled.value), { schema: body.schema, place }));
     },
   };
 }

@@ -65,8 +65,8 @@ In a shell:
 (printf '%s.' "$TIMESTAMP"; cat body.json) | openssl dgst -sha256 -hmac "$SECRET" -r   # compare with the text after v1=
 \`\`\`
 The URL must be https at a public address, judged by the address that is connected to, unless the operator of the service
-allows private ones (setting \`notify.allowPrivateTargets\`), and its certificate must be valid for its name. User and password in a
-URL are refused.`;
+allows private ones (setting \`notify.allowPrivateTargets\`), and its certificate must be valid for its name and signed by an
+authority that the service trusts. User and password in a URL are refused.`;
 
 const updateRule = operation({
   id: 'updateRule',
@@ -85,8 +85,8 @@ one of \`devices\`, or of a device in one of \`groups\`; with neither, of every 
 
 **Once an episode**: a rule tells an event only if it has not told the same code of the same device (and of the same zone or
 command) within \`silenceS\` seconds of event time, unless the event that ends it (Panic_Off for Panic, Tamper_Off, Depart for
-Arrive, and so on) lies between. That goes by event time, as far as the events have arrived. Told is told, by whichever of the
-rule's ways was open then: to have machines and people judged apart make two rules. Every alert is in the
+Arrive, and so on) lies between. That goes by event time, as far as the events have arrived. What one of the
+rule's ways has told counts as told; where machines and people are to be judged apart, make two rules. Every alert is in the
 inbox all the same.
 
 **Quiet hours** hold back e-mail and push, not webhooks. What is held back is not sent later; it is in the inbox. A day

@@ -51,7 +51,7 @@ function rateRefusal(facts: CapFacts): AppError | null {
         ? `${accountPerMinute} commands of the account`
         : null;
   if (spent === null) return null;
-  return new AppError('throttled', `more than ${spent} within a minute`, {
+  return new AppError('throttled', `more than ${spent} within a minute; nothing was sent`, {
     retryAfterS: capLimits.minuteMs / 1000,
     hint: 'Commands that bring a vehicle into its safe state are not limited.',
   });
@@ -61,19 +61,27 @@ function rateRefusal(facts: CapFacts): AppError | null {
 export function refusalOf(facts: CapFacts, wish: CappedWish): AppError | null {
   if (!isLimited(wish)) return null;
   if (isCut(wish) && facts.breakerS !== null) {
-    return new AppError('conflict', 'the account has asked for too many engine cuts: its breaker is open', {
-      hint: `An administrator other than ${JSON.stringify(facts.breakerBy ?? '')} can reset it at /command/resetbreaker.`,
+    const message = 'the account has asked for too many engine cuts: its breaker is open; nothing was sent';
+    const other = JSON.stringify(facts.breakerBy ?? '');
+    return new AppError('conflict', message, {
+      hint: `An administrator other than ${other}, who has had his role and password for a day, can reset it at /command/resetbreaker. Restores are still taken.`,
     });
   }
   if (isCut(wish) && facts.cutsPerHour === 0) {
-    return new AppError('conflict', 'the account allows no engine cuts (cutsPerHour is 0)', {
-      hint: 'An administrator can allow them at /auth/updateaccount.',
-    });
+    return new AppError(
+      'conflict',
+      'the account allows no engine cuts (cutsPerHour is 0); nothing was sent',
+      {
+        hint: 'An administrator can allow them at /auth/updateaccount.',
+      },
+    );
   }
   const rate = rateRefusal(facts);
   if (rate !== null) return rate;
   if (isCut(wish) && facts.needsApproval) {
-    return new AppError('conflict', 'an engine cut needs the approval of a second user in this account');
+    return new AppError('conflict', 'an engine cut needs a second user in this account; nothing was sent', {
+      hint: 'Send it again: it will wait for the approval of another user.',
+    });
   }
   return null;
 }

@@ -3,12 +3,11 @@
 import { statusText } from '../../src/core/status-codes.ts';
 import { isUrgent } from './status-episodes.ts';
 
-export interface Notice {
+/** What an event in the inbox says. */
+export interface InboxEntry {
   readonly notificationNo: number;
-  readonly accountID: string;
   readonly deviceID: string;
   readonly deviceName: string;
-  readonly ruleID: string;
   readonly statusCode: number;
   readonly timestampMs: number;
   readonly receivedMs: number;
@@ -20,28 +19,37 @@ export interface Notice {
   readonly isLate: boolean;
 }
 
+/** An entry that a rule tells. */
+export interface Notice extends InboxEntry {
+  readonly accountID: string;
+  readonly ruleID: string;
+}
+
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** The body of a webhook. Members are only ever added. */
+/** An entry as programs read it, from the inbox and from a webhook. Members are only ever added. */
+export function viewEntry(entry: InboxEntry) {
+  return {
+    notificationID: String(entry.notificationNo),
+    deviceID: entry.deviceID,
+    deviceDisplayName: entry.deviceName,
+    statusCode: entry.statusCode,
+    statusDescription: statusText(entry.statusCode),
+    timestamp: seconds(entry.timestampMs),
+    creationTime: seconds(entry.receivedMs),
+    latitude: entry.latitude ?? 0,
+    longitude: entry.longitude ?? 0,
+    isPositionValid: entry.latitude !== null && entry.longitude !== null,
+    geozoneID: entry.geozoneID,
+    commandID: entry.commandID,
+    commandState: entry.commandState,
+    late: entry.isLate,
+  };
+}
+
+/** The body of a webhook. */
 export function webhookBody(notice: Notice): string {
-  return JSON.stringify({
-    notificationID: String(notice.notificationNo),
-    ruleID: notice.ruleID,
-    accountID: notice.accountID,
-    deviceID: notice.deviceID,
-    deviceDisplayName: notice.deviceName,
-    statusCode: notice.statusCode,
-    statusDescription: statusText(notice.statusCode),
-    timestamp: seconds(notice.timestampMs),
-    creationTime: seconds(notice.receivedMs),
-    latitude: notice.latitude ?? 0,
-    longitude: notice.longitude ?? 0,
-    isPositionValid: notice.latitude !== null && notice.longitude !== null,
-    geozoneID: notice.geozoneID,
-    commandID: notice.commandID,
-    commandState: notice.commandState,
-    late: notice.isLate,
-  });
+  return JSON.stringify({ ...viewEntry(notice), ruleID: notice.ruleID, accountID: notice.accountID });
 }
 
 /** Longest name in a message; a push message must fit one record of 4096 bytes. */

@@ -5,7 +5,8 @@ import { sql } from '../../src/sql.ts';
 import type { Notice } from '../core/notice.ts';
 import type { Channel } from '../core/notification-rules.ts';
 import { fixedList } from './fixed-list.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { toEntry } from './notifications.ts';
+import { numberOf, numberOrNull, textOf } from './row.ts';
 
 /** Deliveries of one account that may wait; further ones are given up at once. */
 export const waitingMost = 10_000;
@@ -219,22 +220,7 @@ function toContent(row: Row): DeliveryContent {
       p256dh: textOf(row, 'p256dh'),
       auth: textOf(row, 'auth'),
     },
-    notice: {
-      notificationNo: numberOf(row, 'notification_no'),
-      accountID: textOf(row, 'account_id'),
-      deviceID: textOf(row, 'device_id'),
-      deviceName: textOf(row, 'display_name') || textOf(row, 'device_id'),
-      ruleID: textOf(row, 'rule_id'),
-      statusCode: numberOf(row, 'status_code'),
-      timestampMs: numberOf(row, 'timestamp_ms'),
-      receivedMs: numberOf(row, 'received_ms'),
-      latitude: numberOrNull(row, 'latitude'),
-      longitude: numberOrNull(row, 'longitude'),
-      geozoneID: textOf(row, 'geozone_id'),
-      commandID: textOrNull(row, 'command_id'),
-      commandState: textOrNull(row, 'command_state'),
-      isLate: numberOf(row, 'is_late') === 1,
-    },
+    notice: { ...toEntry(row), accountID: textOf(row, 'account_id'), ruleID: textOf(row, 'rule_id') },
   };
 }
 

@@ -2,6 +2,7 @@
 // user never sees a notification of a device outside of his groups, and a deleted device takes its notifications along.
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import type { InboxEntry } from '../core/notice.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
@@ -103,19 +104,7 @@ export function insertNotification(
     ON CONFLICT (event_no) DO NOTHING`;
 }
 
-export interface NotificationRow {
-  readonly notificationNo: number;
-  readonly deviceID: string;
-  readonly deviceName: string;
-  readonly statusCode: number;
-  readonly timestampMs: number;
-  readonly receivedMs: number;
-  readonly latitude: number | null;
-  readonly longitude: number | null;
-  readonly geozoneID: string;
-  readonly commandID: string | null;
-  readonly commandState: string | null;
-  readonly isLate: boolean;
+export interface NotificationRow extends InboxEntry {
   readonly isViewed: boolean;
 }
 
@@ -139,7 +128,8 @@ function isViewed(accountID: string, userID: string): Statement {
       AND v.user_id = ${userID} AND v.notification_no = n.notification_no))`;
 }
 
-function toNotification(row: Row): NotificationRow {
+/** The entry of a row of `notifications` with its device. */
+export function toEntry(row: Row): InboxEntry {
   return {
     notificationNo: numberOf(row, 'notification_no'),
     deviceID: textOf(row, 'device_id'),
@@ -153,7 +143,6 @@ function toNotification(row: Row): NotificationRow {
     commandID: textOrNull(row, 'command_id'),
     commandState: textOrNull(row, 'command_state'),
     isLate: numberOf(row, 'is_late') === 1,
-    isViewed: numberOf(row, 'is_viewed') === 1,
   };
 }
 
@@ -172,7 +161,7 @@ export async function listNotifications(
     FROM notifications n JOIN devices d ON d.device_no = n.device_no
     WHERE n.account_id = ${accountID} AND ${visible(scope)} AND n.notification_no < ${before}${ofDevice}${unviewed}
     ORDER BY n.notification_no DESC LIMIT ${limit}`);
-  return rows.map(toNotification);
+  return rows.map((row) => ({ ...toEntry(row), isViewed: numberOf(row, 'is_viewed') === 1 }));
 }
 
 /** True when the caller may see that notification. */

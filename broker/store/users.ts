@@ -166,8 +166,13 @@ function endSessions(
 
 function assignments(fields: UserFields, nowS: number): readonly Statement[] {
   const flag = (value: boolean): number => (value ? 1 : 0);
-  const isGranting =
-    fields.role !== undefined || fields.passwordHash !== undefined || fields.isActive === true;
+  // Who is saved as he was keeps his time: only what gives him more, or lets somebody else act as him, begins it anew.
+  const grants = [
+    fields.passwordHash === undefined ? null : sql`1 = 1`,
+    fields.role === undefined ? null : sql`role <> ${fields.role}`,
+    fields.isActive === true ? sql`is_active = 0` : null,
+  ].filter((one) => one !== null);
+  const isGranting = grants.reduce<Statement>((one, other) => sql`${one} OR ${other}`, sql`1 = 0`);
   return [
     fields.passwordHash === undefined ? null : sql`password_hash = ${fields.passwordHash}`,
     fields.role === undefined ? null : sql`role = ${fields.role}`,
@@ -177,7 +182,7 @@ function assignments(fields: UserFields, nowS: number): readonly Statement[] {
     fields.timeZone === undefined ? null : sql`time_zone = ${fields.timeZone}`,
     fields.isActive === undefined ? null : sql`is_active = ${flag(fields.isActive)}`,
     fields.seesAll === undefined ? null : sql`sees_all = ${flag(fields.seesAll)}`,
-    isGranting ? sql`granted_s = ${nowS}` : null,
+    grants.length === 0 ? null : sql`granted_s = CASE WHEN ${isGranting} THEN ${nowS} ELSE granted_s END`,
   ].filter((one) => one !== null);
 }
 

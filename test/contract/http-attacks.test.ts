@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../broker/api/operations.ts';
 import { createLoginThrottle } from '../../broker/core/login-throttle.ts';
 import { networkOf } from '../../broker/core/source-network.ts';
+import { createPageTurns } from '../../broker/page-turns.ts';
 import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 
@@ -123,6 +124,43 @@ describe('a source with many addresses', () => {
     }
     expect(statuses).toEqual([401, 401, 401, 503, 503, 503]);
     await service.close();
+  });
+});
+
+describe('a caller with many long answers', () => {
+  it('has two pages made at a time, in order, and holds up nobody of another account', async () => {
+    const turns = createPageTurns();
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const take = (accountID: string, name: string) =>
+      turns.take(accountID, () => {
+        begun.push(name);
+        return new Promise<void>((resolve) => void ends.push(resolve));
+      });
+    const mine = ['a', 'b', 'c', 'd'].map((name) => take('acme', name));
+    const theirs = take('rival', 'other');
+    await pause(10);
+    expect(begun).toEqual(['a', 'b', 'other']);
+    ends[0]?.();
+    await mine[0];
+    await pause(10);
+    expect(begun).toEqual(['a', 'b', 'other', 'c']);
+    while (ends.length < 5 || (await Promise.race([mine[3], 'runs'])) === 'runs') {
+      for (const end of ends) end();
+      await pause(1);
+    }
+    await Promise.all([...mine, theirs]);
+    expect(begun.at(-1)).toBe('d');
+  });
+
+  it('gives a turn back that came to nothing', async () => {
+    const turns = createPageTurns();
+    const failing = Array.from({ length: 5 }, () =>
+      turns.take('acme', () => Promise.reject(new Error('no such page'))),
+    );
+    const outcomes = await Promise.allSettled(failing);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'rejected'));
+    expect(await turns.take('acme', async () => 'read')).toBe('read');
   });
 });
 

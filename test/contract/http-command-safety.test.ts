@@ -178,6 +178,23 @@ describe('an approval', () => {
     expect((await post('/command/feature', cut)).json()).toMatchObject({ commandState: 'approval' });
   });
 
+  it('is still that of a second person after an administrator has saved him as he was', async () => {
+    const { service, tokens, post } = await start();
+    await service.sql('UPDATE accounts SET needs_approval = 1');
+    const { approvalID } = (await post('/command/feature', cut)).json();
+    const as = { token: tokens.admin };
+    for (const change of [{ isActive: true }, { roleID: 'operator' }]) {
+      expect((await post('/user/updateuser', { userID: 'otto', ...change }, as)).status).toBe(200);
+    }
+    const otto = await service.login('acme', 'otto');
+    await post('/user/updateuser', { userID: 'olga', roleID: 'admin' }, as);
+    const promoted = await post('/command/approve', { approvalID }, { token: otto });
+    expect(seen(promoted), 'olga was promoted a moment ago').toEqual(conflict);
+    expect(promoted.text).toContain('nothing was sent');
+    await service.sql("UPDATE users SET granted_s = 1 WHERE user_id = 'olga'");
+    expect((await post('/command/approve', { approvalID }, { token: otto })).status).toBe(200);
+  });
+
   it('is lost with the device, also when a new one has its name', async () => {
     const { service, tokens, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');

@@ -513,7 +513,7 @@ describe('an import', () => {
       '4 imp-9 error: uniqueid 42 belongs to device imp-2',
       expect.stringMatching(/^5 imp-8 error: uniqueid must be integer/),
       '6 imp-7 error: has 2 cells instead of 3',
-      expect.stringMatching(/^7 imp 6 error: deviceID must match/),
+      '7 imp 6 error: deviceID does not fit: 1 to 64 of `A-Z a-z 0-9 _ -`',
       '8 imp-5 create',
     ]);
     expect(answer.json()).toMatchObject({ created: 1, unchanged: 1, failed: 5 });

@@ -133,6 +133,10 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     }
   });
 
+  it('is described in words that Markdown does not take for a list', () => {
+    expect(operation.description).not.toMatch(/^\d+[.)] /m);
+  });
+
   it('is described in the document at every path, with every error', () => {
     const paths = createOpenapi(operations, '0.0.0')['paths'] as Record<
       string,
