@@ -62,6 +62,8 @@ export const receivedRank = ranks.received;
 
 /** Replaced commands that are withdrawn on one hello; a device holds two of a feature at most. */
 const replacedMost = 16;
+/** No command lives longer: older ones of a device need not be looked at. */
+const longestLifeMs = 31 * 86_400_000;
 
 /** Ends after which the same wish is a new command. */
 const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
@@ -141,7 +143,8 @@ export async function replacedOf(
   nowMs: number,
 ): Promise<readonly CommandRow[]> {
   const rows = await db.read(sql`${selectCommand}
-    WHERE c.device_no = ${deviceNo} AND ${isReplaced} AND c.expires_ms > ${nowMs}
+    WHERE c.device_no = ${deviceNo} AND c.issued_ms > ${nowMs - longestLifeMs} AND ${isReplaced}
+      AND c.expires_ms > ${nowMs}
       AND NOT EXISTS (SELECT 1 FROM commands n WHERE n.device_no = c.device_no AND n.feature = c.feature
         AND n.is_final = 0 AND n.cancel_by IS NULL)
     ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT ${replacedMost}`);
