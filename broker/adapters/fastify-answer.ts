@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AppError } from '../../src/core/errors.ts';
+import type { Cancel } from '../../src/ports.ts';
 import type { Operation, PagedRecord } from '../api/operation.ts';
 import { type Exchange, holdText, sendFlow, sendHeld, sendText } from './fastify-compress.ts';
 
@@ -69,11 +70,16 @@ async function* jsonChunks(value: unknown): AsyncGenerator<string> {
   }
 }
 
-/** Does a piece of the work on a long answer when its turn has come. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+/** How long answers share the service: see `broker/page-turns.ts`, here for one account. */
+export interface Pace {
+  /** Does a piece of the work when its turn has come. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes a place for a long answer, and gives the way to give it back. @throws AppError `throttled`. */
+  begin(): Cancel;
+}
 
 /** The same pieces, each made in its turn. */
-async function* paced(source: AsyncIterable<string>, inTurn: InTurn): AsyncGenerator<string> {
+async function* paced(source: AsyncIterable<string>, { inTurn }: Pace): AsyncGenerator<string> {
   const pieces = source[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -93,6 +99,12 @@ interface Head {
   readonly rest: AsyncIterator<string> | null;
 }
 
+interface LongHead extends Head {
+  readonly rest: AsyncIterator<string>;
+}
+
+const isLong = (head: Head): head is LongHead => head.rest !== null;
+
 /** Reads until `most` bytes are there or the answer ends, so that an early fault is still an error answer. */
 async function gather(source: AsyncIterable<string>, most: number): Promise<Head> {
   const rest = source[Symbol.asyncIterator]();
@@ -106,15 +118,34 @@ async function gather(source: AsyncIterable<string>, most: number): Promise<Head
   return { chunks, rest };
 }
 
-async function* flow(head: Head): AsyncGenerator<string> {
-  yield head.chunks.join('');
-  const { rest } = head;
-  if (rest === null) return;
+async function* flow({ chunks, rest }: LongHead): AsyncGenerator<string> {
   try {
+    yield chunks.join('');
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
   } finally {
     // The client has gone: the reader behind the pages ends too.
     await rest.return?.();
+  }
+}
+
+/** A long answer, once there is a place for it. It ends with the exchange, even if nobody ever reads it (a HEAD). */
+async function begun({ reply }: Exchange, head: LongHead, pace: Pace): Promise<AsyncGenerator<string>> {
+  const end = await placeOf(head, pace);
+  const endAll = (): void => {
+    end();
+    void head.rest.return?.();
+  };
+  reply.raw.once('finish', endAll);
+  reply.raw.once('close', endAll);
+  return flow(head);
+}
+
+async function placeOf(head: LongHead, pace: Pace): Promise<Cancel> {
+  try {
+    return pace.begin();
+  } catch (thrown) {
+    await head.rest.return?.();
+    throw thrown;
   }
 }
 
@@ -138,16 +169,17 @@ function isUnchanged({ request, reply }: Exchange, digest: Hash): boolean {
 }
 
 /** The tag is a hash of the text itself, so that it is right whoever changed what. */
-async function answerConditional(exchange: Exchange, source: AsyncIterable<string>): Promise<unknown> {
+async function answerConditional(exchange: Exchange, { chunks, pace }: Long): Promise<unknown> {
   const { reply } = exchange;
   const digest = createHash('sha256');
-  const head = await gather(source, gatherBytes);
-  if (head.rest === null) {
+  const head = await gather(chunks, gatherBytes);
+  if (!isLong(head)) {
     const text = head.chunks.join('');
     return isUnchanged(exchange, digest.update(text)) ? sendUnchanged(reply) : sendText(exchange, text);
   }
   const onChunk = (chunk: string) => void digest.update(chunk);
-  const held = await holdText(flow(head), { mostBytes: heldBytes, onChunk });
+  const isWanted = () => !reply.raw.destroyed;
+  const held = await holdText(await begun(exchange, head, pace), { mostBytes: heldBytes, onChunk, isWanted });
   if (held === null) {
     throw new AppError('invalid_content', 'the answer is too long to be sent at once', {
       hint: 'Ask for pages with ?limit and follow `next`.',
@@ -165,7 +197,12 @@ const stalledMs = 25_000;
 /** What a handler gave. */
 interface Result {
   readonly result: unknown;
-  readonly inTurn: InTurn;
+  readonly pace: Pace;
+}
+
+interface Long {
+  readonly chunks: AsyncIterable<string>;
+  readonly pace: Pace;
 }
 
 const isText = (value: unknown): value is AsyncIterable<string> | string =>
@@ -175,7 +212,7 @@ const isText = (value: unknown): value is AsyncIterable<string> | string =>
 async function answerStream(
   exchange: Exchange,
   operation: Operation,
-  { result, inTurn }: Result,
+  { result, pace }: Result,
 ): Promise<unknown> {
   const { reply } = exchange;
   if (!isText(result)) throw new Error(`${operation.id} gave no text`);
@@ -189,13 +226,15 @@ async function answerStream(
     reply.raw.setTimeout(stalledMs, () => void reply.raw.destroy());
     return reply.send(Readable.from(result, { objectMode: false }));
   }
-  return answerFlow(exchange, paced(result, inTurn));
+  return answerFlow(exchange, { chunks: paced(result, pace), pace });
 }
 
 /** Whole when it is short, else while it is made. */
-async function answerFlow(exchange: Exchange, chunks: AsyncIterable<string>): Promise<unknown> {
+async function answerFlow(exchange: Exchange, { chunks, pace }: Long): Promise<unknown> {
   const head = await gather(chunks, gatherBytes);
-  return head.rest === null ? sendText(exchange, head.chunks.join('')) : sendFlow(exchange, flow(head));
+  return isLong(head)
+    ? sendFlow(exchange, await begun(exchange, head, pace))
+    : sendText(exchange, head.chunks.join(''));
 }
 
 /** The whole JSON text of what a handler gave. */
@@ -215,15 +254,15 @@ export function sendJson(exchange: Exchange, text: string): Promise<unknown> {
 export async function sendAnswer(
   exchange: Exchange,
   operation: Operation,
-  { result, inTurn }: Result,
+  { result, pace }: Result,
 ): Promise<unknown> {
-  if (operation.produces !== undefined) return answerStream(exchange, operation, { result, inTurn });
+  if (operation.produces !== undefined) return answerStream(exchange, operation, { result, pace });
   const { reply } = exchange;
   void reply.type('application/json; charset=utf-8');
   if (operation.answerIsSecret === true) return reply.send(JSON.stringify(result));
   if (operation.isConditional === true) {
-    return answerConditional(exchange, paced(jsonChunks(result), inTurn));
+    return answerConditional(exchange, { chunks: paced(jsonChunks(result), pace), pace });
   }
   if (!holdsPages(result)) return sendText(exchange, JSON.stringify(result));
-  return answerFlow(exchange, paced(jsonChunks(result), inTurn));
+  return answerFlow(exchange, { chunks: paced(jsonChunks(result), pace), pace });
 }

@@ -13,6 +13,7 @@ import {
   gzip,
 } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../src/core/errors.ts';
 
 export interface Exchange {
   readonly request: FastifyRequest;
@@ -69,6 +70,20 @@ export async function sendText(exchange: Exchange, text: string): Promise<unknow
   return reply.send(await (encoding === 'br' ? brotliOf(text, brotliOptions) : gzipOf(text, gzipOptions)));
 }
 
+/** Sends one text again and again: packed once for each coding. */
+export function createFixedText(text: string): (exchange: Exchange) => Promise<unknown> {
+  const packed = new Map<Encoding, Promise<Buffer>>();
+  return async (exchange) => {
+    const encoding = encodingOf(acceptOf(exchange));
+    declare(exchange, encoding);
+    if (encoding === null) return exchange.reply.send(text);
+    const bytes =
+      packed.get(encoding) ?? (encoding === 'br' ? brotliOf(text, brotliOptions) : gzipOf(text, gzipOptions));
+    packed.set(encoding, bytes);
+    return exchange.reply.send(await bytes);
+  };
+}
+
 /** The far end of a pipeline; a fault on the way breaks it, and so the connection. */
 function through(source: Readable, coder: Transform): Transform {
   pipeline(source, coder, () => undefined);
@@ -90,18 +105,27 @@ export interface HeldText {
   readonly parts: readonly Buffer[];
 }
 
+interface HoldOptions {
+  readonly mostBytes: number;
+  /** Sees each piece as it comes. */
+  readonly onChunk: (chunk: string) => void;
+  /** False once the client has gone. */
+  readonly isWanted: () => boolean;
+}
+
 /**
  * Reads a text to its end and keeps it compressed; null when even that is longer than `mostBytes`.
- * @param onChunk sees each piece as it comes.
  */
 export async function holdText(
   chunks: AsyncIterable<string>,
-  { mostBytes, onChunk }: { readonly mostBytes: number; readonly onChunk: (chunk: string) => void },
+  { mostBytes, onChunk, isWanted }: HoldOptions,
 ): Promise<HeldText | null> {
   const parts: Buffer[] = [];
   let length = 0;
   const seen = async function* (): AsyncGenerator<string> {
     for await (const chunk of chunks) {
+      // Nobody is there any more to send it to.
+      if (!isWanted()) throw new AppError('unavailable', 'the client has gone');
       onChunk(chunk);
       yield chunk;
     }

@@ -9,7 +9,7 @@ import { type ApiServices, type Caller, type Operation, servedPaths } from '../a
 import { type Checker, createChecker } from '../api/request.ts';
 import { roleCovers, tokenOf } from '../core/session.ts';
 import type { PageTurns } from '../page-turns.ts';
-import { type InTurn, jsonText, sendAnswer, sendJson } from './fastify-answer.ts';
+import { jsonText, type Pace, sendAnswer, sendJson } from './fastify-answer.ts';
 import { parseJson } from './fastify-faults.ts';
 
 /** What the routes of one host share. */
@@ -106,8 +106,11 @@ async function serve(route: Route, exchange: Exchange): Promise<unknown> {
   const header = headerOf(request, 'idempotency-key');
   if (header === null || caller === null || !takesKey(operation)) {
     const accountID = caller?.accountID ?? '';
-    const inTurn: InTurn = (work) => route.turns.take(accountID, work);
-    return sendAnswer(exchange, operation, { result: await operation.run(input, services), inTurn });
+    const pace: Pace = {
+      inTurn: (work) => route.turns.take(accountID, work),
+      begin: () => route.turns.begin(accountID),
+    };
+    return sendAnswer(exchange, operation, { result: await operation.run(input, services), pace });
   }
   const asked = { key: parseKey(header), operation, caller, asked: { params, query, body } };
   const answer = await runOnce(services, asked, async (watched) =>

@@ -18,7 +18,7 @@ import { createOpenapi } from '../api/openapi.ts';
 import type { ApiServices, Caller, Operation } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
 import { createPageTurns } from '../page-turns.ts';
-import { sendText } from './fastify-compress.ts';
+import { createFixedText } from './fastify-compress.ts';
 import {
   httpLimits,
   type ListenAddress,
@@ -203,10 +203,10 @@ function addRequestLog({ app, options, callers }: Host): void {
 
 function addProbes({ app, options }: Host): void {
   const { operations, version, introduction } = options;
-  const document = JSON.stringify(createOpenapi(operations, version, introduction));
+  const sendDocument = createFixedText(JSON.stringify(createOpenapi(operations, version, introduction)));
   app.get('/openapi.json', (request, reply) => {
     void reply.type('application/json; charset=utf-8');
-    return sendText({ request, reply }, document);
+    return sendDocument({ request, reply });
   });
   app.get('/', (_request, reply) => reply.redirect('/docs/'));
   app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));

@@ -3,7 +3,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 
-export interface KeyFile<Key> {
+interface KeyFile<Key> {
   readonly path: string;
   /** In messages: `signing key file`. */
   readonly name: string;

@@ -102,9 +102,9 @@ async function checkUnique(services: ApiServices, { key, fields }: DeviceWish): 
     uniqueID: fields.uniqueID ?? '',
   });
   if (holder === null || holder === key.deviceID) return;
-  throw new AppError('conflict', `uniqueid ${fields.uniqueID} belongs to device ${holder}`, {
-    details: [{ pointer: '/uniqueid', message: `belongs to device ${holder}` }],
-    hint: 'Give that device another uniqueid first.',
+  throw new AppError('conflict', `uniqueid ${fields.uniqueID} belongs to another device`, {
+    details: [{ pointer: '/uniqueid', message: 'belongs to another device' }],
+    hint: 'Give the device that has it another one first.',
   });
 }
 

@@ -67,8 +67,8 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
   [
     'conflict',
     {
-      detail: 'uniqueid 356938035643809 belongs to device van-3',
-      details: [{ pointer: '/uniqueid', message: 'belongs to device van-3' }],
+      detail: 'uniqueid 356938035643809 belongs to another device',
+      details: [{ pointer: '/uniqueid', message: 'belongs to another device' }],
       hint: 'Give that device another uniqueid first.',
       path: bodyPath,
     },

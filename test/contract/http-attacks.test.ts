@@ -153,6 +153,35 @@ describe('a caller with many long answers', () => {
     expect(begun.at(-1)).toBe('d');
   });
 
+  it('has sixteen under way at most, and gets each place back once', () => {
+    const turns = createPageTurns();
+    const ends = Array.from({ length: 16 }, () => turns.begin('acme'));
+    expect(() => turns.begin('acme')).toThrow('16 long answers of this account are under way');
+    turns.begin('rival');
+    ends[0]?.();
+    ends[0]?.();
+    turns.begin('acme');
+    expect(() => turns.begin('acme')).toThrow('under way');
+  });
+
+  it('has its places back when an answer is never read', { timeout: 30_000 }, async () => {
+    const service = await startHttpService();
+    await service.account('acme');
+    await service.device('acme', 'chatty');
+    await service.sql(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      SELECT account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
+    const token = await service.login('acme', 'admin');
+    for (const what of ['eventdata/devicedata', 'export/csv']) {
+      const path = `/api/v1/${what}/chatty/0/5000/authorization`;
+      for (let at = 0; at < 20; at++) {
+        expect((await service.call({ method: 'HEAD', path, token })).status).toBe(200);
+      }
+      expect((await service.call({ path, token })).status).toBe(200);
+    }
+    await service.close();
+  });
+
   it('gives a turn back that came to nothing', async () => {
     const turns = createPageTurns();
     const failing = Array.from({ length: 5 }, () =>

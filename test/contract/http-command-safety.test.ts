@@ -141,7 +141,7 @@ describe('a geozone that asks for an engine cut', () => {
       post('/geozone/creategeozone', zone),
       post('/auth/updateaccount', settle(true), { token: tokens.admin }),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+    expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([200, 422]);
     const both = await service.rows(`SELECT 1 AS both FROM accounts a JOIN geozones g USING (account_id)
       WHERE a.needs_approval = 1 AND g.switches LIKE '%EngineOff%'`);
     expect(both).toEqual([]);

@@ -378,7 +378,7 @@ describe('a device', () => {
   it('keeps its uniqueid for itself', async () => {
     await create({ deviceID: 'new-3', uniqueid: 99 });
     const { errors } = expectError(await create({ deviceID: 'new-4', uniqueid: 99 }), 422, 'conflict');
-    expect(errors).toEqual([{ pointer: '/uniqueid', message: 'belongs to device new-3' }]);
+    expect(errors).toEqual([{ pointer: '/uniqueid', message: 'belongs to another device' }]);
     expectError(
       await service.call({ path: '/device/getdevice/new-4/authorization', token }),
       404,

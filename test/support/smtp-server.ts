@@ -17,7 +17,7 @@ export interface SmtpServer {
 }
 
 /** What makes the server insist on STARTTLS and a login. */
-export interface SmtpLogin {
+interface SmtpLogin {
   readonly certFile: string;
   readonly keyFile: string;
   readonly user: string;
