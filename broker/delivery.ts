@@ -49,8 +49,7 @@ const restOfLook = 3;
 const pollMs = 1000;
 /** After this the attempt counts as lost, with the process that made it; longer than the sender's own time-outs. */
 const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_000, email: 60_000 };
-const attemptsMost = 12;
-/** Given up after this, however few the attempts. */
+/** Given up after this, however many or few the attempts: a receiver that is down for hours must still get a panic. */
 const deliverWithinMs = 24 * 3600 * 1000;
 const backoff = { baseMs: 10_000, capMs: 3_600_000, floorMs: 5000 };
 
@@ -95,7 +94,7 @@ function afterFailure(
   const draw = { attempt: row.attempts, fraction: parts.options.entropy.fraction() };
   const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
   const nextMs = nowMs + Math.max(backoffMs(backoff, draw), askedMs);
-  const isOver = row.attempts + 1 >= attemptsMost || nextMs > row.sinceMs + deliverWithinMs;
+  const isOver = nextMs > row.sinceMs + deliverWithinMs;
   if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
   return putOff(row, { nextMs, fault: failed.reason });
 }

@@ -84,7 +84,7 @@ const getDeliveries = operation({
 A delivery is tried at once. After a failure it waits, first 5 to 10 seconds and each time up to twice as long, at most an
 hour, with a random part; what waits for the same target (the webhook of the same rule, the same mailbox, the same
 browser) waits with it, and nothing else does; a new panic, tamper or loss of power waits there for 30 seconds at most.
-After 12 attempts or 24 hours it is \`dead\`. A mailbox that is refused for good and a push subscription that has ended are \`dead\` at once.
+After 24 hours it is \`dead\`. A mailbox that is refused for good and a push subscription that has ended are \`dead\` at once.
 Deliveries are at least once: a repeat carries the same id. They are kept for 30 days, at most 100,000 of an account. While
 10,000 of an account wait, no more are added: of each further event one delivery stands here, \`dead\` at once, for all that
 were not made, and the event is in the inbox. \`limit\` (up to 99999), \`before\` and \`state\` take a part.`,
@@ -114,7 +114,7 @@ const retry = operation({
   access: 'admin',
   tag: 'Notifications',
   summary: 'Try a dead delivery again',
-  description: `Begins again with a delivery that was given up: 12 attempts or 24 hours from now. One that is pending or sent answers
+  description: `Begins again with a delivery that was given up: 24 hours from now. One that is pending or sent answers
 422, one that is not there 404.`,
   params: Type.Object({}),
   body: Type.Object(

@@ -87,8 +87,9 @@ type Faults = ReturnType<ReturnType<typeof Compile>['Errors']>;
 
 /** What a schema says of a member of its root, for people; null for anything deeper. */
 function wordsOf({ properties }: TObject, instancePath: string): string | null {
-  const words: unknown = (properties[instancePath.slice(1)] as { description?: unknown } | undefined)
-    ?.description;
+  const member: unknown = properties[instancePath.slice(1)];
+  const words =
+    typeof member === 'object' && member !== null && 'description' in member ? member.description : null;
   return typeof words === 'string' ? words : null;
 }
 

@@ -318,14 +318,18 @@ describe('a delivery', () => {
       { state: 'pending', attempts: 1, lastError: 'answered 503', channel: 'webhook' },
     ]);
     const waits: number[] = [];
-    for (let attempt = 1; attempt < 12; attempt += 1) {
+    for (let hour = 1; hour < 24; hour += 1) {
       const [row] = await deliveries();
+      expect(row).toMatchObject({ state: 'pending', attempts: hour });
       waits.push(Number(row?.['nextAttempt']) - Math.floor((Date.now() + totalMs) / 1000));
       advance(3_601_000);
       await service.notices.runAll();
     }
-    expect(await deliveries()).toMatchObject([{ state: 'dead', attempts: 12, nextAttempt: 0 }]);
-    expect(receiver.of('/hook')).toHaveLength(12);
+    advance(3_601_000);
+    await service.notices.runAll();
+    const tries = receiver.of('/hook').length;
+    expect(tries).toBeGreaterThanOrEqual(24);
+    expect(await deliveries()).toMatchObject([{ state: 'dead', attempts: tries, nextAttempt: 0 }]);
     expect(waits.every((waitS) => waitS >= 4 && waitS <= 3600)).toBe(true);
     const ids = new Set(receiver.of('/hook').map(({ headers }) => headers['fleetward-id']));
     expect(ids.size).toBe(1);
