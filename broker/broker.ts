@@ -11,11 +11,11 @@ import { isSecret } from './device-secret.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
 import type { MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
-import { watchRevocations } from './revocations.ts';
 import { findCredential } from './store/credentials.ts';
 import { type DeviceRef, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
+import { watchRevocations } from './upkeep/revocations.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */

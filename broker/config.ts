@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { defaultRequestRates } from './api/admission.ts';
-import { checkNotify, notifySchema } from './notify-config.ts';
+import { checkNotify, notifySchema } from './notify/notify-config.ts';
 
 const port = (standard: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: standard, description });

@@ -11,27 +11,32 @@ import { readConfigFile, readEnvironment, settingAt, settingsOf } from '../src/c
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { migrate } from '../src/migrate.ts';
 import { readVersion } from '../src/version.ts';
-import { runAccountCommand } from './account-commands.ts';
+import { runAccountCommand } from './accounts/account-commands.ts';
+import {
+  type AdministrationPorts,
+  createAccount,
+  createDevice,
+  generatePassword,
+} from './accounts/administration.ts';
 import { createAdminToken, loadAdminTokenHash } from './adapters/admin-token-file.ts';
 import { createMqttServer } from './adapters/aedes.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from './adapters/fastify.ts';
 import { createPasswords } from './adapters/passwords.ts';
 import { openSenders } from './adapters/senders.ts';
 import { loadSigningKey } from './adapters/signing-key-file.ts';
-import { type AdministrationPorts, createAccount, createDevice, generatePassword } from './administration.ts';
-import { createOperatorCheck } from './api/admin-caller.ts';
-import { adminIntroduction, adminOperations } from './api/admin-operations.ts';
+import { createOperatorCheck } from './api/accounts/admin-caller.ts';
+import { adminIntroduction, adminOperations } from './api/accounts/admin-operations.ts';
 import { defaultRequestRates } from './api/admission.ts';
 import { operations } from './api/operations.ts';
-import { reportHeads, reportVerify } from './audit-report.ts';
+import { reportHeads, reportVerify } from './audit/report.ts';
 import { type Broker, createBroker } from './broker.ts';
 import { type AccountAction, createCommandLine, type Flags } from './command-line.ts';
 import { type BrokerConfig, brokerSchema, loadBrokerConfig } from './config.ts';
-import { createDatabaseCheck } from './database-check.ts';
 import { issueDeviceSecret } from './device-secret.ts';
-import { runRetention } from './retention.ts';
 import { createServices, type Services } from './services.ts';
 import { migrations } from './store/migrations.ts';
+import { createDatabaseCheck } from './upkeep/database-check.ts';
+import { runRetention } from './upkeep/retention.ts';
 
 const pageSize = 4096;
 /** Between two batches, so that a running broker has the disk in between. */

@@ -1,17 +1,17 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
-import { createAccountDeletion } from './account-deletion.ts';
+import { createAccountDeletion } from './accounts/account-deletion.ts';
 import type { ApiServices } from './api/operation.ts';
-import { createAuditSealer } from './audit-sealer.ts';
+import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/login-throttle.ts';
 import type { Passwords } from './core/password.ts';
-import { createLiveHub } from './live-hub.ts';
+import { createLiveHub } from './live/hub.ts';
 import { createLongReads } from './long-reads.ts';
-import { createNotices, type Notices } from './notices.ts';
-import { createPurge } from './purge.ts';
-import { createRetention, type Retention } from './retention.ts';
-import type { Senders } from './senders.ts';
+import { createNotices, type Notices } from './notify/notices.ts';
+import type { Senders } from './notify/senders.ts';
+import { createPurge } from './upkeep/purge.ts';
+import { createRetention, type Retention } from './upkeep/retention.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import type { OutgoingMail, Sending } from '../senders.ts';
+import type { OutgoingMail, Sending } from '../notify/senders.ts';
 
 export interface SmtpSettings {
   readonly host: string;

@@ -1,6 +1,6 @@
 // The ways out to people made from the settings: webhooks, Web Push, mail.
 import type { BrokerConfig } from '../config.ts';
-import type { Senders } from '../senders.ts';
+import type { Senders } from '../notify/senders.ts';
 import { createEmailSender, readMailPassword } from './email.ts';
 import { createGuardedPost, createResolve } from './guarded-post.ts';
 import { loadVapidKey } from './vapid.ts';

@@ -1,6 +1,6 @@
 // Web Push (RFC 8030): an encrypted message to the push service of a browser. What the push service says is gone is gone;
 // everything else is worth another attempt.
-import type { PushMessage, Sending } from '../senders.ts';
+import type { PushMessage, Sending } from '../notify/senders.ts';
 import type { GuardedPost } from './guarded-post.ts';
 import { type VapidKey, vapidHeader } from './vapid.ts';
 import { encryptMessage } from './web-push-encryption.ts';

@@ -1,7 +1,7 @@
 // Webhooks: a notice as JSON, signed with the rule's secret so that the receiver knows it is ours and recent. Any 2xx means
 // that it was taken; nothing of the answer's body matters.
 import { createHmac } from 'node:crypto';
-import type { Sending, WebhookCall } from '../senders.ts';
+import type { Sending, WebhookCall } from '../notify/senders.ts';
 import type { GuardedPost, Posted } from './guarded-post.ts';
 
 /** The signature of a body: HMAC-SHA256 over `<timestamp>.<body>` in hexadecimal. */

@@ -1,15 +1,16 @@
 // The OpenAPI 3.1 document, made from the list of operations. Pure: the schemas go in as they are, because TypeBox
 // schemas are JSON schemas. Nothing about the interface may be written here that an operation does not say.
 import type { TSchema } from 'typebox';
-import { approvalRecord, commandAnswer, commandRecord } from './command-view.ts';
-import { eventList } from './event-list.ts';
-import { geozone } from './geozone-shapes.ts';
+import { user } from './accounts/user-view.ts';
+import { approvalRecord, commandAnswer, commandRecord } from './commands/command-view.ts';
+import { eventList } from './events/event-list.ts';
+import { geozone } from './geozones/geozone-shapes.ts';
+import { rule } from './notifications/rule-shapes.ts';
 import { errorComponents, errorResponses } from './openapi-errors.ts';
 import { headerComponents, headerParameters, successHeaders } from './openapi-headers.ts';
 import { describeStream } from './openapi-media.ts';
 import { about, tagWords } from './openapi-text.ts';
 import { type Operation, type PathForm, pathVariables, servedPaths, tags } from './operation.ts';
-import { rule } from './rule-shapes.ts';
 import {
   device,
   errorAnswer,
@@ -19,7 +20,6 @@ import {
   sensorMap,
   stateMap,
 } from './shapes.ts';
-import { user } from './user-view.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -10,9 +10,9 @@ import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
 import type { Ingest } from '../ingest.ts';
-import type { LiveHub } from '../live-hub.ts';
+import type { LiveHub } from '../live/hub.ts';
 import type { LongReads } from '../long-reads.ts';
-import type { Senders } from '../senders.ts';
+import type { Senders } from '../notify/senders.ts';
 import type { Scope } from '../store/scope.ts';
 
 /** Who calls: always from a live session. */

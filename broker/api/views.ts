@@ -7,8 +7,8 @@ import { roleCovers } from '../core/session.ts';
 import type { DeviceRow, DeviceState } from '../store/devices.ts';
 import type { EventRow } from '../store/events.ts';
 import type { ZoneName } from '../store/geozones.ts';
+import type { Pending } from './devices/pending.ts';
 import type { Caller } from './operation.ts';
-import type { Pending } from './pending.ts';
 import { type DeviceView, type EventView, type MetadataView, ok, type SensorView } from './shapes.ts';
 
 export interface DeviceParts {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDatabaseCheck } from '../../broker/database-check.ts';
+import { createDatabaseCheck } from '../../broker/upkeep/database-check.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { createBenchClock, openBenchDatabase } from '../support/broker-bench.ts';

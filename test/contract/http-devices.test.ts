@@ -2,8 +2,8 @@
 // of an account, deletion. A whole broker runs in this process.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { purgeSome } from '../../broker/purge.ts';
 import { nextToPurge } from '../../broker/store/deletions.ts';
+import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { HttpService } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';

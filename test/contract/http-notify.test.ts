@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { OutgoingMail, Senders, Sending } from '../../broker/senders.ts';
+import type { OutgoingMail, Senders, Sending } from '../../broker/notify/senders.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { createLoopbackSenders } from '../support/senders.ts';
 

@@ -2,10 +2,10 @@
 // is lost, nothing is told twice by the same id, and a target that hangs holds up nobody else.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDelivery } from '../../broker/delivery.ts';
 import type { Committed } from '../../broker/ingest.ts';
-import { createNotifier } from '../../broker/notifier.ts';
-import type { Senders, Sending, WebhookCall } from '../../broker/senders.ts';
+import { createDelivery } from '../../broker/notify/delivery.ts';
+import { createNotifier } from '../../broker/notify/notifier.ts';
+import type { Senders, Sending, WebhookCall } from '../../broker/notify/senders.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/rules.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';

@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
+import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { createAccount } from '../../broker/administration.ts';
 import { insertDevice } from '../../broker/store/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';

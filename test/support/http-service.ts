@@ -1,15 +1,15 @@
 // A whole broker in this process for tests of the HTTP service: real store, ingest, ledger and host, in memory, on a
 // clock that the test may move. Requests go in without a socket.
 
+import { createAccount, createDevice } from '../../broker/accounts/administration.ts';
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import { createHttpServer } from '../../broker/adapters/fastify.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { createAccount, createDevice } from '../../broker/administration.ts';
 import type { RequestRates } from '../../broker/api/admission.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
 import type { Role } from '../../broker/core/session.ts';
-import type { Senders } from '../../broker/senders.ts';
+import type { Senders } from '../../broker/notify/senders.ts';
 import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';

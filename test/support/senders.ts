@@ -3,7 +3,7 @@ import { createGuardedPost, type Resolve } from '../../broker/adapters/guarded-p
 import { generateVapidKey, vapidKeyOf } from '../../broker/adapters/vapid.ts';
 import { createPushSender } from '../../broker/adapters/web-push.ts';
 import { createWebhookSender } from '../../broker/adapters/webhook.ts';
-import type { Senders } from '../../broker/senders.ts';
+import type { Senders } from '../../broker/notify/senders.ts';
 
 const pushHosts = ['fcm.googleapis.com', '127.0.0.1'];
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAuditSealer } from '../../broker/audit-sealer.ts';
+import { createAuditSealer } from '../../broker/audit/sealer.ts';
 import { insertAudit } from '../../broker/store/audit.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminIntroduction, adminOperations } from '../../broker/api/admin-operations.ts';
+import { adminIntroduction, adminOperations } from '../../broker/api/accounts/admin-operations.ts';
 import { createOpenapi } from '../../broker/api/openapi.ts';
 import { type Operation, pathVariables, servedPaths } from '../../broker/api/operation.ts';
 import { operations } from '../../broker/api/operations.ts';

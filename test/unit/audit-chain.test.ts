@@ -1,8 +1,8 @@
 // The audit log shows every change that is made to it afterwards, wherever it is made: real store, sealer and verifier.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAuditSealer, type SignedHead } from '../../broker/audit-sealer.ts';
-import { auditHeads, readHeads, verifyAudit } from '../../broker/audit-verify.ts';
+import { createAuditSealer, type SignedHead } from '../../broker/audit/sealer.ts';
+import { auditHeads, readHeads, verifyAudit } from '../../broker/audit/verify.ts';
 import { insertAudit } from '../../broker/store/audit.ts';
 import { sha256 } from '../../broker/store/audit-log.ts';
 import { createSigner, createVerifier, generateSigningKey, publicKeyOf } from '../../src/adapters/signing.ts';

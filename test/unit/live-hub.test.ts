@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { projectBatch } from '../../broker/core/projection.ts';
 import type { Committed } from '../../broker/ingest.ts';
-import { createLiveHub } from '../../broker/live-hub.ts';
+import { createLiveHub } from '../../broker/live/hub.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { insertEvents } from '../../broker/store/events.ts';

@@ -1,7 +1,7 @@
 // Whom an event is told to: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { definitionOf } from '../../broker/api/rule-shapes.ts';
+import { definitionOf } from '../../broker/api/notifications/rule-shapes.ts';
 import {
   decideFirings,
   type Episode,

@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createGroupCommit } from '../../broker/group-commit.ts';
 import { createIngest } from '../../broker/ingest.ts';
-import { createRetention, runRetention } from '../../broker/retention.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
+import { createRetention, runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {

@@ -1,0 +1,125 @@
+// Clears away what belongs to a deleted account, in small batches, so that vehicles never wait for it: devices, then all
+// else, while the events of the devices go by the purge. What is left when the process ends is found again by the next
+// one. It must never touch an account that is not being deleted, nor a device whose engine is cut off.
+import { messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import { isDataFault } from '../group-commit.ts';
+import {
+  accountsToClear,
+  accountTables,
+  clearTable,
+  devicesLeft,
+  dropCommands,
+  emptyDetails,
+  endDeletion,
+  hasEventsLeft,
+} from '../store/account-deletion.ts';
+import { insertAudit } from '../store/audit.ts';
+import { deleteDevice } from '../store/deletions.ts';
+import { wholeAccount } from '../store/scope.ts';
+
+export interface DeletionPorts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * `more`: something was deleted, there may be more. `waiting`: the events of its devices are still being cleared away, or
+ * a device is cut off after all. `gone`: nothing is left.
+ */
+type Progress = 'more' | 'waiting' | 'gone';
+
+const devicesAtOnce = 20;
+
+/** Deletes some devices; null when the account has none any more. */
+async function clearDevices({ db, clock, log }: DeletionPorts, accountID: string): Promise<Progress | null> {
+  let afterNo = 0;
+  let isHindered = false;
+  for (;;) {
+    const devices = await devicesLeft(db, accountID, { afterNo, limit: devicesAtOnce });
+    if (devices.length === 0) return isHindered ? 'waiting' : null;
+    let deleted = 0;
+    for (const device of devices) {
+      const atS = Math.floor(clock.utcMs() / 1000);
+      try {
+        await db.write([
+          dropCommands(device.deviceNo),
+          ...deleteDevice(device, wholeAccount(accountID), atS),
+        ]);
+        deleted += 1;
+      } catch (thrown) {
+        if (!isDataFault(thrown)) throw thrown;
+        isHindered = true;
+        log.warn('account-deletion-hindered', { accountID, deviceID: device.deviceID });
+      }
+      afterNo = device.deviceNo;
+    }
+    if (deleted > 0) return 'more';
+  }
+}
+
+/** One small batch of work on an account that is being deleted. */
+export async function clearSome(ports: DeletionPorts, accountID: string): Promise<Progress> {
+  const { db, clock } = ports;
+  const devices = await clearDevices(ports, accountID);
+  if (devices !== null) return devices;
+  for (const table of accountTables) {
+    const [cleared] = await db.write([clearTable(table, accountID)]);
+    if (cleared !== undefined && cleared.changes > 0) return 'more';
+  }
+  const [emptied] = await db.write([emptyDetails(accountID)]);
+  if (emptied !== undefined && emptied.changes > 0) return 'more';
+  if (await hasEventsLeft(db, accountID)) return 'waiting';
+  const atMs = Math.round(clock.utcMs());
+  const entry = { accountID: '', atMs, actor: 'service', source: '', object: accountID, detail: {} };
+  await db.write([endDeletion(accountID), insertAudit({ ...entry, action: 'account.deleted' })]);
+  return 'gone';
+}
+
+export interface AccountDeletionOptions extends DeletionPorts {
+  /** Age of the oldest write that waits for the disk, in ms. */
+  readonly lagMs: () => number;
+}
+
+const pauseMs = 50;
+const idleMs = 5000;
+/** Vehicles wait longer than this: they come first. */
+const lagMostMs = 200;
+
+/** Starts the work; it goes on until `close`. */
+export function createAccountDeletion(options: AccountDeletionOptions): { close(): Promise<void> } {
+  const { db, clock, log, lagMs } = options;
+  let isStopped = false;
+  let cancel: Cancel = () => undefined;
+  let running: Promise<void> = Promise.resolve();
+  const step = async (): Promise<number> => {
+    if (lagMs() > lagMostMs) return idleMs;
+    try {
+      for (const accountID of await accountsToClear(db)) {
+        const progress = await clearSome(options, accountID);
+        if (progress === 'gone') log.info('account-deleted', { accountID });
+        // One that waits does not hold up the next.
+        if (progress !== 'waiting') return pauseMs;
+      }
+      return idleMs;
+    } catch (thrown) {
+      log.error('account-deletion-failed', { reason: messageOf(thrown) });
+      return idleMs;
+    }
+  };
+  const later = (delayMs: number): void => {
+    if (isStopped) return;
+    cancel = clock.after(delayMs, () => {
+      running = step().then(later);
+    });
+  };
+  later(pauseMs);
+  return {
+    async close() {
+      isStopped = true;
+      cancel();
+      await running;
+    },
+  };
+}

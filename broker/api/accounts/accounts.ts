@@ -1,0 +1,245 @@
+// The caller's own account: its figures for everybody, its settings for administrators. What the operator of the service
+// decides (limits, suspension, deletion) is not here but on a listener of its own: see admin-accounts.ts.
+import { type Static, Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import type { Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { needNoCuttingZones } from '../../accounts/administration.ts';
+import {
+  type AccountRow,
+  countDevices,
+  findAccount,
+  lockAccount,
+  updateAccount,
+} from '../../store/accounts.ts';
+import { isWithoutCuts } from '../../store/geozones.ts';
+import { maySwitchOff, mayWish, type Wisher, wishOff, wishS } from '../../store/second-person.ts';
+import { type ApiServices, type Caller, operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+import { lineText, needTimeZone, timeZone } from './people.ts';
+
+const figures = {
+  isActive: Type.Boolean({ description: 'False: suspended or expired' }),
+  expirationTime: Type.Integer({ description: 'When the account ends (epoch seconds); 0 = never' }),
+  maximumDevices: Type.Integer({ description: 'Most devices; 0 = no limit' }),
+  deviceCount: Type.Integer({ description: 'Devices now' }),
+} as const;
+
+const nowSOf = ({ clock }: ApiServices): number => Math.floor(clock.utcMs() / 1000);
+
+/** @throws AppError `not_found`, in the same words whether there is such an account or not. */
+async function needOwn(services: ApiServices, caller: Caller, accountID: string): Promise<AccountRow> {
+  const row = accountID === caller.accountID ? await findAccount(services.db, accountID) : null;
+  if (row === null) throw new AppError('not_found', `there is no account ${JSON.stringify(accountID)}`);
+  return row;
+}
+
+async function viewFigures(services: ApiServices, row: AccountRow) {
+  return {
+    isActive: row.isActive && (row.expiresS === null || nowSOf(services) < row.expiresS),
+    expirationTime: row.expiresS ?? 0,
+    maximumDevices: row.deviceLimit ?? 0,
+    deviceCount: await countDevices(services.db, row.accountID),
+  };
+}
+
+const checkAccount = operation({
+  id: 'checkAccount',
+  method: 'GET',
+  path: '/auth/checkaccount/{accountID}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Accounts',
+  summary: 'State and limits of the own account',
+  description: `Whether the account is active, when it ends (\`expirationTime\`, 0 = never), how many devices it may have
+(\`maximumDevices\`, 0 = no limit) and how many it has. Any account but the caller's own answers 404, whether it exists or not.`,
+  params: Type.Object({ accountID: Type.String({ description: 'The own account' }) }),
+  body: null,
+  result: Type.Object({ ...figures, ...envelope }),
+  errors: ['not_found'],
+  effects: false,
+  examples: {
+    params: { accountID: 'acme' },
+    body: null,
+    result: { isActive: true, expirationTime: 0, maximumDevices: 500, deviceCount: 1, ...ok },
+  },
+  async run({ params, caller }, services) {
+    const row = await needOwn(services, caller, params.accountID);
+    return { ...(await viewFigures(services, row)), ...ok };
+  },
+});
+
+const settings = Type.Object({
+  accountID: Type.String({ description: 'The account' }),
+  accountDisplayName: Type.String({ description: 'Name for people' }),
+  timeZone: Type.String({ description: 'IANA time zone; default of new users' }),
+  needsApproval: Type.Boolean({ description: 'True: an engine cut needs a second user' }),
+  approvalOffRequestedBy: Type.String({ description: 'Who asks to switch that off; empty when nobody does' }),
+  approvalOffRequestedOn: Type.Integer({ description: 'Since when (epoch seconds); 0 when nobody does' }),
+  cutsPerHour: Type.Integer({ description: 'Restrictive commands of one user in an hour' }),
+  retainedDays: Type.Integer({ description: 'Days that events are kept; 0 = for ever' }),
+  maximumRetainedDays: Type.Integer({ description: 'Most days that may be chosen; 0 = no limit' }),
+  ...figures,
+  ...envelope,
+});
+
+const exampleSettings: Static<typeof settings> = {
+  accountID: 'acme',
+  accountDisplayName: 'Acme Haulage',
+  timeZone: 'America/Toronto',
+  needsApproval: false,
+  approvalOffRequestedBy: '',
+  approvalOffRequestedOn: 0,
+  cutsPerHour: 20,
+  retainedDays: 0,
+  maximumRetainedDays: 0,
+  isActive: true,
+  expirationTime: 0,
+  maximumDevices: 500,
+  deviceCount: 1,
+  ...ok,
+};
+
+async function viewSettings(services: ApiServices, caller: Caller): Promise<Static<typeof settings>> {
+  const row = await needOwn(services, caller, caller.accountID);
+  const isWished = row.approvalOffS !== null && row.approvalOffS > nowSOf(services) - wishS;
+  return {
+    accountID: row.accountID,
+    accountDisplayName: row.displayName,
+    timeZone: row.timeZone,
+    needsApproval: row.needsApproval,
+    approvalOffRequestedBy: isWished ? (row.approvalOffBy ?? '') : '',
+    approvalOffRequestedOn: isWished ? (row.approvalOffS ?? 0) : 0,
+    cutsPerHour: row.cutsPerHour,
+    retainedDays: row.retainedDays ?? 0,
+    maximumRetainedDays: row.retainedMostDays ?? 0,
+    ...(await viewFigures(services, row)),
+    ...ok,
+  };
+}
+
+const getAccount = operation({
+  id: 'getAccount',
+  method: 'GET',
+  path: '/auth/account/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Accounts',
+  summary: 'Settings of the account',
+  description: `Settings and limits of the caller's account. \`approvalOffRequestedBy\` names an administrator who wants to switch off
+the rule that an engine cut needs a second user: see \`updateAccount\`.`,
+  params: Type.Object({}),
+  body: null,
+  result: settings,
+  errors: [],
+  effects: false,
+  examples: { params: {}, body: null, result: exampleSettings },
+  run: ({ caller }, services) => viewSettings(services, caller),
+});
+
+/** The days an account may choose: not more than the service's operator allows, and for ever only without a limit. */
+function retainedFits(days: number | null): Statement {
+  return days === null
+    ? sql`retained_most_days IS NULL`
+    : sql`(retained_most_days IS NULL OR retained_most_days >= ${days})`;
+}
+
+type Audit = (action: string, onlyIf: Statement) => Statement;
+
+/** Switches the second user off, or notes who asks for it; nothing unless `fits`. */
+function approvalOff(wisher: Wisher, fits: Statement, audit: Audit): readonly Statement[] {
+  const isAgreed = sql`${maySwitchOff(wisher)} AND ${fits}`;
+  return [
+    audit('account.approvaloff', isAgreed),
+    updateAccount(wisher.accountID, { needsApproval: false }, isAgreed),
+    audit('account.askapprovaloff', sql`${mayWish(wisher)} AND ${fits}`),
+    sql`${wishOff(wisher)} AND ${fits}`,
+  ];
+}
+
+const changeAccount = operation({
+  id: 'updateAccount',
+  method: 'POST',
+  path: '/auth/updateaccount/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Accounts',
+  summary: 'Change settings of the account',
+  description: `Changes the given settings of the caller's own account; any other \`accountID\` answers 404.
+
+\`needsApproval\` true: from now on an engine cut needs a second user. While a geozone of the account asks for an engine cut
+(\`...EngineOff\`) the answer is 422 \`conflict\` and nothing is changed: switch that off first. Cuts that one user asked for
+before are not touched: withdraw them with \`cancelCommand\`. Switching it off is never done by one person at once:
+\`needsApproval\` false first only records who asks (\`approvalOffRequestedBy\`). It takes effect when another administrator
+asks for the same, or when any administrator asks again a day later; a request is forgotten after seven days, and
+\`needsApproval\` true withdraws it. Neither of two administrators may have been made, promoted, re-activated or given a
+password by somebody else within the last day. Every step stands in the audit log.
+
+\`cutsPerHour\`: restrictive commands of one user within an hour; 0 = none at all. \`retainedDays\`: how long events are kept,
+not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shorter time deletes older events for good.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      accountID: Type.String({ minLength: 1, maxLength: 64, description: 'The own account' }),
+      accountDisplayName: Type.Optional(lineText(128, 'Name for people')),
+      timeZone: Type.Optional(timeZone),
+      needsApproval: Type.Optional(Type.Boolean({ description: 'An engine cut needs a second user' })),
+      cutsPerHour: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1000,
+          description: 'Restrictive commands of one user in an hour',
+        }),
+      ),
+      retainedDays: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 36_500, description: 'Days that events are kept; 0 = for ever' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: settings,
+  errors: ['not_found', 'conflict'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { accountID: 'acme', accountDisplayName: 'Acme Haulage', timeZone: 'America/Toronto' },
+    result: exampleSettings,
+  },
+  async run({ body, caller, source }, services) {
+    const { accountID, needsApproval, accountDisplayName: displayName, cutsPerHour } = body;
+    await needOwn(services, caller, accountID);
+    needTimeZone(body.timeZone);
+    const retainedDays = body.retainedDays === 0 ? null : body.retainedDays;
+    const fitsDays = retainedDays === undefined ? sql`1 = 1` : retainedFits(retainedDays);
+    const fits = needsApproval === true ? sql`${fitsDays} AND ${isWithoutCuts(accountID)}` : fitsDays;
+    const onlyIf = sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND ${fits})`;
+    const doer = { caller, source };
+    const { accountID: _own, ...detail } = body;
+    const fields = {
+      displayName,
+      timeZone: body.timeZone,
+      cutsPerHour,
+      retainedDays,
+      needsApproval: needsApproval === true ? true : undefined,
+    };
+    const wisher = { accountID, userID: caller.userID, nowS: nowSOf(services) };
+    const audit = (action: string, condition: Statement): Statement =>
+      trail(services, doer, { action, object: accountID, onlyIf: condition });
+    const [, , updated] = await services.db.write([
+      lockAccount(accountID),
+      trail(services, doer, { action: 'account.update', object: accountID, detail, onlyIf }),
+      updateAccount(accountID, fields, onlyIf),
+      ...(needsApproval === false ? approvalOff(wisher, onlyIf, audit) : []),
+    ]);
+    if (updated?.changes !== 1) {
+      if (needsApproval === true) await needNoCuttingZones(services.db, accountID);
+      throw new AppError('conflict', '/retainedDays is above what the operator of the service allows', {
+        details: [{ pointer: '/retainedDays', message: 'is above `maximumRetainedDays`' }],
+      });
+    }
+    return viewSettings(services, caller);
+  },
+});
+
+export const accountOperations = [checkAccount, getAccount, changeAccount] as const;

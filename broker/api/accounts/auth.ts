@@ -1,0 +1,116 @@
+// Login and logout. A wrong account, user and password are one and the same failure, in words and in time; guessing
+// is slowed by the login throttle, which must never lock out the right user.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { passwordMost } from '../../core/password.ts';
+import { formatToken, tokenRandomBytes } from '../../core/session.ts';
+import { insertAudit } from '../../store/audit.ts';
+import { beginSession, endSession, hashToken, tokenIDOf } from '../../store/sessions.ts';
+import { type ApiServices, operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
+
+async function logIn(credentials: Credentials, services: ApiServices): Promise<string> {
+  const { db, clock, entropy, log } = services;
+  const { accountID, userID, address: source } = credentials;
+  const passwordHash = await provePassword(credentials, services);
+  const token = formatToken({ accountID, userID }, entropy.bytes(tokenRandomBytes));
+  const tokenHash = hashToken(token);
+  const atMs = Math.round(clock.utcMs());
+  const detail = { tokenID: tokenIDOf(tokenHash) };
+  const [begun] = await db.write([
+    ...beginSession({ accountID, userID, tokenHash, passwordHash, atS: Math.floor(atMs / 1000) }),
+    insertAudit({ accountID, atMs, actor: userID, source, action: 'login', object: userID, detail }),
+  ]);
+  // Deleted, or given another password, since it was proven.
+  if (begun?.changes !== 1) throw loginFailed();
+  log.info('login', { accountID, userID, source });
+  return token;
+}
+
+const login = operation({
+  id: 'login',
+  method: 'POST',
+  path: '/auth/login',
+  forms: ['versioned', 'plain'],
+  access: 'public',
+  tag: 'Authentication',
+  summary: 'Begin a session',
+  description: `Gives the token that every other operation wants in the request header \`authorization\`, exactly as
+returned here (\`Bearer <token>\` is accepted too; basic authentication is ignored).
+
+A token ends after 12 hours without use, 30 days after login, at logout, when the password is changed, and when its
+user or account is suspended, is deleted or expires. For programs there are longer-lived tokens: see \`token\`.
+A wrong account, user and password all answer 401 \`login_failed\`. After some failures further attempts answer 503
+\`throttled\` with \`Retry-After\`: the wait grows per user and source address.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      accountID: Type.String({ minLength: 1, maxLength: 64, description: 'The account' }),
+      userID: Type.String({ minLength: 1, maxLength: 64, description: 'The user within the account' }),
+      password: Type.String({
+        minLength: 1,
+        maxLength: passwordMost,
+        description: 'The password of the user',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    ...envelope,
+    token: Type.String({ description: '`<accountID>%7C<userID>%7C<random>`' }),
+  }),
+  errors: ['login_failed', 'throttled'],
+  effects: true,
+  answerIsSecret: true,
+  examples: {
+    params: {},
+    body: { accountID: 'acme', userID: 'dispatch', password: 'correct horse battery staple' },
+    result: {
+      ...ok,
+      token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+    },
+  },
+  async run({ body, source }, services) {
+    return { ...ok, token: await logIn({ ...body, address: source }, services) };
+  },
+});
+
+const logout = operation({
+  id: 'logout',
+  method: 'GET',
+  path: '/auth/logout/{accountID}/{userID}',
+  forms: ['versioned', 'plain'],
+  access: 'viewer',
+  tag: 'Authentication',
+  summary: 'End the session of the token',
+  description: `Ends exactly the session whose token is sent. The names in the path must be those of the token,
+else 404. The token is worth nothing afterwards: the same call again answers 401. Other sessions of the user go on.`,
+  params: Type.Object({
+    accountID: Type.String({ description: 'The account of the token' }),
+    userID: Type.String({ description: 'The user of the token' }),
+  }),
+  body: null,
+  result: Type.Object(envelope),
+  errors: ['not_found'],
+  effects: true,
+  examples: { params: { accountID: 'acme', userID: 'dispatch' }, body: null, result: ok },
+  async run({ params, caller, source }, services) {
+    if (params.accountID !== caller.accountID || params.userID !== caller.userID) {
+      throw new AppError('not_found', 'the token belongs to no session of this account and user', {
+        hint: 'Send the account and user that the token was given to.',
+      });
+    }
+    const deed = {
+      action: 'logout',
+      object: caller.userID,
+      detail: { tokenID: tokenIDOf(caller.tokenHash) },
+    };
+    await services.db.write([endSession(caller.tokenHash), trail(services, { caller, source }, deed)]);
+    services.log.info('logout', { accountID: caller.accountID, userID: caller.userID });
+    return ok;
+  },
+});
+
+export const authOperations = [login, logout] as const;

@@ -1,0 +1,120 @@
+// Limits of engine cuts as people see them, and the way to close the account's breaker after too many. Whoever opened it
+// cannot close it.
+import { type Static, Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { capLimits } from '../../core/command-caps.ts';
+import { findCapFacts, mayReset, resetBreaker } from '../../store/command-caps.ts';
+import { type ApiServices, type Caller, operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+
+const limits = Type.Object({
+  cutsPerHour: Type.Integer({ description: 'Engine cuts that one user may ask for within an hour' }),
+  accountCutsPerHour: Type.Integer({ description: 'The same for the whole account' }),
+  cuts: Type.Integer({ description: 'Cuts that the caller asked for within the last hour' }),
+  accountCuts: Type.Integer({ description: 'The same for the whole account' }),
+  needsApproval: Type.Boolean({ description: 'True: a cut needs a second user' }),
+  isBreakerOpen: Type.Boolean({ description: 'True: no cut is taken' }),
+  breakerOpened: Type.Integer({ description: 'Since when (epoch seconds); 0 while it is closed' }),
+  breakerOpenedBy: Type.String({ description: 'Whose cut was one too many; empty while it is closed' }),
+  ...envelope,
+});
+type LimitsView = Static<typeof limits>;
+
+const exampleLimits: LimitsView = {
+  cutsPerHour: 20,
+  accountCutsPerHour: 60,
+  cuts: 1,
+  accountCuts: 3,
+  needsApproval: false,
+  isBreakerOpen: false,
+  breakerOpened: 0,
+  breakerOpenedBy: '',
+  ...ok,
+};
+
+const askerOf = ({ clock }: ApiServices, { accountID, userID }: Caller) => ({
+  accountID,
+  userID,
+  atMs: Math.round(clock.utcMs()),
+});
+
+async function viewLimits(services: ApiServices, caller: Caller): Promise<LimitsView> {
+  const facts = await findCapFacts(services.db, askerOf(services, caller));
+  if (facts === null) throw new AppError('not_found', 'the account was deleted meanwhile');
+  return {
+    cutsPerHour: facts.cutsPerHour,
+    accountCutsPerHour: facts.cutsPerHour * capLimits.accountFactor,
+    cuts: facts.userCuts,
+    accountCuts: facts.accountCuts,
+    needsApproval: facts.needsApproval,
+    isBreakerOpen: facts.breakerS !== null,
+    breakerOpened: facts.breakerS ?? 0,
+    breakerOpenedBy: facts.breakerBy ?? '',
+    ...ok,
+  };
+}
+
+const show = operation({
+  id: 'commandLimits',
+  method: 'GET',
+  path: '/command/limits/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Limits of engine cuts and what is used of them',
+  description: `How many engine cuts the caller and the account may ask for within an hour, how many they have, whether a cut needs a
+second user, and whether the breaker is open. Restores are never limited and do not count.`,
+  params: Type.Object({}),
+  body: null,
+  result: limits,
+  errors: [],
+  effects: false,
+  examples: { params: {}, body: null, result: exampleLimits },
+  run: ({ caller }, services) => viewLimits(services, caller),
+});
+
+const reset = operation({
+  id: 'resetBreaker',
+  method: 'POST',
+  path: '/command/resetbreaker/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Commands',
+  summary: 'Allow engine cuts again after too many',
+  description: `Closes the account's breaker and begins to count anew. Not by whoever opened it (422 \`conflict\`), nor by an administrator
+whom somebody has made, promoted, re-activated or given a password within the last day. While it is closed the call changes
+nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    { reason: Type.String({ minLength: 1, maxLength: 200, description: 'Why it is safe to go on' }) },
+    { additionalProperties: false },
+  ),
+  result: limits,
+  errors: ['conflict'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { reason: 'stolen convoy, agreed with the owner' },
+    result: { ...exampleLimits, cuts: 0, accountCuts: 0 },
+  },
+  async run({ body, caller, source }, services) {
+    const asker = askerOf(services, caller);
+    const onlyIf = mayReset(asker);
+    await services.db.write([
+      trail(
+        services,
+        { caller, source },
+        { action: 'command.resetbreaker', object: caller.accountID, detail: body, onlyIf },
+      ),
+      resetBreaker(asker),
+    ]);
+    const view = await viewLimits(services, caller);
+    if (!view.isBreakerOpen) return view;
+    throw new AppError('conflict', 'the breaker must be reset by another administrator; it is still open', {
+      hint: 'Not by who opened it, nor by one who has had his role and password for less than a day. Restores are still taken.',
+    });
+  },
+});
+
+export const commandBreakerOperations = [show, reset] as const;

@@ -1,0 +1,235 @@
+// Commands to devices. The service only asks; whether and when a vehicle acts is decided on the vehicle (it is never
+// stopped while it moves), and the answer says what the ledger knows at this moment, never more.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
+import { statusCodes } from '../../../src/core/status-codes.ts';
+import { lineText } from '../accounts/people.ts';
+import { readParts } from '../devices/devices.ts';
+import { exampleDevice } from '../examples.ts';
+import { operation } from '../operation.ts';
+import { device as deviceShape, ok } from '../shapes.ts';
+import { viewDevice } from '../views.ts';
+import { orderCommand } from './command-order.ts';
+import { type CommandView, commandAnswer } from './command-view.ts';
+
+const exampleCommand: CommandView = {
+  commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
+  deviceID: 'truck-17',
+  feature: 'enginecutoff',
+  state: '1',
+  pendingState: '1',
+  commandState: 'sent',
+  expires: 1763769600,
+  approvalID: '',
+  ...ok,
+};
+
+const lifeOfCommand = `The answer comes at once and does not mean that the vehicle has acted. Follow the command in
+\`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits, and
+\`pendingReason\` says why) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`, \`superseded\`, \`cancelled\`,
+\`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
+feature replaces an older one that has not executed; when it is withdrawn or runs out before it reaches a vehicle that holds
+an older command of state \`1\`, that one is withdrawn there too. The same command of the same user within 10 seconds is one command (state \`0\`: while the first has not ended).
+
+**Second user.** In an account with \`needsApproval\` a cut (\`enginecutoff\` 1) is not sent: the answer has \`commandState\`
+\`approval\`, an \`approvalID\` and no \`commandID\`. It waits for 15 minutes, or until the command would end, for
+\`approveCommand\` by another user. Only who could be one of two may ask: a user whom somebody made, promoted, re-activated or
+gave a password within the last day is answered 422 \`conflict\`. While one waits, a further cut of the device by anybody is answered with that one. A
+restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
+
+**Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for
+\`cutsPerHour\` engine cuts within an hour (20 unless the account says otherwise), an account for three times as many; asking
+a second user counts. One more opens the account's breaker: every further cut answers 422 \`conflict\` until an administrator
+other than who opened it resets it (\`resetBreaker\`). State \`0\` of either feature, the safe one, is never limited by these.
+Commands have a request limit of their own (\`RateLimit-Policy: "orders"\`): however often the same token asks for other
+things, a restore is taken.`;
+
+const feature = operation({
+  id: 'commandFeature',
+  method: 'POST',
+  path: '/command/feature/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Set a feature of a device',
+  description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
+\`cargoaccess\` (\`0\` Disallowed, \`1\` Allowed) into a state. ${lifeOfCommand}
+
+\`feature\` \`enginecutoff\` makes it the operation "feature engineCutoff": there is one path for both. \`ttl\` is how many
+seconds the command may wait for the vehicle, counted from the request; without it 24 hours for \`enginecutoff\` and 60 seconds
+for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and told to the vehicle. \`confirm\`: an app that
+asks its user once more sends the answer here; false answers 422 and nothing is done, true and absent are the same. A device
+that lacks the feature answers 422 \`unsupported\`.
+The members may be sent flat or under a root member \`data\`; \`deviceid\` is understood too.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceID: Type.String({ description: 'The device' }),
+      feature: Type.Enum([...featureNames], { description: 'What to set' }),
+      state: Type.Enum(['0', '1'], { description: 'The state to bring it into, as text' }),
+      reason: Type.Optional(lineText(200, 'Why, for the record')),
+      confirm: Type.Optional(
+        Type.Boolean({ description: 'False: the user did not confirm; nothing is done' }),
+      ),
+      ttl: Type.Optional(
+        Type.Integer({
+          minimum: 10,
+          maximum: 86_400,
+          description: 'Seconds that it may wait for the vehicle',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: commandAnswer,
+  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
+  effects: true,
+  isOrder: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
+    result: exampleCommand,
+  },
+  async run({ body, caller, source }, services) {
+    const { deviceID, feature: name, state, reason, ttl, confirm } = body;
+    if (confirm === false) {
+      const message = 'is false: nothing was done';
+      throw new AppError('invalid_content', `/confirm ${message}`, {
+        details: [{ pointer: '/confirm', message }],
+      });
+    }
+    return orderCommand(
+      services,
+      { caller, source },
+      {
+        deviceID,
+        feature: name,
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        ...(ttl === undefined ? {} : { ttlS: ttl }),
+      },
+    );
+  },
+});
+
+interface CodeWish {
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+}
+
+/** The code names what shall be true afterwards, as OpenGTS' expectAckCode does. */
+const wishOfCode: ReadonlyMap<string, CodeWish> = new Map([
+  [String(statusCodes.VEHICLE_DISABLED.code), { feature: 'enginecutoff', state: '1' }],
+  [String(statusCodes.VEHICLE_ENABLED.code), { feature: 'enginecutoff', state: '0' }],
+  [String(statusCodes.DOOR_LOCK.code), { feature: 'cargoaccess', state: '0' }],
+  [String(statusCodes.DOOR_UNLOCK.code), { feature: 'cargoaccess', state: '1' }],
+]);
+
+/** Codes that OpenGTS gives a meaning as a command and that no unit of ours can follow yet. */
+function isKnownButUnsupported(code: number): boolean {
+  const isOutput = (code >= 62560 && code <= 62569) || (code >= 62592 && code <= 62601);
+  return isOutput || code === statusCodes.QUERY.code;
+}
+
+function wishOf(codeText: string): CodeWish {
+  const wish = wishOfCode.get(codeText);
+  if (wish !== undefined) return wish;
+  const allowed = [...wishOfCode.keys()].join(', ');
+  const details = [{ pointer: '/newStatusCode', message: `must be one of ${allowed}` }];
+  if (/^[0-9]{1,5}$/.test(codeText) && isKnownButUnsupported(Number(codeText))) {
+    throw new AppError('unsupported', `status code ${codeText} cannot be commanded yet`, { details });
+  }
+  throw new AppError(
+    'invalid_content',
+    `${JSON.stringify(codeText)} is no status code that can be commanded`,
+    {
+      details,
+      hint: `Use one of ${allowed}.`,
+    },
+  );
+}
+
+const send = operation({
+  id: 'commandSend',
+  method: 'GET',
+  path: '/command/send/{device}/{newStatusCode}/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Send a command by status code',
+  description: `\`newStatusCode\` is the status that shall be true afterwards: 63680 engine disabled (enginecutoff 1),
+63681 engine enabled (enginecutoff 0), 63637 cargo locked (cargoaccess 0), 63638 cargo unlocked (cargoaccess 1). Any
+other code answers 422; 61504 (locate now) and the numbered outputs answer 422 \`unsupported\` for the time being.
+Never cached; the token is taken from the header only. ${lifeOfCommand}`,
+  params: Type.Object({
+    device: Type.String({ description: 'The device' }),
+    newStatusCode: Type.String({ description: '`63680`, `63681`, `63637` or `63638`' }),
+  }),
+  body: null,
+  result: commandAnswer,
+  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
+  effects: true,
+  isOrder: true,
+  examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
+  run: ({ params, caller, source }, services) =>
+    orderCommand(services, { caller, source }, { deviceID: params.device, ...wishOf(params.newStatusCode) }),
+});
+
+/** The operation that sets one feature and answers with the device. */
+function setFeature(words: {
+  readonly feature: FeatureName;
+  readonly id: string;
+  readonly state: FeatureState;
+  readonly states: string;
+}) {
+  return operation({
+    id: words.id,
+    method: 'POST',
+    path: `/device/updatedevice/${words.feature}/authorization`,
+    forms: ['versioned'],
+    access: 'operator',
+    tag: 'Commands',
+    summary: `Set ${words.feature} and get the device`,
+    description: `The same as \`commandFeature\` with \`feature\` \`${words.feature}\` (${words.states}), answered with the device: its
+entry in \`state\` carries \`pendingState\`, \`commandState\` and \`commandID\`. \`state\` itself changes only when the vehicle
+has read its relay back. ${lifeOfCommand}`,
+    params: Type.Object({}),
+    body: Type.Object(
+      {
+        deviceID: Type.String({ description: 'The device' }),
+        state: Type.Enum(['0', '1'], { description: words.states }),
+      },
+      { additionalProperties: false },
+    ),
+    result: deviceShape,
+    errors: ['not_found', 'unsupported', 'conflict', 'throttled'],
+    effects: true,
+    isOrder: true,
+    examples: {
+      params: {},
+      body: { deviceID: 'truck-17', state: words.state },
+      result: exampleDevice,
+    },
+    async run({ body, caller, source }, services) {
+      await orderCommand(services, { caller, source }, { ...body, feature: words.feature });
+      return viewDevice(await readParts(services, caller, body.deviceID), caller);
+    },
+  });
+}
+
+const updateCargoAccess = setFeature({
+  feature: 'cargoaccess',
+  id: 'updateDeviceCargoAccess',
+  state: '1',
+  states: '`0` Disallowed, `1` Allowed',
+});
+
+const updateEngineCutoff = setFeature({
+  feature: 'enginecutoff',
+  id: 'updateDeviceEngineCutoff',
+  state: '1',
+  states: '`0` Disabled, `1` Enabled: the engine cannot run',
+});
+
+export const commandOperations = [feature, send, updateCargoAccess, updateEngineCutoff] as const;

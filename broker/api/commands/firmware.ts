@@ -1,0 +1,134 @@
+// Firmware jobs: an administrator names a version and where it lies, the unit decides. The broker never fetches the file,
+// and tells a unit only of addresses at hosts that the operator of the service has listed.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { refusalOf } from '../../core/command-caps.ts';
+import { lockAccount } from '../../store/accounts.ts';
+import { findCapFacts, isPermitted } from '../../store/command-caps.ts';
+import { isRecorded, newestCommand, supersedeAndInsert } from '../../store/commands.ts';
+import { needDevice } from '../devices/devices.ts';
+import { operation } from '../operation.ts';
+import { ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+import { type CommandView, commandAnswer, viewCommand } from './command-view.ts';
+
+const defaultTtlS = 7 * 86_400;
+const ttlMostS = 30 * 86_400;
+/** What a job asks for, as the ledger keeps it. */
+const wish = { feature: 'firmware', state: '1' } as const;
+
+const exampleJob: CommandView = {
+  commandID: '9e2d4c6b8a7f41d0b3c5e7f901234567',
+  deviceID: 'truck-17',
+  feature: 'firmware',
+  state: '1',
+  pendingState: '1',
+  commandState: 'sent',
+  expires: 1764288000,
+  approvalID: '',
+  ...ok,
+};
+
+/** @throws AppError `invalid_content` unless it is https at a listed host, without a user name or fragment. */
+function needAllowed(url: string, hosts: readonly string[]): void {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  const isPlain = parsed !== null && parsed.username === '' && parsed.password === '' && parsed.hash === '';
+  if (isPlain && parsed.protocol === 'https:' && hosts.includes(parsed.host)) return;
+  const message = 'must be an https address at a host that the service allows';
+  throw new AppError('invalid_content', `/url ${message}`, {
+    details: [{ pointer: '/url', message }],
+    hint: 'The operator of the service lists the hosts in the setting firmware.hosts; none are listed at first.',
+  });
+}
+
+const firmware = operation({
+  id: 'firmware',
+  method: 'POST',
+  path: '/command/firmware/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Commands',
+  summary: 'Ask a unit to update itself',
+  description: `Records a firmware job and sends it, signed, to the unit: at once when it is online, else when it connects, until \`ttl\`
+seconds have passed (7 days without it). The service itself never fetches \`url\`, which must be https at a host of the
+setting \`firmware.hosts\`, without user name and fragment. \`sha256\` is that of the file.
+
+The answer is that of a command, with \`feature\` \`firmware\`; follow it with \`getCommand\`. The unit tells of it in events
+64834 Config_Start (\`executing\`), 64835 Config_Complete (\`confirmed\`) and 64836 Config_Failed (\`refused\`, with the
+reason) that carry the \`commandID\`. **A unit that runs fleetward-agent does not update itself: it answers Config_Start and
+Config_Failed, "this unit is updated by its package manager".** A newer job replaces an older one that has not ended; the
+same job of the same user within 10 seconds is one job. Jobs count as commands (10 within a minute for a user).`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceID: Type.String({ description: 'The device' }),
+      version: Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9.+~_-]{0,63}$',
+        description: 'Version of the file',
+      }),
+      url: Type.String({ minLength: 1, maxLength: 1000, description: 'https address of the file' }),
+      sha256: Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'SHA-256 of the file, 64 hexadecimal digits',
+      }),
+      ttl: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: ttlMostS,
+          description: 'Seconds that it may wait for the unit',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: commandAnswer,
+  errors: ['not_found', 'invalid_content', 'throttled'],
+  effects: true,
+  examples: {
+    params: {},
+    body: {
+      deviceID: 'truck-17',
+      version: '1.4.0',
+      url: 'https://updates.example.com/fleetward-agent-1.4.0.deb',
+      sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    },
+    result: exampleJob,
+  },
+  async run({ body, caller, source }, services) {
+    const { deviceID, version, url, sha256, ttl = defaultTtlS } = body;
+    const device = await needDevice(services, caller, deviceID);
+    needAllowed(url, services.firmwareHosts);
+    const asker = { accountID: caller.accountID, userID: caller.userID, atMs: services.clock.utcMs() };
+    const content = JSON.stringify({ version, url, sha256 });
+    const row = await services.ledger.enact({
+      device,
+      statements: ({ commandID, issuedMs }) => {
+        const expiresMs = issuedMs + ttl * 1000;
+        const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - 10_000 };
+        const { deviceNo } = device;
+        const job = { deviceNo, commandID, reason: '', issuer: caller.userID, content, ...wish, ...times };
+        // What follows the path may be a key to the file.
+        const detail = { commandID, version, url: url.split('?')[0], sha256 };
+        const onlyIf = isRecorded(commandID);
+        return [
+          lockAccount(caller.accountID),
+          ...supersedeAndInsert(job, isPermitted(asker, wish, 'command')),
+          trail(
+            services,
+            { caller, source },
+            { action: 'command.firmware', object: deviceID, detail, onlyIf },
+          ),
+        ];
+      },
+    });
+    if (row !== null) return viewCommand(row);
+    const known = await newestCommand(services.db, { deviceNo: device.deviceNo, feature: 'firmware' });
+    const facts = await findCapFacts(services.db, asker);
+    const refusal = facts === null ? null : refusalOf(facts, wish);
+    if (refusal !== null || known === null)
+      throw refusal ?? new AppError('not_found', 'the device was deleted');
+    return viewCommand(known);
+  },
+});
+
+export const firmwareOperations = [firmware] as const;

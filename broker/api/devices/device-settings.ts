@@ -1,0 +1,168 @@
+// What else people do to one device: its settings, a new secret for its unit, its deletion. A secret is shown once and
+// never kept or logged; a vehicle that is cut off, or has a command that has not ended, is never deleted.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { hashSecret, makeSecret } from '../../device-secret.ts';
+import { isDataFault } from '../../group-commit.ts';
+import { deleteDevice, hindranceOf } from '../../store/deletions.ts';
+import { isThere } from '../../store/device-limit.ts';
+import { type DeviceRow, replaceSecret, updateDevice } from '../../store/devices.ts';
+import { exampleDevice } from '../examples.ts';
+import { type ApiServices, operation } from '../operation.ts';
+import { device, envelope, ok } from '../shapes.ts';
+import { type Doer, trail } from '../trail.ts';
+import { viewDevice } from '../views.ts';
+import { fieldsOf, settingMembers, told } from './device-members.ts';
+import { needDevice, readParts } from './devices.ts';
+
+const named = { deviceID: Type.String({ description: 'The device' }) } as const;
+
+const settings = operation({
+  id: 'deviceSettings',
+  method: 'POST',
+  path: '/device/settings/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Devices',
+  summary: 'Set what else is known of a device',
+  description: `An addition to the interface: sets the members of a device that createdevice and updatedevice do not name.
+The given members are changed and the others left; an empty text clears one. \`maxPassengers\` is the number of seats that
+passengercount shows. Names, members under \`data\` and refusals are as in updatedevice.`,
+  params: Type.Object({}),
+  body: Type.Object({ ...named, ...settingMembers }, { additionalProperties: false }),
+  result: device,
+  errors: ['not_found'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17', deviceDisplayName: 'truck-17', pinColor: '1f77b4' },
+    result: exampleDevice,
+  },
+  async run({ body, caller, source }, services) {
+    const { deviceID, ...members } = body;
+    const key = { accountID: caller.accountID, deviceID };
+    await needDevice(services, caller, deviceID);
+    const fields = fieldsOf(members);
+    const deed = { action: 'device.update', object: deviceID, detail: told(fields), onlyIf: isThere(key) };
+    await services.db.write([
+      trail(services, { caller, source }, deed),
+      updateDevice(key, fields, Math.round(services.clock.utcMs())),
+    ]);
+    return viewDevice(await readParts(services, caller, deviceID), caller);
+  },
+});
+
+const issueSecret = operation({
+  id: 'issueDeviceSecret',
+  method: 'POST',
+  path: '/device/issuesecret/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Devices',
+  summary: 'Issue the secret of a device',
+  description: `An addition to the interface: gives the unit of the device a new MQTT secret (256 random bits) and shows it
+this once; the service keeps a hash only. **The old secret stops working at once, and a unit that is connected with it is
+cut off within seconds**: have the new one at hand in the unit. \`username\` is what the unit logs in with.
+
+An \`Idempotency-Key\` means nothing here: a repeated call issues a further secret, and the last one counts.`,
+  params: Type.Object({}),
+  body: Type.Object(named, { additionalProperties: false }),
+  result: Type.Object({
+    deviceID: Type.String({ description: 'The device' }),
+    username: Type.String({ description: 'MQTT user name and client id: `<accountID>/<deviceID>`' }),
+    secret: Type.String({ description: 'MQTT password; cannot be read again' }),
+    ...envelope,
+  }),
+  errors: ['not_found'],
+  effects: true,
+  answerIsSecret: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17' },
+    result: {
+      deviceID: 'truck-17',
+      username: 'acme/truck-17',
+      secret: 'hV5mN0b1cXr8sQ2wE7tY4uI9oP3aD6fG1jK5lZ8xC0v',
+      ...ok,
+    },
+  },
+  async run({ body, caller, source }, services) {
+    const key = { accountID: caller.accountID, deviceID: body.deviceID };
+    await needDevice(services, caller, body.deviceID);
+    const secret = makeSecret(services.entropy);
+    const atS = Math.floor(services.clock.utcMs() / 1000);
+    const deed = { action: 'device.issuesecret', object: body.deviceID, onlyIf: isThere(key) };
+    await services.db.write([
+      trail(services, { caller, source }, deed),
+      replaceSecret({ ...key, secretHash: hashSecret(secret), atS }),
+    ]);
+    services.kick(key, 'its secret was replaced');
+    return { deviceID: body.deviceID, username: `${key.accountID}/${key.deviceID}`, secret, ...ok };
+  },
+});
+
+/** Why a deletion did not happen. */
+async function refusalOf(services: ApiServices, row: DeviceRow): Promise<AppError | null> {
+  const hindrance = await hindranceOf(services.db, row.deviceNo);
+  const name = JSON.stringify(row.deviceID);
+  if (hindrance === null) return new AppError('not_found', `there is no device ${name}`);
+  if (hindrance.isCutOff) {
+    return new AppError('conflict', `the engine of device ${name} is cut off`, {
+      hint: 'Enable it again and wait until the vehicle has confirmed that.',
+    });
+  }
+  if (!hindrance.hasPendingCommand) return null;
+  return new AppError('conflict', `device ${name} has a command that has not come to an end`, {
+    hint: 'Withdraw it, or wait until it is confirmed or has expired.',
+  });
+}
+
+async function remove(services: ApiServices, doer: Doer, row: DeviceRow): Promise<void> {
+  const { deviceID } = row;
+  const atS = Math.floor(services.clock.utcMs() / 1000);
+  const detail = { deviceNo: row.deviceNo, uniqueID: row.uniqueID, description: row.description };
+  const refusal = await refusalOf(services, row);
+  if (refusal !== null) throw refusal;
+  try {
+    await services.db.write([
+      trail(services, doer, { action: 'device.delete', object: deviceID, detail }),
+      ...deleteDevice(row, doer.caller.scope, atS),
+    ]);
+  } catch (thrown) {
+    throw (isDataFault(thrown) ? await refusalOf(services, row) : null) ?? thrown;
+  }
+  services.kick(row, 'it was deleted');
+}
+
+const deleteOne = operation({
+  id: 'deleteDevice',
+  method: 'POST',
+  path: '/device/deletedevice/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Devices',
+  summary: 'Delete a device and its history',
+  description: `Deletes the device, its secret, states and commands, **and all of its stored events**: deleting a device is
+the one way in which an acknowledged event goes before its time. What happened stays in the audit log.
+
+At once the device is in no answer any more, and its unit is cut off and cannot log in; the events themselves are cleared
+away in the background. The id is free again: a device created with it later is a new one, with nothing of the old one, and
+its unit needs a new secret. What the old unit has not delivered is refused.
+
+While the engine is cut off (\`state.enginecutoff.state\` is \`1\`), or a command has not come to an end, the answer is 422
+\`conflict\`: nobody could release the vehicle any more. A cut that only waits for a second user goes with the device. A
+second call answers 404.`,
+  params: Type.Object({}),
+  body: Type.Object(named, { additionalProperties: false }),
+  result: Type.Object(envelope),
+  errors: ['not_found', 'conflict'],
+  effects: true,
+  examples: { params: {}, body: { deviceID: 'van-9' }, result: ok },
+  async run({ body, caller, source }, services) {
+    const row = await needDevice(services, caller, body.deviceID);
+    await remove(services, { caller, source }, row);
+    return ok;
+  },
+});
+
+export const deviceSettingOperations = [settings, issueSecret, deleteOne] as const;

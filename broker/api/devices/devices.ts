@@ -1,0 +1,216 @@
+// One device: read, create, change. Every read takes the caller's scope, so another account's device is not found, nor one
+// outside of the caller's groups.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { lockAccount } from '../../store/accounts.ts';
+import { isCreatable, isThere } from '../../store/device-limit.ts';
+import {
+  type DeviceRow,
+  deviceStates,
+  findVisibleDevice,
+  insertDevice,
+  updateDevice,
+} from '../../store/devices.ts';
+import { exampleDevice } from '../examples.ts';
+import { type ApiServices, type Caller, operation } from '../operation.ts';
+import { device } from '../shapes.ts';
+import { type Doer, trail } from '../trail.ts';
+import { type DeviceParts, viewDevice } from '../views.ts';
+import {
+  type DeviceWish,
+  fullAccount,
+  generatedFields,
+  given,
+  newDeviceID,
+  shortText,
+  told,
+  uniqueNumber,
+  writeUnique,
+} from './device-members.ts';
+import { pendingOf } from './pending.ts';
+
+/** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
+export async function needDevice(
+  services: ApiServices,
+  caller: Caller,
+  deviceID: string,
+): Promise<DeviceRow> {
+  const row = await findVisibleDevice(services.db, caller.scope, deviceID);
+  if (row === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
+  return row;
+}
+
+/** A device with its states and pending commands. */
+export async function readParts(
+  services: ApiServices,
+  caller: Caller,
+  deviceID: string,
+): Promise<DeviceParts> {
+  const row = await needDevice(services, caller, deviceID);
+  const [states, pending] = await Promise.all([
+    deviceStates(services.db, row.deviceNo),
+    pendingOf(services.db, row.deviceNo),
+  ]);
+  return { row, states, pending };
+}
+
+const getDevice = operation({
+  id: 'getDevice',
+  method: 'GET',
+  path: '/device/getdevice/{deviceID}/authorization',
+  forms: ['versioned', 'plain'],
+  access: 'viewer',
+  tag: 'Devices',
+  summary: 'One device',
+  description: `The device with its last position, sensors, feature states and pending commands. While a command is
+under way \`hasPendingCommands\` is the text \`true\` and the feature's entry in \`state\` carries \`pendingState\`,
+\`pendingReason\` (why the vehicle waits), \`commandState\` and \`commandID\`; a cut that waits for a second user shows there
+too, with \`commandState\` \`approval\` and no \`commandID\`. \`state\` itself changes only when the
+vehicle has read its relay back.`,
+  params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
+  body: null,
+  result: device,
+  errors: ['not_found'],
+  effects: false,
+  examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
+  async run({ params, caller }, services) {
+    return viewDevice(await readParts(services, caller, params.deviceID), caller);
+  },
+});
+
+const spelling = `The members may be sent flat or under a root member \`data\` (an object, or an array of one). Both
+documented letter cases are understood: \`deviceID\`/\`deviceid\`, \`uniqueID\`/\`uniqueid\`,
+\`deviceDescription\`/\`devicedescription\`, \`deviceDriver\`/\`devicedriver\`. Other members are refused (422), and so is
+a value of another type: \`uniqueid\` is a JSON integer, not text.`;
+
+/** @throws AppError `forbidden` when the device is not one that the caller sees and he may not make new ones. */
+async function needRightToCreate(services: ApiServices, caller: Caller, deviceID: string): Promise<void> {
+  if (caller.scope.limitedTo === null) return;
+  if ((await findVisibleDevice(services.db, caller.scope, deviceID)) !== null) return;
+  throw new AppError('forbidden', 'you see the devices of your groups only, and so cannot create one', {
+    hint: 'Ask an administrator of the account to create it and to put it into one of your groups.',
+  });
+}
+
+async function createOrChange(services: ApiServices, doer: Doer, wish: DeviceWish): Promise<void> {
+  const { key, fields } = wish;
+  await needRightToCreate(services, doer.caller, key.deviceID);
+  const atMs = Math.round(services.clock.utcMs());
+  const deed = { object: key.deviceID, detail: told(fields) };
+  const created = { ...generatedFields(key.deviceID), ...fields };
+  // One transaction: a new device is complete, one that is there gets the given fields only. The log is asked first,
+  // while it can still be told which of the two it is.
+  const results = await writeUnique(services, wish, [
+    lockAccount(key.accountID),
+    trail(services, doer, { ...deed, action: 'device.create', onlyIf: isCreatable(key) }),
+    trail(services, doer, { ...deed, action: 'device.update', onlyIf: isThere(key) }),
+    ...insertDevice(key, { createdS: Math.floor(atMs / 1000), fields: created }),
+    updateDevice(key, fields, atMs),
+  ]);
+  if (results.at(-1)?.changes !== 1) throw await fullAccount(services, key.accountID);
+}
+
+const createDevice = operation({
+  id: 'createDevice',
+  method: 'POST',
+  path: '/device/createdevice/authorization',
+  forms: ['versioned', 'plain'],
+  access: 'operator',
+  tag: 'Devices',
+  summary: 'Create a device, or change it',
+  description: `Creates the device with the sensors \`cargoaccess\`, \`fuel\`, \`enginecutoff\`, \`ignition\`, \`panic\`, all in
+state \`0\`, and a description generated from its id when none is given. When the account has a device of that id
+already, the given members are changed as by updatedevice: create and update are both served here. A \`uniqueid\` that
+another device of the account holds answers 422 \`conflict\`, and so does a new device beyond the number that the account
+may have. Who sees the devices of some groups only may change these and cannot create others (422 \`forbidden\`).
+
+${spelling}
+
+The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, or at the broker with
+\`fleetward-broker device secret <accountID> <deviceID>\`.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceID: newDeviceID,
+      uniqueid: Type.Optional(uniqueNumber),
+      sms: Type.Optional(shortText('Telephone number of the unit')),
+      deviceDescription: Type.Optional(shortText('Description')),
+      deviceDriver: Type.Optional(shortText('Driver')),
+    },
+    { additionalProperties: false },
+  ),
+  result: device,
+  errors: ['conflict', 'forbidden'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17', uniqueid: 356938035643809, deviceDescription: 'Freightliner, Toronto' },
+    result: exampleDevice,
+  },
+  async run({ body, caller, source }, services) {
+    const key = { accountID: caller.accountID, deviceID: body.deviceID };
+    const fields = given({
+      uniqueID: body.uniqueid?.toString(),
+      sms: body.sms,
+      description: body.deviceDescription,
+      driver: body.deviceDriver,
+    });
+    await createOrChange(services, { caller, source }, { key, fields });
+    return viewDevice(await readParts(services, caller, key.deviceID), caller);
+  },
+});
+
+const changeDevice = operation({
+  id: 'updateDevice',
+  method: 'POST',
+  path: '/device/updatedevice/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Devices',
+  summary: 'Change a device',
+  description: `Changes the given members of an existing device and leaves the others. An unknown device answers 404.
+
+${spelling}`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      deviceid: Type.String({ description: 'The device' }),
+      uniqueid: Type.Optional(uniqueNumber),
+      sms: Type.Optional(shortText('Telephone number of the unit')),
+      devicedescription: Type.Optional(shortText('Description')),
+      devicedriver: Type.Optional(shortText('Driver')),
+    },
+    { additionalProperties: false },
+  ),
+  result: device,
+  errors: ['not_found', 'conflict'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { deviceid: 'truck-17', devicedriver: 'A. Tremblay' },
+    result: exampleDevice,
+  },
+  async run({ body, caller, source }, services) {
+    const key = { accountID: caller.accountID, deviceID: body.deviceid };
+    await needDevice(services, caller, body.deviceid);
+    const fields = given({
+      uniqueID: body.uniqueid?.toString(),
+      sms: body.sms,
+      description: body.devicedescription,
+      driver: body.devicedriver,
+    });
+    const deed = {
+      action: 'device.update',
+      object: key.deviceID,
+      detail: told(fields),
+      onlyIf: isThere(key),
+    };
+    await writeUnique(services, { key, fields }, [
+      trail(services, { caller, source }, deed),
+      updateDevice(key, fields, Math.round(services.clock.utcMs())),
+    ]);
+    return viewDevice(await readParts(services, caller, key.deviceID), caller);
+  },
+});
+
+export const deviceOperations = [getDevice, createDevice, changeDevice] as const;

@@ -1,0 +1,246 @@
+// The health of the units: what each last said of itself, and which fell silent. What a unit did not say is null and
+// never made up.
+import { type Static, Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import {
+  type DiagnosticRow,
+  findDiagnostic,
+  listDiagnostics,
+  type SilentKey,
+  silentDevices,
+} from '../../store/diagnostics.ts';
+import { exampleDevice } from '../examples.ts';
+import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
+import { type DeviceView, device, envelope, ok } from '../shapes.ts';
+import { viewDevice } from '../views.ts';
+import { readParts } from './devices.ts';
+
+const epoch = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
+const said = (description: string) =>
+  Type.Union([Type.Number(), Type.String(), Type.Null()], {
+    description: `${description}; null when the unit did not say`,
+  });
+
+const diagnosticMembers = {
+  deviceID: Type.String({ description: 'The device' }),
+  online: Type.Boolean({ description: 'Whether the unit is connected now' }),
+  lastHeartbeat: epoch('Last sign of life; 0 for a new device'),
+  lastHello: epoch('When the unit last connected and told of itself; 0 before that'),
+  agentVersion: Type.String({ description: 'Program of the unit; empty before its first hello' }),
+  boot: Type.Union([Type.String(), Type.Null()], {
+    description: 'Its running boot; null before its first hello',
+  }),
+  features: Type.Array(Type.String(), { description: 'Relays that are fitted' }),
+  sensors: Type.Array(Type.String(), { description: 'Inputs that are fitted' }),
+  timeQuality: Type.String({ description: 'Where its clock came from: none, rtc, ntp, server, gnss' }),
+  lastFix: epoch('Last valid position; 0 while there is none'),
+  diagnosticTime: epoch('When it last told of its health; 0 before the first time'),
+  queueDepth: said('Events that wait on the unit'),
+  voltage: said('Supply in volts'),
+  gps: said('Its receiver'),
+  disk: said('Free room on its disk in MiB'),
+  diagnostic: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'All attributes of its newest Diagnostic record, as sent; empty before the first',
+  }),
+} as const;
+const diagnosticEntry = Type.Object(diagnosticMembers);
+type DiagnosticView = Static<typeof diagnosticEntry>;
+
+const seconds = (ms: number): number => Math.max(0, Math.floor(ms / 1000));
+
+function view(row: DiagnosticRow): DiagnosticView {
+  const diagnostic = row.diagnostic ?? {};
+  const attribute = (name: string): string | number | null => {
+    const value = Object.hasOwn(diagnostic, name) ? diagnostic[name] : null;
+    return typeof value === 'string' || typeof value === 'number' ? value : null;
+  };
+  return {
+    deviceID: row.deviceID,
+    online: row.isOnline,
+    lastHeartbeat: seconds(row.heartbeatMs),
+    lastHello: seconds(row.helloMs),
+    agentVersion: row.agentVersion,
+    boot: row.boot,
+    features: [...row.features],
+    sensors: [...row.sensors],
+    timeQuality: row.timeQuality,
+    lastFix: seconds(row.fixMs),
+    diagnosticTime: seconds(row.diagnosticMs),
+    queueDepth: attribute('queueDepth'),
+    voltage: attribute('voltage'),
+    gps: attribute('gps'),
+    disk: attribute('disk'),
+    diagnostic,
+  };
+}
+
+const example: DiagnosticView = {
+  deviceID: 'truck-17',
+  online: true,
+  lastHeartbeat: 1763683200,
+  lastHello: 1763680000,
+  agentVersion: '0.1.0',
+  boot: '9f3c2a1b00d4e5f6',
+  features: ['enginecutoff', 'cargoaccess'],
+  sensors: ['ignition', 'panic', 'cargoDoor'],
+  timeQuality: 'gnss',
+  lastFix: 1763683199,
+  diagnosticTime: 1763683100,
+  queueDepth: 0,
+  voltage: 13.8,
+  gps: 'fix',
+  disk: 5120,
+  diagnostic: { queueDepth: 0, voltage: 13.8, gps: 'fix', disk: 5120 },
+};
+
+const source = `\`queueDepth\`, \`voltage\`, \`gps\` and \`disk\` are the attributes of these names in the unit's newest
+record of status code 64816 (Diagnostic), as sent; \`diagnostic\` holds all its attributes. A unit that sends none has
+null there. The other members come from its connection.`;
+
+const pageSize = 500;
+
+async function* allDiagnostics({ db }: ApiServices, { scope }: Caller): Pages<DiagnosticView> {
+  let after = '';
+  for (;;) {
+    const rows = await listDiagnostics(db, scope, { after, limit: pageSize });
+    if (rows.length > 0) yield rows.map(view);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageSize) return;
+    after = last.deviceID;
+  }
+}
+
+const diagnosticAll = operation({
+  id: 'diagnosticAll',
+  method: 'GET',
+  path: '/diagnostic/diagnosticall/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Diagnostics',
+  summary: 'Health of all units',
+  description: `One entry for each device that the caller may see, in the order of device ids. ${source}`,
+  params: Type.Object({}),
+  body: null,
+  result: Type.Object({
+    ...envelope,
+    diagnostics: Type.Array(diagnosticEntry, { description: 'In the order of device ids' }),
+  }),
+  errors: [],
+  effects: false,
+  examples: { params: {}, body: null, result: { ...ok, diagnostics: [example] } },
+  async run({ caller }, services) {
+    return { ...ok, diagnostics: allDiagnostics(services, caller) };
+  },
+});
+
+const diagnostic = operation({
+  id: 'diagnostic',
+  method: 'GET',
+  path: '/diagnostic/diagnostic/{deviceID}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Diagnostics',
+  summary: 'Health of one unit',
+  description: `The entry of diagnosticall for one device, flat. ${source}`,
+  params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
+  body: null,
+  result: Type.Object({ ...envelope, ...diagnosticMembers }),
+  errors: ['not_found'],
+  effects: false,
+  examples: { params: { deviceID: 'truck-17' }, body: null, result: { ...ok, ...example } },
+  async run({ params, caller }, { db }) {
+    const row = await findDiagnostic(db, caller.scope, params.deviceID);
+    if (row === null) {
+      throw new AppError('not_found', `there is no device ${JSON.stringify(params.deviceID)}`);
+    }
+    return { ...ok, ...view(row) };
+  },
+});
+
+/** A day without a word is more than a parked vehicle's unit is ever silent. */
+const defaultMinutes = 24 * 60;
+const silentPageSize = 50;
+
+/** The device of a page that is still there: it may be deleted while the list is sent. */
+async function viewSilent(
+  services: ApiServices,
+  caller: Caller,
+  { deviceID }: SilentKey,
+): Promise<DeviceView[]> {
+  try {
+    return [viewDevice(await readParts(services, caller, deviceID), caller)];
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'not_found') return [];
+    throw thrown;
+  }
+}
+
+async function* silent(services: ApiServices, caller: Caller, minutes: number): Pages<DeviceView> {
+  const beforeMs = Math.round(services.clock.utcMs()) - minutes * 60_000;
+  let after: SilentKey | null = null;
+  for (;;) {
+    const page: { beforeMs: number; after: SilentKey | null; limit: number } = {
+      beforeMs,
+      after,
+      limit: silentPageSize,
+    };
+    const keys: readonly SilentKey[] = await silentDevices(services.db, caller.scope, page);
+    const views = await Promise.all(keys.map((key) => viewSilent(services, caller, key)));
+    yield views.flat();
+    after = keys.at(-1) ?? null;
+    if (keys.length < silentPageSize) return;
+  }
+}
+
+const lostWords = `as Device records, longest silent first. Silent means that the service heard nothing at all
+from the unit (\`deviceLastHeartbeat\`), parked or not; a device that was never heard of counts from its creation.`;
+const lostResult = Type.Object({
+  ...envelope,
+  devices: Type.Array(device, { description: 'Longest silent first' }),
+});
+const lostExample = { ...ok, devices: [exampleDevice] };
+
+const lostVehicles = operation({
+  id: 'lostVehicles',
+  method: 'GET',
+  path: '/device/lostvehicles/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Diagnostics',
+  summary: 'Devices that fell silent',
+  description: `Devices that the caller may see and that were silent for more than 24 hours, ${lostWords}`,
+  params: Type.Object({}),
+  body: null,
+  result: lostResult,
+  errors: [],
+  effects: false,
+  examples: { params: {}, body: null, result: lostExample },
+  async run({ caller }, services) {
+    return { ...ok, devices: silent(services, caller, defaultMinutes) };
+  },
+});
+
+const lostVehiclesFor = operation({
+  id: 'lostVehiclesFor',
+  method: 'GET',
+  path: '/device/lostvehicles/{minutes}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Diagnostics',
+  summary: 'Devices that were silent for longer',
+  description: `Devices that the caller may see and that were silent for more than so many minutes, ${lostWords}`,
+  params: Type.Object({
+    minutes: Type.String({ pattern: '^[1-9][0-9]{0,6}$', description: 'Minutes of silence, 1 to 9,999,999' }),
+  }),
+  body: null,
+  result: lostResult,
+  errors: ['invalid_content'],
+  effects: false,
+  examples: { params: { minutes: '60' }, body: null, result: lostExample },
+  async run({ params, caller }, services) {
+    return { ...ok, devices: silent(services, caller, Number(params.minutes)) };
+  },
+});
+
+export const diagnosticOperations = [diagnosticAll, diagnostic, lostVehicles, lostVehiclesFor] as const;

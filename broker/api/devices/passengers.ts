@@ -1,0 +1,55 @@
+// How many people are aboard, as the vehicle counted them. Nothing is added up here.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { findPassengers } from '../../store/passengers.ts';
+import { operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+
+const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+
+const passengerCount = operation({
+  id: 'passengerCount',
+  method: 'GET',
+  path: '/device/passengercount/{deviceID}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Devices',
+  summary: 'People aboard a device',
+  description: `The newest count by event time, whatever the order in which events arrived. A vehicle reports it as the
+attribute \`passengers\` (a whole number, 0 to 10000: people aboard after the event) of the status codes 63532
+Person_Embark, 63533 Person_Disembark and 63534 Person_Inventory. Events of these codes without it do not change the
+count: single steps cannot be added up exactly when some come late. \`passengerCount\` is null while no count was
+reported, \`maxPassengers\` while nobody has set it.`,
+  params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
+  body: null,
+  result: Type.Object({
+    deviceID: Type.String({ description: 'The device' }),
+    passengerCount: integerOrNull('People aboard; null while no count was reported'),
+    maxPassengers: integerOrNull('People that it may carry; null while nobody has set it'),
+    timestamp: Type.Integer({
+      minimum: 0,
+      description: 'When they were counted (epoch seconds); 0 = never, or unknown',
+    }),
+    ...envelope,
+  }),
+  errors: ['not_found'],
+  effects: false,
+  examples: {
+    params: { deviceID: 'truck-17' },
+    body: null,
+    result: { deviceID: 'truck-17', passengerCount: 2, maxPassengers: 3, timestamp: 1763683200, ...ok },
+  },
+  async run({ params: { deviceID }, caller }, services) {
+    const found = await findPassengers(services.db, caller.scope, deviceID);
+    if (found === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
+    return {
+      deviceID,
+      passengerCount: found.count,
+      maxPassengers: found.most,
+      timestamp: Math.floor(found.countedMs / 1000),
+      ...ok,
+    };
+  },
+});
+
+export const passengerOperations = [passengerCount] as const;

@@ -1,0 +1,218 @@
+// Files of a device's records: GPX, CSV, GeoJSON. Written page by page while they are sent, however many records there are;
+// nothing is held but a page and the line that is being drawn.
+import { Type } from 'typebox';
+import { statusCodes } from '../../../src/core/status-codes.ts';
+import {
+  csvHead,
+  csvLine,
+  geojsonLine,
+  geojsonPoint,
+  gpxHead,
+  gpxPoint,
+  gpxSegment,
+  gpxTail,
+  type LinePoint,
+  lineGapMs,
+} from '../../core/track-text.ts';
+import { fixOf } from '../../core/trips.ts';
+import type { DeviceRow } from '../../store/devices.ts';
+import { firstEventMs, type TrackEvent, trackEvents } from '../../store/trip-events.ts';
+import { needDevice } from '../devices/devices.ts';
+import { type ApiServices, type Caller, operation, type StreamType } from '../operation.ts';
+import { periodOf, rangeParams, spanOf } from './event-list.ts';
+
+const daysMost = 366;
+/** Positions of one line; a longer one goes on in the next, which begins where it ended. */
+const linePositions = 5000;
+
+type EventPages = AsyncIterable<readonly TrackEvent[]>;
+type Device = Pick<DeviceRow, 'deviceID' | 'description'>;
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+async function* writeCsv({ deviceID }: Device, pages: EventPages): AsyncGenerator<string> {
+  yield csvHead;
+  for await (const events of pages) yield events.map((event) => csvLine(deviceID, event, isoTime)).join('');
+}
+
+/** What was drawn last; `isLost` once a record since then said that the position was lost. */
+interface Pen {
+  readonly atMs: number;
+  readonly isLost: boolean;
+}
+
+const isBroken = (pen: Pen, event: TrackEvent): boolean =>
+  pen.isLost || event.timestampMs - pen.atMs > lineGapMs;
+
+/** The pen after a record that is not drawn. */
+const lifted = (pen: Pen | null, { statusCode }: TrackEvent): Pen | null =>
+  pen !== null && (statusCode === statusCodes.GPS_LOST.code || statusCode === statusCodes.LAST_LOCATION.code)
+    ? { ...pen, isLost: true }
+    : pen;
+
+async function* writeGpx(device: Device, pages: EventPages): AsyncGenerator<string> {
+  yield gpxHead(device);
+  let pen: Pen | null = null;
+  for await (const events of pages) {
+    let text = '';
+    for (const event of events) {
+      const at = fixOf(event);
+      pen = lifted(pen, event);
+      if (at === null) continue;
+      if (pen === null) text += gpxSegment.open;
+      else if (isBroken(pen, event)) text += gpxSegment.close + gpxSegment.open;
+      text += gpxPoint(event, at, isoTime);
+      pen = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
+    }
+    if (text !== '') yield text;
+  }
+  yield (pen === null ? '' : gpxSegment.close) + gpxTail;
+}
+
+async function* writeGeojson({ deviceID }: Device, pages: EventPages): AsyncGenerator<string> {
+  yield '{"type":"FeatureCollection","features":[';
+  let separator = '';
+  let pen: Pen | null = null;
+  let line: LinePoint[] = [];
+  const drawn = (): readonly string[] => (line.length > 1 ? [geojsonLine(deviceID, line)] : []);
+  for await (const events of pages) {
+    const features: string[] = [];
+    for (const event of events) {
+      features.push(geojsonPoint(deviceID, event, isoTime));
+      const at = fixOf(event);
+      pen = lifted(pen, event);
+      if (at === null) continue;
+      if (pen !== null && isBroken(pen, event)) {
+        features.push(...drawn());
+        line = [];
+      }
+      const point = { at, time: isoTime(event.timestampMs) };
+      line.push(point);
+      pen = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
+      if (line.length >= linePositions) {
+        features.push(...drawn());
+        line = [point];
+      }
+    }
+    if (features.length > 0) yield `${separator}${features.join(',\n')}`;
+    if (features.length > 0) separator = ',\n';
+  }
+  const rest = drawn();
+  yield `${rest.length > 0 ? separator : ''}${rest.join()}]}\n`;
+}
+
+interface Format {
+  readonly id: string;
+  readonly path: 'gpx' | 'csv' | 'geojson';
+  readonly produces: StreamType;
+  readonly summary: string;
+  readonly words: string;
+  readonly example: string;
+  readonly write: (device: Device, pages: EventPages) => AsyncGenerator<string>;
+}
+
+const samplePoint = { latitude: 43.65107, longitude: -79.34702 };
+const sample: TrackEvent = {
+  eventID: '9c1d4a7e20b35f68:412',
+  timestampMs: 1_763_683_200_000,
+  receivedMs: 1_763_683_205_000,
+  statusCode: 61472,
+  point: samplePoint,
+  altitude: 90,
+  speed: 54,
+  heading: 181,
+  hdop: 0.9,
+  satellites: 11,
+  odometer: 1200.5,
+  fuelLevel: 0.62,
+  ignition: true,
+  geozoneID: 'depot',
+};
+const sampleDevice = { deviceID: 'truck-17', description: 'Freightliner, Toronto' };
+
+const formats: readonly Format[] = [
+  {
+    id: 'exportGpx',
+    path: 'gpx',
+    produces: 'application/gpx+xml',
+    summary: 'Track of a device as GPX',
+    words: `GPX 1.1: one track, whose segments break where there was no position for 10 minutes and where a record says that it
+was lost (64807, 61477). Records without a position
+are left out. GPX 1.1 knows neither speed nor heading: take CSV or GeoJSON for them. A longitude of 180 is written as -180.`,
+    example: `${gpxHead(sampleDevice)}${gpxSegment.open}${gpxPoint(sample, samplePoint, isoTime)}${gpxSegment.close}${gpxTail}`,
+    write: writeGpx,
+  },
+  {
+    id: 'exportCsv',
+    path: 'csv',
+    produces: 'text/csv',
+    summary: 'Records of a device as CSV',
+    words: `RFC 4180 with a header line, UTF-8, lines ending in CR LF, a full stop in numbers; empty cells where a record
+says nothing. \`timestamp\` and \`creationTime\` are epoch seconds, \`time\` is the same as UTC. A text that a spreadsheet
+would take for a formula (it begins with = + - @ or a control character) has an apostrophe before it.`,
+    example: csvHead + csvLine(sampleDevice.deviceID, sample, isoTime),
+    write: writeCsv,
+  },
+  {
+    id: 'exportGeojson',
+    path: 'geojson',
+    produces: 'application/geo+json',
+    summary: 'Track of a device as GeoJSON',
+    words: `RFC 7946: a FeatureCollection with a Point for every record (its geometry is null without a position) and a
+LineString for every stretch, which ends where a GPX segment would, and after ${linePositions} positions.
+Each line follows the points that it joins.`,
+    example: `{"type":"FeatureCollection","features":[${geojsonPoint(sampleDevice.deviceID, sample, isoTime)}]}\n`,
+    write: writeGeojson,
+  },
+];
+
+async function exported(
+  services: ApiServices,
+  caller: Caller,
+  {
+    params,
+    write,
+  }: { params: { deviceID: string; startTime: string; endTime: string }; write: Format['write'] },
+): Promise<AsyncIterable<string>> {
+  const device = await needDevice(services, caller, params.deviceID);
+  const { scope } = caller;
+  const of = { scope, deviceID: device.deviceID };
+  const { fromMs } = periodOf(services, {
+    ...params,
+    firstMs: await firstEventMs(services.db, of),
+    daysMost,
+  });
+  const pages = trackEvents(services.db, { ...of, fromMs, toMs: spanOf(params).toMs });
+  return services.longReads.limit(caller.accountID, write(device, pages));
+}
+
+export const exportOperations = formats.map(({ id, path, produces, summary, words, example, write }) =>
+  operation({
+    id,
+    method: 'GET',
+    path: `/export/${path}/{deviceID}/{startTime}/{endTime}/authorization`,
+    forms: ['versioned'],
+    access: 'viewer',
+    tag: 'Reports',
+    summary,
+    description: `Every record from startTime to endTime by event time, both included, oldest first. startTime 0 = from the
+beginning, endTime 0 = up to now, including records of a vehicle whose clock runs ahead. The file is written while it is
+sent and may hold millions of records; a fault on the way breaks the connection, so a file that ended properly is complete.
+A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than 4 exports and reports of an account at once answer 503
+\`throttled\`.
+
+${words}`,
+    params: Type.Object({ deviceID: Type.String({ description: 'The device' }), ...rangeParams }),
+    body: null,
+    result: Type.String({ description: 'The file' }),
+    errors: ['not_found', 'invalid_content', 'throttled'],
+    effects: false,
+    produces,
+    examples: {
+      params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' },
+      body: null,
+      result: example,
+    },
+    run: ({ params, caller }, services) => exported(services, caller, { params, write }),
+  }),
+);

@@ -1,0 +1,116 @@
+// The live stream: what happens in the fleet while it happens, as server-sent events.
+import { Type } from 'typebox';
+import { placeLimits } from '../../core/live-places.ts';
+import { queueLimits } from '../../core/live-queue.ts';
+import { openingLimits } from '../../live/opening.ts';
+import { operation } from '../operation.ts';
+
+const hours = openingLimits.ageMs / 3_600_000;
+
+/** A resume point as a number; null when there is none. What is no number resumes from nowhere and is told so. */
+function resumeAfter(text: string | null): number | null {
+  if (text === null || text === '') return null;
+  return /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+const listed = (text: string | undefined): readonly string[] | null =>
+  text === undefined ? null : text.split(',');
+
+const streamEvents = operation({
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/events/stream/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Live',
+  summary: 'What happens, while it happens',
+  description: `A stream of server-sent events (\`text/event-stream\`) that stays open. A browser's own \`EventSource\` cannot
+send the header \`authorization\`: read it with \`fetch\`, or with any client for server-sent events that takes headers.
+
+| event | \`id\` | data |
+|---|---|---|
+| \`hello\` | when nothing was missed | First of all: \`eventNo\`, the number of the newest stored event |
+| \`event\` | number of the event | One event that is not routine: \`deviceID\`, \`eventID\`, \`statusCode\`, \`statusDescription\`, \`timestamp\`, \`creationTime\`, \`isPositionValid\`, \`latitude\`, \`longitude\`, \`speed\`, \`heading\`, \`geozoneID\`, \`commandID\`, \`commandState\`, as in event data records. Alarms, changes and reports on commands arrive each, once and in order |
+| \`device\` | none | The present of a device in members of the Device record: \`deviceID\`, \`deviceLastHeartbeat\` and, where there is news of them, \`deviceLastValidTimestamp\`, \`deviceLastValidLatitude\`, \`deviceLastValidLongitude\`, \`deviceLastValidSpeed\`, \`deviceLastValidHeading\`, \`deviceLastGeozoneID\`, \`fuelLevelAverage\`. At most one a second for each device, made of its newest reports by event time. Lay it over the Device that you hold unless its \`deviceLastValidTimestamp\` is older |
+| \`command\` | none | Where a command stands in the ledger: \`commandID\`, \`deviceID\`, \`feature\`, \`state\`, \`pendingState\`, \`pendingReason\`, \`commandState\`, \`expires\`; within about a second. A state that lasted shorter may be left out; one may be told twice after a resumption |
+| \`reset\` | the new resume point | \`reason\` (\`unknown\`, \`old\`, \`gap\`: the missed events are not told again; \`scope\`, without an \`id\`: the devices that you may see have changed) and \`hint\`: read getalldevices again, the stream goes on |
+
+Routine are positions, heartbeats and fuel samples (61472, 61477, 61536, 61714, 61716, 61717, 61724, 4384): they show in
+\`device\` only, also while an alarm waits in the same payload.
+
+**To begin**, open the stream, and when \`hello\` has come read getalldevices: nothing lies between the two.
+**To resume**, send the last \`id\` that you saw as the header \`Last-Event-ID\` (clients for server-sent events do so by
+themselves) or as \`lastEventId\`; the header counts where both are sent. Then come the present of each device with news since, commands that changed
+since, and each missed event. A resume point that is older than ${hours} hours, has more than ${openingLimits.events} events of the account
+after it, or is not known answers with \`reset\`. Comments \`: keep-alive\` come every 15 seconds and may carry an \`id\`
+without data, which moves the resume point too.
+
+The server ends a stream when its session ends (logout, expiry, suspension; within 5 seconds), when the user's limits
+change, when more than ${queueLimits.messages} messages wait for a slow reader, and when a reader takes nothing for 50 seconds: connect
+again with \`Last-Event-ID\`. An open stream counts as use of its session. At most ${placeLimits.user} streams of a user, ${placeLimits.account} of an account
+and ${placeLimits.process} in all are open at a time; one more answers 503 \`throttled\`. There is no HEAD: it would hold a place for nothing.`,
+  params: Type.Object({}),
+  query: Type.Object(
+    {
+      devices: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z0-9_-]{1,64}(,[A-Za-z0-9_-]{1,64}){0,199}$',
+          description:
+            'Device ids with commas between them, at most 200; only their messages. Ids that you do not see give nothing',
+        }),
+      ),
+      codes: Type.Optional(
+        Type.String({
+          pattern: '^[0-9]{1,5}(,[0-9]{1,5}){0,199}$',
+          description: 'Decimal status codes with commas between them, at most 200; only `event`s of these',
+        }),
+      ),
+      positions: Type.Optional(
+        Type.Enum(['on', 'off'], { description: '`off`: no `device` messages; `on` unless given' }),
+      ),
+      lastEventId: Type.Optional(
+        Type.String({
+          pattern: '^[0-9]{1,15}$',
+          description: 'Resume point, for clients that cannot send the header',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  body: null,
+  result: Type.String({ description: 'Server-sent events' }),
+  produces: 'text/event-stream',
+  errors: ['throttled', 'invalid_content'],
+  // It takes one of few places: a HEAD would hold it, and nobody would read.
+  effects: true,
+  examples: {
+    params: {},
+    body: null,
+    result: `retry: 3000
+id: 41
+event: hello
+data: {"eventNo":41}
+
+event: device
+data: {"deviceID":"truck-17","deviceLastHeartbeat":1763683200,"deviceLastValidTimestamp":1763683199,"deviceLastValidLatitude":43.65107,"deviceLastValidLongitude":-79.34702,"deviceLastValidSpeed":54,"deviceLastValidHeading":90,"deviceLastGeozoneID":""}
+
+id: 43
+event: event
+data: {"deviceID":"truck-17","eventID":"b1:2","statusCode":63553,"statusDescription":"Panic","timestamp":1763683210,"creationTime":1763683211,"isPositionValid":false,"latitude":0,"longitude":0,"speed":0,"heading":0,"geozoneID":"","commandID":null,"commandState":null}
+
+`,
+  },
+  async run({ query, caller, lastEventID }, { live }) {
+    const deviceIDs = listed(query.devices);
+    const codes = listed(query.codes);
+    return live.open({
+      caller,
+      after: resumeAfter(lastEventID ?? query.lastEventId ?? null),
+      deviceIDs: deviceIDs === null ? null : new Set(deviceIDs),
+      codes: codes === null ? null : new Set(codes.map(Number)),
+      hasDevices: query.positions !== 'off',
+    });
+  },
+});
+
+export const liveOperations = [streamEvents] as const;

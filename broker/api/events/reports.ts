@@ -1,0 +1,358 @@
+// Reports made from the records: trips, stops, and their sums. What is a trip is decided in `core/trips.ts`; here are the
+// periods, the words and the pages.
+import { type Static, Type } from 'typebox';
+import type { Journey, Place, Stop, Trip } from '../../core/trips.ts';
+import { journeysOf, type Period } from '../../journeys.ts';
+import { listDevices } from '../../store/devices.ts';
+import { firstEventMs } from '../../store/trip-events.ts';
+import { needDevice } from '../devices/devices.ts';
+import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { periodOf, rangeParams } from './event-list.ts';
+
+/** Longest period of a report of one device, and of the whole fleet. */
+const periodDays = { device: 366, fleet: 31 } as const;
+const devicesPerPage = 200;
+
+const epoch = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
+const duration = (description: string) => Type.Integer({ minimum: 0, description: `${description} (s)` });
+const degrees = (description: string) => Type.Number({ description: `${description} (degrees, WGS 84)` });
+const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+
+const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
+const params = Type.Object({ ...deviceParam, ...rangeParams });
+
+const tripShape = Type.Object({
+  deviceID: Type.String({ description: 'The device' }),
+  startTime: epoch('Last seen standing before it'),
+  startLatitude: degrees('Where it began'),
+  startLongitude: degrees('Where it began'),
+  endTime: epoch('First seen standing after it, or last seen at all'),
+  endLatitude: degrees('Where it ended'),
+  endLongitude: degrees('Where it ended'),
+  distance: Type.Number({ minimum: 0, description: 'km' }),
+  drivingTime: duration('From startTime to endTime'),
+  idleTime: duration('Of it without moving, ignition on'),
+  averageSpeed: Type.Integer({ minimum: 0, description: 'km/h over drivingTime' }),
+  maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record, km/h' }),
+  startOdometer: orNull('km; null where the vehicle does not count'),
+  endOdometer: orNull('km; null where the vehicle does not count'),
+  startFuelLevel: orNull('Fraction of the tank; null without a sensor'),
+  endFuelLevel: orNull('Fraction of the tank; null without a sensor'),
+  isOpen: Type.Boolean({ description: 'It was still going on with the last record' }),
+});
+type TripView = Static<typeof tripShape>;
+
+const stopShape = Type.Object({
+  deviceID: Type.String({ description: 'The device' }),
+  startTime: epoch('Since when it stood'),
+  endTime: epoch('Last seen standing'),
+  latitude: degrees('Where it stood'),
+  longitude: degrees('Where it stood'),
+  stopTime: duration('From startTime to endTime'),
+  idleTime: duration('Of it with the ignition on'),
+  isOpen: Type.Boolean({ description: 'It still stood there with the last record' }),
+});
+type StopView = Static<typeof stopShape>;
+
+const summaryShape = Type.Object({
+  deviceID: Type.String({ description: 'The device' }),
+  deviceDescription: Type.String({ description: 'Description of the device' }),
+  trips: Type.Integer({ minimum: 0, description: 'Trips that began in the period' }),
+  stops: Type.Integer({ minimum: 0, description: 'Stops that began in the period' }),
+  distance: Type.Number({ minimum: 0, description: 'km, sum of its trips' }),
+  drivingTime: duration('Sum of its trips'),
+  idleTime: duration('Sum of its trips and stops: ignition on without moving'),
+  stopTime: duration('Sum of its stops'),
+  maximumSpeed: Type.Integer({ minimum: 0, description: 'Fastest record of its trips, km/h' }),
+  startFuelLevel: orNull('At the beginning of the first trip; null where it is not known'),
+  endFuelLevel: orNull('At the end of the last trip; null where it is not known'),
+});
+type SummaryView = Static<typeof summaryShape>;
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+const spanS = (start: Place, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
+const km = (metres: number): number => Math.round(metres) / 1000;
+
+function viewTrip(deviceID: string, trip: Trip): TripView {
+  const drivingTime = spanS(trip.start, trip.end.timestampMs);
+  return {
+    deviceID,
+    startTime: seconds(trip.start.timestampMs),
+    startLatitude: trip.start.latitude,
+    startLongitude: trip.start.longitude,
+    endTime: seconds(trip.end.timestampMs),
+    endLatitude: trip.end.latitude,
+    endLongitude: trip.end.longitude,
+    distance: km(trip.distanceM),
+    drivingTime,
+    idleTime: seconds(trip.idleMs),
+    averageSpeed: drivingTime === 0 ? 0 : Math.round((trip.distanceM / drivingTime) * 3.6),
+    maximumSpeed: Math.round(trip.speedMost),
+    startOdometer: trip.odometerStart,
+    endOdometer: trip.odometerEnd,
+    startFuelLevel: trip.fuelStart,
+    endFuelLevel: trip.fuelEnd,
+    isOpen: trip.isOpen,
+  };
+}
+
+const viewStop = (deviceID: string, stop: Stop): StopView => ({
+  deviceID,
+  startTime: seconds(stop.start.timestampMs),
+  endTime: seconds(stop.endMs),
+  latitude: stop.start.latitude,
+  longitude: stop.start.longitude,
+  stopTime: spanS(stop.start, stop.endMs),
+  idleTime: seconds(stop.idleMs),
+  isOpen: stop.isOpen,
+});
+
+/** The period of a report of one device. */
+async function periodOfDevice(
+  services: ApiServices,
+  caller: Caller,
+  given: { readonly deviceID: string; readonly startTime: string; readonly endTime: string },
+): Promise<Period> {
+  const of = { scope: caller.scope, deviceID: given.deviceID };
+  const firstMs = await firstEventMs(services.db, of);
+  return { ...of, ...periodOf(services, { ...given, firstMs, daysMost: periodDays.device }) };
+}
+
+async function* pick<T>(
+  journeys: AsyncIterable<readonly Journey[]>,
+  view: (journey: Journey) => T | null,
+): Pages<T> {
+  for await (const some of journeys) yield some.map(view).filter((one) => one !== null);
+}
+
+const tripWords = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off);
+a trip leads from one stop to the next and gets further than 200 m from where it began. An hour without a position ends a
+trip where the vehicle was last seen; what it did meanwhile is not counted. A jump that no road vehicle can make is left
+out; a position that jitters around a parked vehicle adds nothing. \`distance\` is the vehicle's own odometer where it has
+one that fits its positions, else the way between its positions. Everything goes by event time: records that arrive late
+count where they belong.`;
+
+const periodWords = (
+  days: number,
+  what: string,
+): string => `${what} belongs to the period in which it begins, and is given whole
+also when it ends after endTime: adjoining periods share none and lose none, however they are cut. startTime 0 = from the
+beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than 4 reports and exports of an account at
+once answer 503 \`throttled\`.`;
+
+const tripExample: TripView = {
+  deviceID: 'truck-17',
+  startTime: 1763683200,
+  startLatitude: 43.65107,
+  startLongitude: -79.34702,
+  endTime: 1763686800,
+  endLatitude: 43.77012,
+  endLongitude: -79.41301,
+  distance: 21.4,
+  drivingTime: 3600,
+  idleTime: 240,
+  averageSpeed: 21,
+  maximumSpeed: 87,
+  startOdometer: 120034.2,
+  endOdometer: 120055.6,
+  startFuelLevel: 0.62,
+  endFuelLevel: 0.58,
+  isOpen: false,
+};
+const exampleParams = { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' } as const;
+
+const trips = operation({
+  id: 'reportTrips',
+  method: 'GET',
+  path: '/report/trips/{deviceID}/{startTime}/{endTime}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Reports',
+  summary: 'Trips of a device',
+  description: `The trips that began from startTime to endTime, oldest first. ${tripWords}\n\n${periodWords(periodDays.device, 'A trip')}`,
+  params,
+  body: null,
+  result: Type.Object({ ...envelope, trips: Type.Array(tripShape, { description: 'Oldest first' }) }),
+  errors: ['not_found', 'invalid_content', 'throttled'],
+  effects: false,
+  examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
+  async run({ params, caller }, services) {
+    const { deviceID } = await needDevice(services, caller, params.deviceID);
+    const journeys = journeysOf(services.db, await periodOfDevice(services, caller, params));
+    const found = pick(journeys, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
+    return { ...ok, trips: services.longReads.limit(caller.accountID, found) };
+  },
+});
+
+const stops = operation({
+  id: 'reportStops',
+  method: 'GET',
+  path: '/report/stops/{deviceID}/{startTime}/{endTime}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Reports',
+  summary: 'Stops of a device',
+  description: `The stops that began from startTime to endTime, oldest first. ${tripWords}\n\n${periodWords(periodDays.device, 'A stop')}
+One that lasts longer than 31 days beyond endTime is given as far as that.`,
+  params,
+  body: null,
+  result: Type.Object({ ...envelope, stops: Type.Array(stopShape, { description: 'Oldest first' }) }),
+  errors: ['not_found', 'invalid_content', 'throttled'],
+  effects: false,
+  examples: {
+    params: exampleParams,
+    body: null,
+    result: {
+      ...ok,
+      stops: [
+        {
+          deviceID: 'truck-17',
+          startTime: 1763686800,
+          endTime: 1763690400,
+          latitude: 43.77012,
+          longitude: -79.41301,
+          stopTime: 3600,
+          idleTime: 300,
+          isOpen: false,
+        },
+      ],
+    },
+  },
+  async run({ params, caller }, services) {
+    const { deviceID } = await needDevice(services, caller, params.deviceID);
+    const journeys = journeysOf(services.db, await periodOfDevice(services, caller, params));
+    const found = pick(journeys, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
+    return { ...ok, stops: services.longReads.limit(caller.accountID, found) };
+  },
+});
+
+type Sums = { -readonly [Name in keyof SummaryView]: SummaryView[Name] };
+
+function add(sums: Sums, journey: Journey): void {
+  if (journey.kind === 'stop') {
+    const stop = viewStop('', journey.stop);
+    sums.stops += 1;
+    sums.stopTime += stop.stopTime;
+    sums.idleTime += stop.idleTime;
+    return;
+  }
+  const trip = viewTrip('', journey.trip);
+  if (sums.trips === 0) sums.startFuelLevel = trip.startFuelLevel;
+  sums.endFuelLevel = trip.endFuelLevel;
+  sums.trips += 1;
+  // In whole metres, so that the sum of many trips is exactly that.
+  sums.distance = km(Math.round(sums.distance * 1000) + Math.round(trip.distance * 1000));
+  sums.drivingTime += trip.drivingTime;
+  sums.idleTime += trip.idleTime;
+  sums.maximumSpeed = Math.max(sums.maximumSpeed, trip.maximumSpeed);
+}
+
+interface Summed {
+  readonly deviceID: string;
+  readonly description: string;
+}
+
+async function summarise(
+  services: ApiServices,
+  caller: Caller,
+  { deviceID, description }: Summed,
+  period: Omit<Period, 'deviceID' | 'scope'>,
+): Promise<SummaryView> {
+  const sums: Sums = {
+    deviceID,
+    deviceDescription: description,
+    trips: 0,
+    stops: 0,
+    distance: 0,
+    drivingTime: 0,
+    idleTime: 0,
+    stopTime: 0,
+    maximumSpeed: 0,
+    startFuelLevel: null,
+    endFuelLevel: null,
+  };
+  for await (const some of journeysOf(services.db, { ...period, scope: caller.scope, deviceID })) {
+    for (const journey of some) add(sums, journey);
+  }
+  return sums;
+}
+
+async function* summaries(
+  services: ApiServices,
+  caller: Caller,
+  period: Omit<Period, 'deviceID' | 'scope'>,
+): Pages<SummaryView> {
+  let after = '';
+  for (;;) {
+    const rows = await listDevices(services.db, caller.scope, { after, limit: devicesPerPage });
+    for (const row of rows) yield [await summarise(services, caller, row, period)];
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < devicesPerPage) return;
+    after = last.deviceID;
+  }
+}
+
+async function* one(sum: () => Promise<SummaryView>): Pages<SummaryView> {
+  yield [await sum()];
+}
+
+const summary = operation({
+  id: 'reportSummary',
+  method: 'GET',
+  path: '/report/summary/{deviceID}/{startTime}/{endTime}/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Reports',
+  summary: 'Distance, driving, idling and stops of a device or the fleet',
+  description: `One entry for the device, or with \`*\` as deviceID one for each device that the caller sees, in the order of
+device ids: the sums of the trips and stops that began from startTime to endTime, as the reports of trips and stops list
+them. A device without records has zeros. ${tripWords}
+
+${periodWords(periodDays.device, 'A trip or stop')} With \`*\` the limit is ${periodDays.fleet} days (so startTime 0 answers 422), and the answer is
+sent as it is made.`,
+  params: Type.Object({
+    deviceID: Type.String({ description: 'The device; `*` = every device that the caller sees' }),
+    ...rangeParams,
+  }),
+  body: null,
+  result: Type.Object({ ...envelope, devices: Type.Array(summaryShape, { description: 'By device id' }) }),
+  errors: ['not_found', 'invalid_content', 'throttled'],
+  effects: false,
+  examples: {
+    params: exampleParams,
+    body: null,
+    result: {
+      ...ok,
+      devices: [
+        {
+          deviceID: 'truck-17',
+          deviceDescription: 'Freightliner, Toronto',
+          trips: 4,
+          stops: 4,
+          distance: 187.25,
+          drivingTime: 12_600,
+          idleTime: 1800,
+          stopTime: 73_800,
+          maximumSpeed: 97,
+          startFuelLevel: 0.62,
+          endFuelLevel: 0.31,
+        },
+      ],
+    },
+  },
+  async run({ params, caller }, services) {
+    const { accountID } = caller;
+    if (params.deviceID === '*') {
+      const fleet = periodOf(services, { ...params, firstMs: 0, daysMost: periodDays.fleet });
+      return { ...ok, devices: services.longReads.limit(accountID, summaries(services, caller, fleet)) };
+    }
+    const device = await needDevice(services, caller, params.deviceID);
+    const period = await periodOfDevice(services, caller, params);
+    const sum = one(() => summarise(services, caller, device, period));
+    return { ...ok, devices: services.longReads.limit(accountID, sum) };
+  },
+});
+
+export const reportOperations = [trips, stops, summary] as const;

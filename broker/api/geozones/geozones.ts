@@ -1,0 +1,194 @@
+// Geozones: create, change, delete. They belong to the account: everybody in it sees all of them, whatever his device
+// groups. What a zone asks for is carried out by vehicles, never from here.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { type ZoneSwitch, zoneBox } from '../../../src/core/geozone.ts';
+import { sql } from '../../../src/sql.ts';
+import { findAccount, lockAccount } from '../../store/accounts.ts';
+import {
+  countGeozones,
+  cuttingSwitches,
+  deleteGeozone,
+  findGeozone,
+  type GeozoneKey,
+  geozonesMost,
+  insertGeozone,
+  isGeozone,
+  isGeozoneAt,
+  mayInsertGeozone,
+  maySwitch,
+  updateGeozone,
+} from '../../store/geozones.ts';
+import { type ApiServices, operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { type Doer, trail } from '../trail.ts';
+import { geozoneAfter, newGeozone } from './geozone-input.ts';
+import {
+  type GeozoneBody,
+  type GeozoneView,
+  geozone,
+  geozoneID,
+  geozoneMembers,
+  switchMembers,
+} from './geozone-shapes.ts';
+import { unknownZone, viewGeozone } from './geozone-views.ts';
+import { exampleGeozone, exampleNewGeozone, geozoneMeanings } from './geozone-words.ts';
+
+/** Times that a change is tried again when somebody else changed the zone in between. */
+const triesMost = 5;
+
+/** @throws AppError `conflict` when one person would cut engines by this zone although a cut needs two. */
+async function needTwo(
+  services: ApiServices,
+  accountID: string,
+  switches: readonly ZoneSwitch[],
+): Promise<void> {
+  const cutting = cuttingSwitches.filter((name) => switches.includes(name));
+  if (cutting.length === 0 || (await findAccount(services.db, accountID))?.needsApproval !== true) return;
+  const message = 'cannot be on where an engine cut needs a second user';
+  const details = cutting.map((name) => ({ pointer: `/${switchMembers[name][0] ?? name}`, message }));
+  throw new AppError('conflict', `${details[0]?.pointer} ${message}: the geozone was left as it was`, {
+    details,
+    hint: 'Cut the engine of one vehicle at /command/feature; another user approves it there.',
+  });
+}
+
+/** Creates or changes a geozone; `mayCreate` false: an unknown one is not found. */
+async function saveGeozone(
+  services: ApiServices,
+  doer: Doer,
+  { body, mayCreate }: { readonly body: GeozoneBody; readonly mayCreate: boolean },
+): Promise<GeozoneView> {
+  const { geozoneID: id, ...sent } = body;
+  const key: GeozoneKey = { accountID: doer.caller.accountID, geozoneID: id };
+  for (let tries = 0; tries < triesMost; tries++) {
+    const known = await findGeozone(services.db, key);
+    if (known === null && !mayCreate) throw unknownZone(id);
+    const content = geozoneAfter(known ?? newGeozone, body);
+    const write = { key, content, box: zoneBox(content.zone), atMs: Math.round(services.clock.utcMs()) };
+    const action = known === null ? 'geozone.create' : 'geozone.update';
+    const isStill = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
+    const onlyIf = sql`${isStill} AND ${maySwitch(key, content.switches)}`;
+    const [, , change] = await services.db.write([
+      // The rule of a second user is switched on before all of this, or after it.
+      lockAccount(key.accountID),
+      trail(services, doer, { action, object: id, detail: sent, onlyIf }),
+      known === null ? insertGeozone(write) : updateGeozone(write, known.version),
+    ]);
+    if ((change?.changes ?? 0) > 0) return viewGeozone({ geozoneID: id, ...content }, doer.caller);
+    await needTwo(services, key.accountID, content.switches);
+    if (known === null && (await countGeozones(services.db, key.accountID)) >= geozonesMost) {
+      throw new AppError('conflict', `the account has ${geozonesMost} geozones, which is the most`, {
+        hint: 'Delete geozones that are no longer used.',
+      });
+    }
+  }
+  throw new AppError('unavailable', `geozone ${id} is being changed by others all the time`, {
+    retryAfterS: 1,
+  });
+}
+
+const membersText = `**Members.** Points are sent as \`geozonePoint<n>lat\` and \`geozonePoint<n>lng\` (text, always both)
+or as \`geozonePoint<n>\` in the form of the answer; empty text takes a point away; five decimals are kept. Booleans may be
+the texts \`true\`, \`false\`, \`1\`, \`0\` too, radius and type decimal text too. \`...UnLock\` and \`...Unlock\` are the same
+member. All may stand flat or under a root member \`data\`. Others are refused (422). \`geozoneDescription\`,
+\`geozoneAlertEntry\` and \`geozoneAlertExit\` are understood as well.`;
+
+const create = operation({
+  id: 'createGeozone',
+  method: 'POST',
+  path: '/geozone/creategeozone/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Geozones',
+  summary: 'Create a geozone, or change it',
+  description: `Creates a geozone. Only \`geozoneID\` is needed: radius 500, type 3, every boolean false, every point
+\`0.00000,0.00000\`, empty display name; all members of updategeozone may be sent with it. When the account has a geozone
+of that id already, the given members are changed as by updategeozone, as with devices. An account has at most
+${geozonesMost} geozones (422 \`conflict\`).
+
+${membersText}
+
+${geozoneMeanings}`,
+  params: Type.Object({}),
+  body: Type.Object(geozoneMembers, { additionalProperties: false }),
+  result: geozone,
+  errors: ['conflict', 'unavailable'],
+  effects: true,
+  examples: {
+    params: {},
+    body: { geozoneID: 'depot' },
+    result: exampleNewGeozone,
+  },
+  run: ({ body, caller, source }, services) =>
+    saveGeozone(services, { caller, source }, { body, mayCreate: true }),
+});
+
+const update = operation({
+  id: 'updateGeozone',
+  method: 'POST',
+  path: '/geozone/updategeozone/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Geozones',
+  summary: 'Change a geozone',
+  description: `Changes the given members of a geozone and leaves the others. An unknown geozone answers 404.
+
+${membersText}
+
+${geozoneMeanings}`,
+  params: Type.Object({}),
+  body: Type.Object(geozoneMembers, { additionalProperties: false }),
+  result: geozone,
+  errors: ['not_found', 'conflict', 'unavailable'],
+  effects: true,
+  examples: {
+    params: {},
+    body: {
+      geozoneID: 'depot',
+      geozoneDisplayName: 'Depot',
+      geozoneAlertEntry: true,
+      geozonePoint1lat: '43.65000',
+      geozonePoint1lng: '-79.35000',
+      geozonePoint2lat: '43.65000',
+      geozonePoint2lng: '-79.34000',
+      geozonePoint3lat: '43.66000',
+      geozonePoint3lng: '-79.34000',
+      geozonePoint4lat: '43.66000',
+      geozonePoint4lng: '-79.35000',
+    },
+    result: exampleGeozone,
+  },
+  run: ({ body, caller, source }, services) =>
+    saveGeozone(services, { caller, source }, { body, mayCreate: false }),
+});
+
+const remove = operation({
+  id: 'deleteGeozone',
+  method: 'POST',
+  path: '/geozone/deletegeozone/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Geozones',
+  summary: 'Delete a geozone',
+  description: `Deletes the geozone. Records of events keep its id; its names are then empty there. An unknown geozone
+answers 404, so a repeated call does too.`,
+  params: Type.Object({}),
+  body: Type.Object({ geozoneID }, { additionalProperties: false }),
+  result: Type.Object(envelope),
+  errors: ['not_found'],
+  effects: true,
+  examples: { params: {}, body: { geozoneID: 'old-yard' }, result: ok },
+  async run({ body, caller, source }, services) {
+    const key: GeozoneKey = { accountID: caller.accountID, geozoneID: body.geozoneID };
+    const deed = { action: 'geozone.delete', object: body.geozoneID, onlyIf: isGeozone(key) };
+    const [, change] = await services.db.write([
+      trail(services, { caller, source }, deed),
+      deleteGeozone(key),
+    ]);
+    if ((change?.changes ?? 0) === 0) throw unknownZone(body.geozoneID);
+    return ok;
+  },
+});
+
+export const geozoneOperations = [create, update, remove] as const;

@@ -1,0 +1,196 @@
+// The shape of a notification rule as people send and read it, and the checks that a schema cannot say.
+import { type Static, type TObject, Type } from 'typebox';
+import type { ErrorDetail } from '../../../src/core/errors.ts';
+import { idPatternSource } from '../../../src/core/ids.ts';
+import { faultOfWebhook, mailboxSource, type TargetRules } from '../../core/delivery-targets.ts';
+import { isTimeZone } from '../../core/quiet-hours.ts';
+import type { RuleDefinition, RuleRow } from '../../store/rules.ts';
+import { lineText } from '../accounts/people.ts';
+
+const strict = { additionalProperties: false } as const;
+const id = (description: string) => Type.String({ pattern: idPatternSource, description });
+const ids = (description: string) =>
+  Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, uniqueItems: true, description });
+
+/** One of two types without a union: what is wrong is then said once, and where. */
+const statusCodes = Type.Unsafe<'alerts' | number[]>({
+  type: ['string', 'array'],
+  pattern: '^alerts$',
+  items: { type: 'integer', minimum: 0, maximum: 65_535 },
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+  description: '`alerts`, or 1 to 100 status codes',
+});
+
+/** An object that may also be null, which says the same as its absence. */
+const orNull = <const T extends TObject>(description: string, schema: T) =>
+  Type.Unsafe<Static<T> | null>({ ...schema, type: ['object', 'null'], description });
+
+const time = Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: '`HH:MM`' });
+const quietHours = orNull(
+  'When people are left in peace',
+  Type.Object(
+    {
+      timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA time zone' }),
+      from: time,
+      to: time,
+      weekdays: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+          minItems: 1,
+          maxItems: 7,
+          uniqueItems: true,
+          description: 'Days on which they begin, 1 Monday to 7 Sunday; all without it',
+        }),
+      ),
+      exceptUrgent: Type.Optional(Type.Boolean({ description: 'Let urgent events pass; true without it' })),
+    },
+    strict,
+  ),
+);
+const webhook = orNull(
+  'Machine that is told',
+  Type.Object({ url: Type.String({ maxLength: 2048, description: 'https URL' }) }, strict),
+);
+const email = orNull(
+  'Mailboxes that are told',
+  Type.Object(
+    {
+      addresses: Type.Array(Type.String({ maxLength: 254, pattern: `^device$|${mailboxSource}` }), {
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
+        description: 'Mailboxes; `device` stands for the `deviceNotifyEmail` of the device',
+      }),
+    },
+    strict,
+  ),
+);
+const push = orNull(
+  'Users whose push registrations are told',
+  Type.Object(
+    {
+      userIDs: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64 }), {
+          minItems: 1,
+          maxItems: 100,
+          uniqueItems: true,
+          description: 'Users; all of the account without it',
+        }),
+      ),
+    },
+    strict,
+  ),
+);
+
+const displayName = 'Name for people; the id without it';
+const active = 'False: the rule tells nothing; true without it';
+const silence = 'Seconds in which the same is told once; 300 without it, 0 = every event';
+
+/** What is sent. */
+export const ruleBody = Type.Object(
+  {
+    ruleID: id('1 to 64 of `A-Z a-z 0-9 _ -`'),
+    ruleDisplayName: Type.Optional(lineText(128, displayName)),
+    isActive: Type.Optional(Type.Boolean({ description: active })),
+    statusCodes,
+    devices: Type.Optional(ids('Ids of devices')),
+    groups: Type.Optional(ids('Ids of groups')),
+    silenceS: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: silence })),
+    quietHours: Type.Optional(quietHours),
+    webhook: Type.Optional(webhook),
+    email: Type.Optional(email),
+    push: Type.Optional(push),
+    rotateSecret: Type.Optional(Type.Boolean({ description: 'True: make a new secret for the webhook' })),
+  },
+  strict,
+);
+
+/** What is shown. */
+export const rule = Type.Object({
+  ruleID: id('The rule'),
+  ruleDisplayName: Type.String({ description: displayName }),
+  isActive: Type.Boolean({ description: active }),
+  statusCodes,
+  devices: ids('Ids of devices'),
+  groups: ids('Ids of groups'),
+  silenceS: Type.Integer({ description: silence }),
+  quietHours,
+  webhook,
+  email,
+  push,
+  changed: Type.Integer({ description: 'Last change (epoch seconds)' }),
+});
+type RuleView = Static<typeof rule>;
+
+export const exampleRule: RuleView = {
+  ruleID: 'night-watch',
+  ruleDisplayName: 'night-watch',
+  isActive: true,
+  statusCodes: [63553, 63621],
+  devices: ['truck-17'],
+  groups: [],
+  silenceS: 600,
+  quietHours: null,
+  webhook: { url: 'https://hooks.example.com/fleet' },
+  email: null,
+  push: { userIDs: ['dispatch'] },
+  changed: 1763683200,
+};
+
+/** What stands in the rule, with the defaults for what was not sent. */
+export function definitionOf(body: Static<typeof ruleBody>): RuleDefinition {
+  const hours = body.quietHours ?? null;
+  const everyDay = [1, 2, 3, 4, 5, 6, 7];
+  return {
+    displayName: body.ruleDisplayName ?? body.ruleID,
+    isActive: body.isActive ?? true,
+    statusCodes: body.statusCodes,
+    devices: body.devices ?? [],
+    groups: body.groups ?? [],
+    silenceS: body.silenceS ?? 300,
+    quietHours:
+      hours === null
+        ? null
+        : { ...hours, weekdays: hours.weekdays ?? everyDay, exceptUrgent: hours.exceptUrgent ?? true },
+    webhook: body.webhook ?? null,
+    email: body.email ?? null,
+    push: body.push == null ? null : { userIDs: body.push.userIDs ?? 'all' },
+  };
+}
+
+/** The first thing that is wrong and that the schema does not say; null when there is none. */
+export function faultOfRule(
+  body: Static<typeof ruleBody>,
+  { targets, hasEmail }: { readonly targets: TargetRules; readonly hasEmail: boolean },
+): ErrorDetail | null {
+  if (body.webhook == null && body.email == null && body.push == null) {
+    return { pointer: '/webhook', message: 'or /email or /push must be there: the rule would tell nobody' };
+  }
+  if (body.quietHours != null && !isTimeZone(body.quietHours.timeZone)) {
+    return { pointer: '/quietHours/timeZone', message: 'is no IANA time zone' };
+  }
+  if (body.email != null && !hasEmail) {
+    return {
+      pointer: '/email',
+      message: 'cannot be used: the service has no mail server (notify.smtp.host)',
+    };
+  }
+  const message = body.webhook == null ? null : faultOfWebhook(body.webhook.url, targets);
+  return message === null ? null : { pointer: '/webhook/url', message };
+}
+
+export const viewRule = (row: RuleRow): RuleView => ({
+  ruleID: row.ruleID,
+  ruleDisplayName: row.displayName,
+  isActive: row.isActive,
+  statusCodes: typeof row.statusCodes === 'string' ? row.statusCodes : [...row.statusCodes],
+  devices: [...row.devices],
+  groups: [...row.groups],
+  silenceS: row.silenceS,
+  quietHours: row.quietHours === null ? null : { ...row.quietHours, weekdays: [...row.quietHours.weekdays] },
+  webhook: row.webhook,
+  email: row.email === null ? null : { addresses: [...row.email.addresses] },
+  push: row.push === null ? null : row.push.userIDs === 'all' ? {} : { userIDs: [...row.push.userIDs] },
+  changed: Math.floor(row.changedMs / 1000),
+});

@@ -1,0 +1,206 @@
+// Rules of the account: which events are told to whom, and how. Only administrators see or change them. A webhook's secret
+// is made here, shown once, and never again.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { idPatternSource } from '../../../src/core/ids.ts';
+import { unknownDevices, unknownGroups } from '../../store/groups.ts';
+import {
+  deleteRule,
+  findRule,
+  hasRoom,
+  listRules,
+  putRule,
+  ruleExists,
+  rulesMost,
+  unknownUsers,
+} from '../../store/rules.ts';
+import { needKnown } from '../accounts/people.ts';
+import { operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+import { definitionOf, exampleRule, faultOfRule, rule, ruleBody, viewRule } from './rule-shapes.ts';
+
+const getRules = operation({
+  id: 'getRules',
+  method: 'GET',
+  path: '/notification/rules/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Notifications',
+  summary: 'Rules of the account',
+  description: `Every rule of the account in the order of rule ids, without the secrets of webhooks.`,
+  params: Type.Object({}),
+  body: null,
+  result: Type.Object({ ...envelope, rules: Type.Array(rule, { description: 'In the order of rule ids' }) }),
+  errors: [],
+  effects: false,
+  examples: { params: {}, body: null, result: { ...ok, rules: [exampleRule] } },
+  async run({ caller }, services) {
+    return { ...ok, rules: (await listRules(services.db, [caller.accountID])).map(viewRule) };
+  },
+});
+
+const verification = `### Webhooks
+One POST for each event, \`Content-Type: application/json\`, with \`notificationID\`, \`ruleID\`, \`accountID\`, \`deviceID\`,
+\`deviceDisplayName\`, \`statusCode\`, \`statusDescription\`, \`timestamp\`, \`creationTime\`, \`latitude\`, \`longitude\`,
+\`isPositionValid\`, \`geozoneID\`, \`commandID\`, \`commandState\` and \`late\` as in the inbox; members may be added. Any 2xx
+within 10 seconds counts as taken; redirects are not followed and the answer's body is not read. Headers:
+\`fleetward-id\` (the same at every repeat: drop what you have seen), \`fleetward-timestamp\` (epoch seconds of this attempt) and
+\`fleetward-signature\`: \`v1=\` and the HMAC-SHA256, in hexadecimal, of \`<timestamp>.<body>\` with the secret as text. Refuse
+timestamps that are more than five minutes old.
+
+In Node:
+\`\`\`js
+import { createHmac, timingSafeEqual } from 'node:crypto';
+export function isGenuine(secret, headers, body) { // body: the bytes as they came
+  const timestamp = headers['fleetward-timestamp'];
+  const mac = createHmac('sha256', secret).update(timestamp + '.').update(body).digest();
+  const sent = Buffer.from(headers['fleetward-signature'].slice('v1='.length), 'hex');
+  const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) < 300;
+  return isRecent && sent.length === mac.length && timingSafeEqual(sent, mac);
+}
+\`\`\`
+In a shell:
+\`\`\`sh
+(printf '%s.' "$TIMESTAMP"; cat body.json) | openssl dgst -sha256 -hmac "$SECRET" -r   # compare with the text after v1=
+\`\`\`
+The URL must be https at a public address, judged by the address that is connected to, unless the operator of the service
+allows private ones (setting \`notify.allowPrivateTargets\`), and its certificate must be valid for its name and signed by an
+authority that the service trusts. User and password in a URL are refused.`;
+
+const updateRule = operation({
+  id: 'updateRule',
+  method: 'POST',
+  path: '/notification/updaterule/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Notifications',
+  summary: 'Create a rule, or replace it',
+  description: `Creates the rule, or replaces the whole of the one with that id: a member that is not sent takes its default. It
+needs at least one of \`webhook\`, \`email\` and \`push\`. An account has at most ${rulesMost} rules. A device, group or user that
+does not exist answers 422. E-mail answers 422 while the service has no mail server.
+
+**Which events**: those with one of \`statusCodes\` (a list, or the text \`alerts\` for the codes of the activation summary) of
+one of \`devices\`, or of a device in one of \`groups\`; with neither, of every device.
+
+**Once an episode**: a rule tells an event only if it has not told the same code of the same device (and of the same zone or
+command) within \`silenceS\` seconds of event time, unless the event that ends it (Panic_Off for Panic, Tamper_Off, Depart for
+Arrive, and so on) lies between. That goes by event time, as far as the events have arrived. What one of the
+rule's ways has told counts as told; where machines and people are to be judged apart, make two rules. Every alert is in the
+inbox all the same.
+
+**Quiet hours** hold back e-mail and push, not webhooks. What is held back is not sent later; it is in the inbox. A day
+is the one on which they begin; \`from\` equal to \`to\` is the whole day. Panic (63553), Tamper (63621) and loss of power
+(64787, 64791) pass unless \`exceptUrgent\` is false.
+
+**Late events**, which arrive more than 15 minutes after they happened, are told by webhook and e-mail with \`late\` true; by push
+only if they are of the urgent codes above. A vehicle's clock that runs more than a day ahead is not believed: then the time of
+arrival counts.
+
+**Push** goes to the registrations of the users named, or of all, who are active and may see the device.
+
+${verification}
+
+\`webhookSecret\` is in the answer only when it is new: for a rule that had no webhook, and with \`rotateSecret\`. It cannot be
+read again.`,
+  params: Type.Object({}),
+  body: ruleBody,
+  result: Type.Object({
+    ...rule.properties,
+    webhookSecret: Type.Optional(Type.String({ description: 'Shown once: signs the webhook' })),
+    ...envelope,
+  }),
+  errors: ['conflict'],
+  effects: true,
+  answerIsSecret: true,
+  examples: {
+    params: {},
+    body: {
+      ruleID: 'night-watch',
+      statusCodes: [63553, 63621],
+      devices: ['truck-17'],
+      silenceS: 600,
+      webhook: { url: 'https://hooks.example.com/fleet' },
+      push: { userIDs: ['dispatch'] },
+    },
+    result: { ...exampleRule, webhookSecret: 'u1Hq0Yb2Vd3mX7s9a8Zk4tR6wE5yJcLpQfGnTiOoBxM', ...ok },
+  },
+  async run({ body, caller, source }, services) {
+    const { db, clock, entropy, senders } = services;
+    const { accountID } = caller;
+    const fault = faultOfRule(body, { targets: senders.targets, hasEmail: senders.email !== null });
+    if (fault !== null) {
+      throw new AppError('invalid_content', `${fault.pointer} ${fault.message}`, { details: [fault] });
+    }
+    const key = { accountID, ruleID: body.ruleID };
+    const definition = definitionOf(body);
+    const users =
+      definition.push === null || definition.push.userIDs === 'all' ? [] : definition.push.userIDs;
+    const { devices, groups } = definition;
+    needKnown(devices, {
+      unknown: await unknownDevices(db, accountID, devices),
+      member: 'devices',
+      what: 'device',
+    });
+    needKnown(groups, {
+      unknown: await unknownGroups(db, accountID, groups),
+      member: 'groups',
+      what: 'group',
+    });
+    needKnown(users, {
+      unknown: await unknownUsers(db, accountID, users),
+      member: 'push/userIDs',
+      what: 'user',
+    });
+    const known = await findRule(db, key);
+    const isNew = definition.webhook !== null && (known?.webhook == null || body.rotateSecret === true);
+    const secret = isNew ? Buffer.from(entropy.bytes(32)).toString('base64url') : null;
+    const deed = { action: 'rule.update', object: body.ruleID, onlyIf: hasRoom(key) };
+    const [, changed] = await db.write([
+      trail(services, { caller, source }, deed),
+      putRule({ ...key, definition, secret, nowMs: Math.round(clock.utcMs()) }),
+    ]);
+    if (changed?.changes !== 1) {
+      throw new AppError('conflict', `the account has ${rulesMost} rules already`, {
+        hint: 'Delete one first, or let one rule name more devices and codes.',
+      });
+    }
+    const row = await findRule(db, key);
+    if (row === null) throw new AppError('not_found', `there is no rule ${JSON.stringify(body.ruleID)}`);
+    return { ...viewRule(row), ...(secret === null ? {} : { webhookSecret: secret }), ...ok };
+  },
+});
+
+const removeRule = operation({
+  id: 'deleteRule',
+  method: 'POST',
+  path: '/notification/deleterule/authorization',
+  forms: ['versioned'],
+  access: 'admin',
+  tag: 'Notifications',
+  summary: 'Delete a rule',
+  description: `Deletes the rule. What it has not delivered yet is given up; what it told stays in the inbox.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    { ruleID: Type.String({ pattern: idPatternSource, description: 'The rule' }) },
+    { additionalProperties: false },
+  ),
+  result: Type.Object(envelope),
+  errors: ['not_found'],
+  effects: true,
+  examples: { params: {}, body: { ruleID: 'night-watch' }, result: ok },
+  async run({ body, caller, source }, services) {
+    const key = { accountID: caller.accountID, ruleID: body.ruleID };
+    const deed = { action: 'rule.delete', object: body.ruleID, onlyIf: ruleExists(key) };
+    const results = await services.db.write([
+      trail(services, { caller, source }, deed),
+      ...deleteRule(key, Math.round(services.clock.utcMs())),
+    ]);
+    if (results.at(-1)?.changes !== 1) {
+      throw new AppError('not_found', `there is no rule ${JSON.stringify(body.ruleID)}`);
+    }
+    return ok;
+  },
+});
+
+export const ruleOperations = [getRules, updateRule, removeRule] as const;

@@ -1,0 +1,120 @@
+// Chains new audit entries every second, and every hour logs the signed head of each chain that grew, so that a copy of
+// the log shows later whether the end of a chain was cut off. It must never change what an entry says.
+import { messageOf } from '../../src/core/errors.ts';
+import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
+import { type ChainHead, chainEntries } from '../core/audit-chain.ts';
+import { isDataFault } from '../group-commit.ts';
+import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/audit-log.ts';
+
+export interface AuditSealerOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signer: Signer;
+}
+
+export interface AuditSealer {
+  /** Seals what waits; runs by itself every second. @returns how many entries were sealed. */
+  seal(): Promise<number>;
+  /** Seals what waits, then stops. */
+  close(): Promise<void>;
+}
+
+/** Type of a signed head; its payload is the JSON of `SignedHead`. */
+export const headType = 'fleetward-audit-head-1';
+
+export interface SignedHead extends ChainHead {
+  readonly accountID: string;
+  readonly atMs: number;
+}
+
+const periodMs = 1000;
+const reportMs = 3600 * 1000;
+const entriesMost = 500;
+/** Other processes may seal at the same time; each round leaves them less to argue about. */
+const roundsMost = 20;
+
+/** The head of a chain as a signed text of one line. */
+export function signHead(signer: Signer, head: SignedHead): string {
+  return signer.sign(new TextEncoder().encode(JSON.stringify(head)), headType);
+}
+
+function byAccount(rows: readonly AuditRow[]): ReadonlyMap<string, readonly AuditRow[]> {
+  const groups = new Map<string, AuditRow[]>();
+  for (const row of rows) groups.set(row.accountID, [...(groups.get(row.accountID) ?? []), row]);
+  return groups;
+}
+
+/** Seals one page; gives how many entries. Every account is a batch of its own: one broken chain holds up no other. */
+async function sealPage(db: Database, heads: Map<string, ChainHead>): Promise<number> {
+  const rows = await unsealedEntries(db, entriesMost);
+  let sealed = 0;
+  for (const [accountID, entries] of byAccount(rows)) {
+    const links = chainEntries(sha256, await chainHead(db, accountID), entries);
+    try {
+      const results = await db.write(links.map(sealEntry));
+      const own = links.filter((_link, index) => results[index]?.changes === 1);
+      sealed += own.length;
+      const last = own.at(-1);
+      if (last !== undefined) heads.set(accountID, { chainNo: last.chainNo, hash: last.hash });
+    } catch (thrown) {
+      // Another process has taken the place: the next round sees what it wrote.
+      if (!isDataFault(thrown)) throw thrown;
+    }
+  }
+  return sealed;
+}
+
+/** Starts sealing; it goes on until `close`. */
+export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
+  const { db, clock, log, signer } = options;
+  /** Heads of chains that grew since the last report. */
+  const heads = new Map<string, ChainHead>();
+  let reportedMs = clock.monoMs();
+  let isStopped = false;
+  let cancel = (): void => undefined;
+  let running: Promise<unknown> = Promise.resolve();
+
+  const seal = async (): Promise<number> => {
+    let sealed = 0;
+    for (let round = 0; round < roundsMost; round++) {
+      const count = await sealPage(db, heads);
+      sealed += count;
+      if (count < entriesMost) break;
+    }
+    return sealed;
+  };
+  const report = (): void => {
+    reportedMs = clock.monoMs();
+    for (const [accountID, head] of heads) {
+      const signed = signHead(signer, { accountID, ...head, atMs: Math.round(clock.utcMs()) });
+      log.info('audit-head', { accountID, ...head, signed });
+    }
+    heads.clear();
+  };
+  const work = async (): Promise<void> => {
+    try {
+      await seal();
+    } catch (thrown) {
+      log.error('audit-not-sealed', { reason: messageOf(thrown) });
+    }
+    if (clock.monoMs() - reportedMs >= reportMs) report();
+  };
+  const again = (): void => {
+    if (!isStopped) cancel = clock.after(periodMs, tick);
+  };
+  const tick = (): void => {
+    running = work().finally(again);
+  };
+  again();
+  return {
+    seal,
+    async close() {
+      isStopped = true;
+      cancel();
+      await running;
+      await work();
+      report();
+    },
+  };
+}

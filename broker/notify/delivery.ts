@@ -1,0 +1,194 @@
+// Delivers what the notifier decided: takes what is due by a lease, sends, and writes down how it ended. At least once:
+// after a crash the lease runs out and it is sent again under the same id. A dead target costs its own deliveries only,
+// and an account cannot fill every place.
+import { backoffMs } from '../../src/core/backoff.ts';
+import { messageOf } from '../../src/core/errors.ts';
+import type { Clock, Database, Entropy, Log, Statement } from '../../src/ports.ts';
+import { placeOf } from '../core/delivery-targets.ts';
+import type { Channel } from '../core/notification-rules.ts';
+import {
+  contentOf,
+  type DueRow,
+  dueDeliveries,
+  endDelivery,
+  expireDeliveries,
+  leaseDelivery,
+  putOff,
+} from '../store/deliveries.ts';
+import { removeRegistration } from '../store/push.ts';
+import { sendDelivery } from './delivery-sending.ts';
+import type { Senders, Sending } from './senders.ts';
+import { createWakeLoop, type WakeLoop } from './wake-loop.ts';
+
+export interface DeliveryOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly senders: Senders;
+}
+
+export interface Delivery {
+  wake(): void;
+  /** Sends what is due now and waits for it. */
+  runAll(): Promise<void>;
+  /** Waits for what is being sent. */
+  close(): Promise<void>;
+}
+
+/** Places: in all of a channel, of one account in it, of one target. Mail goes through few connections. */
+const places: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
+const placesOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
+const placesOfTarget = 2;
+/** Due deliveries looked at for one account and channel (every rule's webhook has its turn), and in all. */
+const lookAtAccount = 200;
+const lookAtMost = 1000;
+/** Much that is due takes the reading thread long: it gets a quarter of it. */
+const restOfLook = 3;
+
+const pollMs = 1000;
+/** After this the attempt counts as lost, with the process that made it; longer than the sender's own time-outs. */
+const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_000, email: 60_000 };
+/** Given up after this, however many or few the attempts: a receiver that is down for hours must still get a panic. */
+const deliverWithinMs = 24 * 3600 * 1000;
+const backoff = { baseMs: 10_000, capMs: 3_600_000, floorMs: 5000 };
+
+interface Parts {
+  readonly options: DeliveryOptions;
+  readonly running: Map<number, { readonly row: DueRow; readonly done: Promise<void> }>;
+  readonly loop: { wake(): void };
+}
+
+/** The due rows that have a place now: a free place goes to the account that has the fewest. */
+function seated(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
+  const taken = new Map<string, number>();
+  const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
+  const keysOf = (row: DueRow) =>
+    [
+      [row.channel, places[row.channel]],
+      [accountOf(row), placesOfAccount[row.channel]],
+      [`target ${placeOf(row.channel, row.lane)}`, placesOfTarget],
+    ] as const;
+  const sit = (row: DueRow): void => {
+    for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
+  };
+  for (const { row } of parts.running.values()) sit(row);
+  const turns = due.map((row) => ({ row, turn: row.ofAccount + (taken.get(accountOf(row)) ?? 0) }));
+  turns.sort((one, other) => one.turn - other.turn);
+  const inTurn = turns.map(({ row }) => row);
+  return inTurn.filter((row) => {
+    if (parts.running.has(row.deliveryNo)) return false;
+    if (keysOf(row).some(([key, most]) => (taken.get(key) ?? 0) >= most)) return false;
+    sit(row);
+    return true;
+  });
+}
+
+/** How a failed attempt goes on: later, or not at all. `row.attempts` does not count this one. */
+function afterFailure(
+  parts: Parts,
+  row: DueRow,
+  failed: Extract<Sending, { kind: 'failed' }>,
+): readonly Statement[] {
+  const nowMs = Math.round(parts.options.clock.utcMs());
+  const draw = { attempt: row.attempts, fraction: parts.options.entropy.fraction() };
+  const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
+  const nextMs = nowMs + Math.max(backoffMs(backoff, draw), askedMs);
+  const isOver = nextMs > row.sinceMs + deliverWithinMs;
+  if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
+  return putOff(row, { nextMs, fault: failed.reason });
+}
+
+async function attempt(parts: Parts, row: DueRow): Promise<void> {
+  const { db, clock, log, senders } = parts.options;
+  const { deliveryNo, accountID, channel } = row;
+  const content = await contentOf(db, deliveryNo);
+  const outcome: Sending =
+    content === null
+      ? { kind: 'gone', reason: 'rule, notification or device are gone' }
+      : await sendDelivery(senders, { channel, content, nowS: Math.floor(clock.utcMs() / 1000) });
+  const nowMs = Math.round(clock.utcMs());
+  if (outcome.kind === 'sent') {
+    await db.write([endDelivery(deliveryNo, { state: 'sent', nowMs, fault: '' })]);
+    return;
+  }
+  log.info('delivery-failed', { deliveryNo, accountID, channel, reason: outcome.reason });
+  if (outcome.kind === 'failed') {
+    await db.write(afterFailure(parts, row, outcome));
+    return;
+  }
+  const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.reason });
+  const registrationNo = channel === 'push' ? (content?.push.registrationNo ?? 0) : 0;
+  await db.write(registrationNo === 0 ? [end] : [end, ...removeRegistration(registrationNo, nowMs)]);
+}
+
+/** Sends in the background; the place is free when the outcome is written. */
+function begin(parts: Parts, row: DueRow): void {
+  const done = attempt(parts, row)
+    .catch((thrown: unknown) => {
+      // Not written: the lease runs out and it is tried again.
+      parts.options.log.error('delivery-unwritten', {
+        deliveryNo: row.deliveryNo,
+        reason: messageOf(thrown),
+      });
+    })
+    .finally(() => {
+      parts.running.delete(row.deliveryNo);
+      parts.loop.wake();
+    });
+  parts.running.set(row.deliveryNo, { row, done });
+}
+
+/** One look at what is due. */
+async function takeDue(parts: Parts): Promise<number> {
+  const { db, clock } = parts.options;
+  const nowMs = Math.round(clock.utcMs());
+  const due = await dueDeliveries(db, {
+    nowMs,
+    perLane: placesOfTarget,
+    perAccount: lookAtAccount,
+    limit: lookAtMost,
+  });
+  const expired = due.filter((row) => row.sinceMs < nowMs - deliverWithinMs);
+  if (expired.length > 0) {
+    await db.write([expireDeliveries(nowMs - deliverWithinMs, nowMs)]);
+    return expired.length;
+  }
+  const rows = seated(parts, due);
+  if (rows.length === 0) return 0;
+  const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
+  const taken = rows.filter((_row, index) => leases[index]?.changes === 1);
+  for (const row of taken) begin(parts, row);
+  return taken.length;
+}
+
+/** Starts to deliver. */
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { clock, log } = options;
+  const parts: Parts = { options, running: new Map(), loop: { wake: () => loop.wake() } };
+  const run = async (): Promise<void> => {
+    try {
+      if ((await takeDue(parts)) > 0) loop.wake();
+    } catch (thrown) {
+      log.error('deliveries-unread', { reason: messageOf(thrown) });
+    }
+  };
+  const loop: WakeLoop = createWakeLoop({ clock, everyMs: pollMs, gatherMs: 10, rest: restOfLook, run });
+  const settle = async (): Promise<void> => {
+    while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
+  };
+  return {
+    wake: () => loop.wake(),
+    async runAll() {
+      do {
+        await loop.runNow();
+        await settle();
+      } while ((await takeDue(parts)) > 0);
+      await settle();
+    },
+    async close() {
+      await loop.close();
+      await settle();
+    },
+  };
+}

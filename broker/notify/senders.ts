@@ -1,0 +1,49 @@
+// The ways out to people, as the delivery side sees them; the adapters `webhook.ts`, `web-push.ts` and `email.ts` are they.
+// A sender never throws, keeps its own time-outs, and its reasons hold no address and no secret.
+import type { TargetRules } from '../core/delivery-targets.ts';
+import type { Mail } from '../core/notice.ts';
+
+export type Sending =
+  | { readonly kind: 'sent' }
+  /** Worth another attempt, not before `retryAfterS` where the other side said so. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterS?: number }
+  /** It will never work: the target is gone, or refuses this for good. */
+  | { readonly kind: 'gone'; readonly reason: string };
+
+export interface WebhookCall {
+  readonly url: string;
+  readonly secret: string;
+  /** The same at every attempt, so that the receiver can tell a repeat. */
+  readonly id: string;
+  readonly timestampS: number;
+  readonly body: string;
+}
+
+export interface PushMessage {
+  readonly endpoint: string;
+  readonly p256dh: string;
+  readonly auth: string;
+  readonly body: string;
+  /** Replaces an undelivered message of the same topic; at most 32 characters of base64url. */
+  readonly topic: string;
+  readonly isUrgent: boolean;
+  readonly nowS: number;
+}
+
+export interface OutgoingMail extends Mail {
+  readonly to: string;
+  readonly id: string;
+}
+
+export interface Senders {
+  webhook(call: WebhookCall): Promise<Sending>;
+  push(message: PushMessage): Promise<Sending>;
+  /** Null: no mail server is configured. */
+  readonly email: ((mail: OutgoingMail) => Promise<Sending>) | null;
+  /** Public key (VAPID) that browsers subscribe with: base64url of the uncompressed point. */
+  readonly vapidPublicKey: string;
+  /** What people may enter as targets. */
+  readonly targets: TargetRules;
+  /** Ends what is being sent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,72 @@
+// Clears away the events and notifications of deleted devices, a few hundred at a time, so that vehicles never wait for
+// it. What is left when the process ends is found again by the next one. It must never touch what belongs to a device that
+// is there.
+import { messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/deletions.ts';
+
+export interface PurgeOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Age of the oldest write that waits for the disk, in ms. */
+  readonly lagMs: () => number;
+}
+
+export interface Purge {
+  close(): Promise<void>;
+}
+
+/** Of each kind. */
+const rowsAtOnce = 500;
+/** Between two batches; ten times what one takes. */
+const pauseMs = 50;
+/** Vehicles wait longer than this: they come first. */
+const lagMostMs = 200;
+const idleMs = 5000;
+/** How long a deletion is remembered after it is done, for other processes that still hold the device. */
+const rememberedS = 3600;
+
+/** One batch: rows deleted, or null when there is nothing to do. */
+export async function purgeSome({ db, clock, log }: Omit<PurgeOptions, 'lagMs'>): Promise<number | null> {
+  const deviceNo = await nextToPurge(db);
+  if (deviceNo === null) return null;
+  const results = await db.write(purgeRows(deviceNo, rowsAtOnce));
+  const deleted = results.reduce((sum, { changes }) => sum + changes, 0);
+  if (deleted > 0) return deleted;
+  const beforeS = Math.floor(clock.utcMs() / 1000) - rememberedS;
+  await db.write([endPurge(deviceNo), forgetPurged(beforeS)]);
+  log.info('device-purged', { deviceNo });
+  return 0;
+}
+
+/** Starts the work; it goes on until `close`. */
+export function createPurge(options: PurgeOptions): Purge {
+  const { clock, log, lagMs } = options;
+  let isStopped = false;
+  let cancel: Cancel = () => undefined;
+  let running: Promise<void> = Promise.resolve();
+  const step = async (): Promise<number> => {
+    if (lagMs() > lagMostMs) return idleMs;
+    try {
+      return (await purgeSome(options)) === null ? idleMs : pauseMs;
+    } catch (thrown) {
+      log.error('purge-failed', { reason: messageOf(thrown) });
+      return idleMs;
+    }
+  };
+  const later = (delayMs: number): void => {
+    if (isStopped) return;
+    cancel = clock.after(delayMs, () => {
+      running = step().then(later);
+    });
+  };
+  later(pauseMs);
+  return {
+    async close() {
+      isStopped = true;
+      cancel();
+      await running;
+    },
+  };
+}
