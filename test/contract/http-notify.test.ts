@@ -324,6 +324,8 @@ describe('a delivery', () => {
       waits.push(Number(row?.['nextAttempt']) - Math.floor((Date.now() + totalMs) / 1000));
       advance(3_601_000);
       await service.notices.runAll();
+      // A session that nobody uses for half a day ends.
+      expect(await deliveries('rival/admin')).toEqual([]);
     }
     advance(3_601_000);
     await service.notices.runAll();
