@@ -4,13 +4,14 @@
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { hexId } from '../src/core/ids.ts';
 import type { Hello } from '../src/core/wire.ts';
-import type { Cancel, Entropy, Statement } from '../src/ports.ts';
+import type { Entropy, Statement } from '../src/ports.ts';
 import { sql } from '../src/sql.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
 import { type CommandSender, createSender, type SenderOptions } from './command-sender.ts';
 import { isCut, isLimited, refusalOf } from './core/command-caps.ts';
 import type { Committed } from './ingest.ts';
 import { createQueues } from './queues.ts';
+import { createRounds } from './rounds.ts';
 import { lockAccount } from './store/accounts.ts';
 import { expireApprovals, isAwaited, withdrawPending } from './store/approvals.ts';
 import { findCapFacts, isPermitted, isTripping, tripBreaker } from './store/command-caps.ts';
@@ -289,23 +290,12 @@ async function expire({ db, clock, log }: LedgerOptions): Promise<number> {
   return result?.rows.length ?? 0;
 }
 
-/** Calls `run` every second, one after the other, until cancelled. */
-function repeat(options: LedgerOptions, run: () => Promise<unknown>): Cancel {
-  let isStopped = false;
-  let cancel: Cancel = () => undefined;
-  const again = (): void => {
-    if (!isStopped) cancel = options.clock.after(expiryPeriodMs, tick);
-  };
-  const tick = (): void => {
-    run()
-      .catch((thrown: unknown) => options.log.error('expiry failed', { reason: messageOf(thrown) }))
-      .finally(again);
-  };
-  again();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
+/** One round of expiry; gives the rest until the next. */
+async function expireRound(options: LedgerOptions): Promise<number> {
+  await expire(options).catch((thrown: unknown) => {
+    options.log.error('expiry failed', { reason: messageOf(thrown) });
+  });
+  return expiryPeriodMs;
 }
 
 /** Builds the ledger; its expiry runs until `close`. */
@@ -314,7 +304,11 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const queues = createQueues();
   const sender = createSender(options);
   const parts: Parts = { options, sender, boots: new Map(), toldUpTo: new Map(), lastIssuedMs: 0 };
-  const stop = repeat(options, () => expire(options));
+  const rounds = createRounds({
+    clock: options.clock,
+    firstMs: expiryPeriodMs,
+    run: () => expireRound(options),
+  });
   return {
     async request(request) {
       const device = await deviceFor(db, request);
@@ -342,7 +336,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
       }),
     expireDue: () => expire(options),
     async close() {
-      stop();
+      void rounds.close();
       await queues.idle();
     },
   };

@@ -2,8 +2,9 @@
 // else, while the events of the devices go by the purge. What is left when the process ends is found again by the next
 // one. It must never touch an account that is not being deleted, nor a device whose engine is cut off.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
 import { isDataFault } from '../group-commit.ts';
+import { createRounds } from '../rounds.ts';
 import {
   accountsToClear,
   accountTables,
@@ -90,9 +91,6 @@ const lagMostMs = 200;
 /** Starts the work; it goes on until `close`. */
 export function createAccountDeletion(options: AccountDeletionOptions): { close(): Promise<void> } {
   const { db, clock, log, lagMs } = options;
-  let isStopped = false;
-  let cancel: Cancel = () => undefined;
-  let running: Promise<void> = Promise.resolve();
   const step = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return idleMs;
     try {
@@ -108,18 +106,5 @@ export function createAccountDeletion(options: AccountDeletionOptions): { close(
       return idleMs;
     }
   };
-  const later = (delayMs: number): void => {
-    if (isStopped) return;
-    cancel = clock.after(delayMs, () => {
-      running = step().then(later);
-    });
-  };
-  later(pauseMs);
-  return {
-    async close() {
-      isStopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return createRounds({ clock, firstMs: pauseMs, run: step });
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
 import { type ChainHead, chainEntries } from '../core/audit-chain.ts';
 import { isDataFault } from '../group-commit.ts';
+import { createRounds } from '../rounds.ts';
 import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/audit-log.ts';
 
 export interface AuditSealerOptions {
@@ -71,9 +72,6 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
   /** Heads of chains that grew since the last report. */
   const heads = new Map<string, ChainHead>();
   let reportedMs = clock.monoMs();
-  let isStopped = false;
-  let cancel = (): void => undefined;
-  let running: Promise<unknown> = Promise.resolve();
 
   const seal = async (): Promise<number> => {
     let sealed = 0;
@@ -92,27 +90,20 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
     }
     heads.clear();
   };
-  const work = async (): Promise<void> => {
+  const work = async (): Promise<number> => {
     try {
       await seal();
     } catch (thrown) {
       log.error('audit-not-sealed', { reason: messageOf(thrown) });
     }
     if (clock.monoMs() - reportedMs >= reportMs) report();
+    return periodMs;
   };
-  const again = (): void => {
-    if (!isStopped) cancel = clock.after(periodMs, tick);
-  };
-  const tick = (): void => {
-    running = work().finally(again);
-  };
-  again();
+  const rounds = createRounds({ clock, firstMs: periodMs, run: work });
   return {
     seal,
     async close() {
-      isStopped = true;
-      cancel();
-      await running;
+      await rounds.close();
       await work();
       report();
     },

@@ -15,6 +15,7 @@ import { createLivePlaces, type LivePlaces } from '../core/live-places.ts';
 import { createPresenceBoard, type PresenceBoard } from '../core/live-presence.ts';
 import { createLiveQueue } from '../core/live-queue.ts';
 import type { Committed } from '../ingest.ts';
+import { createRounds } from '../rounds.ts';
 import { bareKey } from '../store/events.ts';
 import { commandsSince } from '../store/events-by-number.ts';
 import { isRoutine } from '../store/routine-codes.ts';
@@ -165,18 +166,10 @@ async function beat(parts: Parts): Promise<void> {
   for (const reader of readers.all()) deliver(parts, reader);
 }
 
-/** Repeats `run`, one after the other, until cancelled. */
+/** Runs `run` for ever with the same rest in between; gives the way to stop. */
 function repeat(clock: Clock, everyMs: number, run: () => Promise<void>): Cancel {
-  let isStopped = false;
-  let cancel: Cancel = () => undefined;
-  const again = (): void => {
-    if (!isStopped) cancel = clock.after(everyMs, () => void run().finally(again));
-  };
-  again();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
+  const rounds = createRounds({ clock, firstMs: everyMs, run: () => run().then(() => everyMs) });
+  return () => void rounds.close();
 }
 
 async function open(parts: Parts, request: LiveRequest): Promise<LiveStream> {

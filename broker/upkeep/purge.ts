@@ -2,7 +2,8 @@
 // it. What is left when the process ends is found again by the next one. It must never touch what belongs to a device that
 // is there.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
+import { createRounds } from '../rounds.ts';
 import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/deletions.ts';
 
 export interface PurgeOptions {
@@ -43,9 +44,6 @@ export async function purgeSome({ db, clock, log }: Omit<PurgeOptions, 'lagMs'>)
 /** Starts the work; it goes on until `close`. */
 export function createPurge(options: PurgeOptions): Purge {
   const { clock, log, lagMs } = options;
-  let isStopped = false;
-  let cancel: Cancel = () => undefined;
-  let running: Promise<void> = Promise.resolve();
   const step = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return idleMs;
     try {
@@ -55,18 +53,5 @@ export function createPurge(options: PurgeOptions): Purge {
       return idleMs;
     }
   };
-  const later = (delayMs: number): void => {
-    if (isStopped) return;
-    cancel = clock.after(delayMs, () => {
-      running = step().then(later);
-    });
-  };
-  later(pauseMs);
-  return {
-    async close() {
-      isStopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return createRounds({ clock, firstMs: pauseMs, run: step });
 }

@@ -2,8 +2,9 @@
 // time, and never while vehicles wait for the disk. What a run leaves undone the next one finds. It must never touch what
 // is younger than a day, and never make an event that a vehicle sends again look new.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
 import { aheadMostMs } from '../core/projection.ts';
+import { createRounds } from '../rounds.ts';
 import {
   countOldPayloads,
   deviceNosAfter,
@@ -136,8 +137,6 @@ export function createRetention(options: RetentionOptions): Retention {
   const { db, clock, log, lagMs } = options;
   const counts = { devices: 0, events: 0, payloads: 0, runs: 0 };
   let isStopped = false;
-  let cancel: Cancel = () => undefined;
-  let running: Promise<void> = Promise.resolve();
   let wake: () => void = () => undefined;
   const sleep = (delayMs: number): Promise<void> =>
     new Promise((resolve) => {
@@ -155,7 +154,7 @@ export function createRetention(options: RetentionOptions): Retention {
       delayMs = waitMs;
     } while (lagMs() > lagMostMs);
   };
-  const once = async (): Promise<void> => {
+  const once = async (): Promise<number> => {
     const startedMs = clock.monoMs();
     try {
       const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false };
@@ -170,21 +169,15 @@ export function createRetention(options: RetentionOptions): Retention {
     } catch (thrown) {
       if (!(thrown instanceof Stopped)) log.error('retention-failed', { reason: messageOf(thrown) });
     }
+    return periodMs;
   };
-  const later = (delayMs: number): void => {
-    if (isStopped) return;
-    cancel = clock.after(delayMs, () => {
-      running = once().then(() => later(periodMs));
-    });
-  };
-  later(firstMs);
+  const rounds = createRounds({ clock, firstMs, run: once });
   return {
     counts: () => ({ ...counts }),
     async close() {
       isStopped = true;
-      cancel();
       wake();
-      await running;
+      await rounds.close();
     },
   };
 }

@@ -4,6 +4,7 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
 import type { MqttServer } from '../mqtt-server.ts';
+import { createRounds } from '../rounds.ts';
 import { credentialsMost, credentialsOf, type DeviceCredential } from '../store/credentials.ts';
 import type { DeviceRef } from '../store/devices.ts';
 
@@ -43,19 +44,12 @@ async function look({ db, clock, mqtt, hashOf }: RevocationsOptions): Promise<vo
 /** Starts to look; gives the way to stop. */
 export function watchRevocations(options: RevocationsOptions): Cancel {
   const { clock, log } = options;
-  let cancel: Cancel = () => undefined;
-  let isStopped = false;
-  const again = (): void => {
-    if (!isStopped) cancel = clock.after(periodMs, run);
+  const run = async (): Promise<number> => {
+    await look(options).catch((thrown: unknown) => {
+      log.error('revocations not read', { reason: messageOf(thrown) });
+    });
+    return periodMs;
   };
-  const run = (): void => {
-    look(options)
-      .catch((thrown: unknown) => log.error('revocations not read', { reason: messageOf(thrown) }))
-      .finally(again);
-  };
-  again();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
+  const rounds = createRounds({ clock, firstMs: periodMs, run });
+  return () => void rounds.close();
 }
