@@ -1,44 +1,22 @@
 // Accounts at the command line, and the listener of the service's operator, as real processes on a real file: what is
 // said, with which exit code, and what a running broker makes of it.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createBrokerProgram } from '../support/broker-program.ts';
 
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-accounts-'));
 const database = join(folder, 'fleet.db');
 const password = 'correct horse battery staple';
-const running = new Set<ChildProcess>();
+const { launch, run, killAll } = createBrokerProgram(folder);
 
 afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
+  killAll();
   rmSync(folder, { recursive: true });
 });
-
-function launch(args: readonly string[]) {
-  const env = { PATH: process.env['PATH'] };
-  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
-  running.add(child);
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (part: string) => void (output.out += part));
-  child.stderr.setEncoding('utf8').on('data', (part: string) => void (output.err += part));
-  const ended = new Promise<number | null>((resolve) => {
-    child.on('close', (code) => {
-      running.delete(child);
-      resolve(code);
-    });
-  });
-  return { child, output, ended };
-}
-
-async function run(args: readonly string[], input = '') {
-  const { child, output, ended } = launch(args);
-  child.stdin.end(input);
-  return { code: await ended, ...output };
-}
 
 const account = (action: string, ...args: readonly string[]) =>
   run(['account', action, ...args, '--database', database]);

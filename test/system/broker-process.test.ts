@@ -1,45 +1,21 @@
 // The broker as an operator meets it: the built program, its command line, its exit codes, and a clean stop.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createBrokerProgram } from '../support/broker-program.ts';
 
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-broker-'));
 const database = join(folder, 'fleet.db');
-const running = new Set<ChildProcess>();
+const { launch, run, killAll } = createBrokerProgram(folder);
 
 afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
+  killAll();
   rmSync(folder, { recursive: true });
 });
-
-function launch(args: readonly string[]) {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'] },
-  });
-  running.add(child);
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (part: string) => void (output.out += part));
-  child.stderr.setEncoding('utf8').on('data', (part: string) => void (output.err += part));
-  const ended = new Promise<number | null>((resolve) => {
-    child.on('close', (code) => {
-      running.delete(child);
-      resolve(code);
-    });
-  });
-  return { child, output, ended };
-}
-
-async function run(args: readonly string[], input = '') {
-  const { child, output, ended } = launch(args);
-  child.stdin.end(input);
-  return { code: await ended, ...output };
-}
 
 /** Starts it on free ports and waits for its own word that it is ready. */
 async function start() {
