@@ -6,12 +6,13 @@ import { idPatternSource } from '../src/core/ids.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board-profile.ts';
-import type { ReportingOptions } from './core/reporting.ts';
+import { numberSetting } from './core/setting-kinds.ts';
+import { type Settings, settingsSchema, standardSettings } from './core/settings.ts';
+
+export { standardSettings };
 
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
-const number = (limits: { low: number; high: number; standard: number }, description: string) =>
-  Type.Number({ minimum: limits.low, maximum: limits.high, default: limits.standard, description });
 
 /** agent.toml: every key there is, with its limits and default. */
 export const agentFileSchema = Type.Object({
@@ -33,8 +34,8 @@ export const agentFileSchema = Type.Object({
       description: "The broker's public key; a command that it did not sign is ignored",
     }),
     caFile: Type.Optional(path('Certificate authority (PEM) to trust for mqtts://')),
-    keepaliveS: number({ low: 10, high: 1740, standard: 60 }, 'MQTT keep-alive in seconds'),
-    connectSpreadS: number(
+    keepaliveS: numberSetting({ low: 10, high: 1740, standard: 60 }, 'MQTT keep-alive in seconds'),
+    connectSpreadS: numberSetting(
       { low: 0, high: 300, standard: 5 },
       'The first connect waits a random part of this',
     ),
@@ -52,7 +53,7 @@ export const agentFileSchema = Type.Object({
       default: 64,
       description: 'Most MiB on disk, log included',
     }),
-    windowS: number(
+    windowS: numberSetting(
       { low: 0, high: 60, standard: 10 },
       'Positions wait at most this long before they are written',
     ),
@@ -65,18 +66,12 @@ export const agentFileSchema = Type.Object({
   gnss: Type.Object({
     port: path('Serial port of the GNSS receiver, such as /dev/fleet-gps'),
     baud: Type.Integer({ minimum: 1200, maximum: 921_600, default: 9600, description: 'Its speed in baud' }),
-    silenceS: number(
+    silenceS: numberSetting(
       { low: 2, high: 60, standard: 5 },
       'Without a byte for this long the port is opened anew',
     ),
   }),
-  reporting: Type.Object({
-    movingS: number({ low: 1, high: 3600, standard: 10 }, 'A position at least this often while moving'),
-    stoppedS: number({ low: 10, high: 86_400, standard: 300 }, '... and this often while parked'),
-    distanceM: number({ low: 10, high: 100_000, standard: 250 }, '... and after this many metres'),
-    turnDeg: number({ low: 5, high: 180, standard: 25 }, '... and after a turn of this many degrees'),
-    heartbeatS: number({ low: 30, high: 86_400, standard: 600 }, 'A heartbeat this often'),
-  }),
+  ...settingsSchema.properties,
   log: Type.Object({
     level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
@@ -106,14 +101,19 @@ export interface AgentConfig {
   readonly boardPort: SerialSettings;
   readonly gnssPort: SerialSettings;
   readonly gnssSilenceMs: number;
-  readonly reporting: ReportingOptions;
-  readonly heartbeatMs: number;
+  /** As the installer gave them; a signed configuration may lay others over them. */
+  readonly settings: Settings;
   /** Positions wait at most this long in memory before they are committed. */
   readonly windowMs: number;
 }
 
 /** The release date: a lower bound of real time for clocks without a battery. */
 export const buildUtcMs = Date.UTC(2026, 10, 1);
+
+function settingsIn(file: AgentFile): Settings {
+  const tables = Object.keys(settingsSchema.properties).map((name) => [name, file[name as keyof Settings]]);
+  return Object.fromEntries(tables) as Settings;
+}
 
 /** Settings that are no one's choice but follow from the file. `secret` and `ca` are the contents of their files. */
 export async function toAgentConfig(
@@ -146,13 +146,7 @@ export async function toAgentConfig(
     boardPort: { path: file.board.port, baudRate, dataBits, parity, stopBits },
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
-    reporting: {
-      movingMs: file.reporting.movingS * 1000,
-      stoppedMs: file.reporting.stoppedS * 1000,
-      distanceM: file.reporting.distanceM,
-      turnDeg: file.reporting.turnDeg,
-    },
-    heartbeatMs: file.reporting.heartbeatS * 1000,
+    settings: settingsIn(file),
     windowMs: file.storage.windowS * 1000,
   };
 }

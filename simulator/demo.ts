@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentStatus } from '../agent/agent.ts';
-import { type AgentConfig, toAgentConfig } from '../agent/config.ts';
+import { type AgentConfig, standardSettings, toAgentConfig } from '../agent/config.ts';
 import { type OutboxOptions, openOutbox } from '../agent/outbox.ts';
 import { AppError } from '../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../src/ports.ts';
@@ -72,7 +72,8 @@ function configOf(
     storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
     board: { profile: boardName, port: 'simulated board' },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
-    reporting: { movingS: 5, stoppedS: 60, distanceM: 100, turnDeg: 25, heartbeatS: 300 },
+    ...standardSettings,
+    reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
     log: { level: 'info' as const },
   };
   return toAgentConfig(file, { secret: device.secret, agentVersion: options.version });

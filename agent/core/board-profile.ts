@@ -90,7 +90,7 @@ const relaySchema = Type.Object(
   closed,
 );
 
-const analogNames = ['fuel', 'supplyVoltage'] as const;
+const analogNames = ['fuel', 'supplyVoltage', 'backupVoltage', 'rpm', 'passengers'] as const;
 export type AnalogName = (typeof analogNames)[number];
 
 const optionalKeys = <Name extends string, Schema extends Type.TSchema>(

@@ -3,13 +3,7 @@
 import { distanceM, headingDeg, turnDeg } from '../../src/core/geo.ts';
 import type { Fix, FixDoubt } from './epochs.ts';
 import { evidenceLimits } from './evidence.ts';
-
-export interface ReportingOptions {
-  readonly movingMs: number;
-  readonly stoppedMs: number;
-  readonly distanceM: number;
-  readonly turnDeg: number;
-}
+import type { ReportingSettings } from './reporting-settings.ts';
 
 export interface ReportingState {
   readonly lastReport: Fix | null;
@@ -38,14 +32,14 @@ function travelledM(before: Fix | null, fix: Fix): number {
   return moves ? distanceM(before, fix) : 0;
 }
 
-function isDue(last: Fix | null, fix: Fix, options: ReportingOptions): boolean {
+function isDue(last: Fix | null, fix: Fix, options: ReportingSettings): boolean {
   if (last === null) return true;
   const elapsedMs = fix.atMonoMs - last.atMonoMs;
   const isMoving = (fix.speedKmh ?? 0) > evidenceLimits.standstillKmh;
   const wasMoving = (last.speedKmh ?? 0) > evidenceLimits.standstillKmh;
   if (isMoving !== wasMoving) return elapsedMs >= 1000;
-  if (!isMoving) return elapsedMs >= options.stoppedMs;
-  if (elapsedMs >= options.movingMs || distanceM(last, fix) >= options.distanceM) return true;
+  if (!isMoving) return elapsedMs >= options.stoppedS * 1000;
+  if (elapsedMs >= options.movingS * 1000 || distanceM(last, fix) >= options.distanceM) return true;
   const before = last.headingDeg ?? headingDeg(last, fix);
   return (
     fix.headingDeg !== null && (fix.speedKmh ?? 0) > 10 && turnDeg(before, fix.headingDeg) >= options.turnDeg
@@ -56,7 +50,7 @@ function isDue(last: Fix | null, fix: Fix, options: ReportingOptions): boolean {
 export function stepReporting(
   state: ReportingState,
   fix: Fix,
-  options: ReportingOptions,
+  options: ReportingSettings,
 ): { readonly state: ReportingState; readonly report: boolean } {
   const odometerM = state.odometerM + travelledM(state.lastFix, fix);
   const report = isDue(state.lastReport, fix, options);

@@ -23,14 +23,14 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
         senseInputs(work, { kind: 'sample', atMs: output.atMs, values: output.values });
         break;
       case 'analogs':
-        if (output.values.fuel !== undefined) put(work, { fuelLevel: output.values.fuel });
+        put(work, { analogs: { ...work.state.analogs, ...output.values } });
         break;
       case 'boardUp':
         put(work, { isBoardFresh: true });
         tellBoard(work, false, output.reason);
         break;
       case 'boardDown':
-        put(work, { isBoardFresh: true, relaysReadMs: null });
+        put(work, { isBoardFresh: true, relaysReadMs: null, analogs: {} });
         tellBoard(work, true, output.reason);
         break;
       case 'problem':
@@ -121,7 +121,7 @@ function takeFix(work: Work, fix: Fix): void {
     put(work, { time });
   }
   if (!isBelievable(fix)) return;
-  const step = stepReporting(work.state.reporting, fix, work.config.reporting);
+  const step = stepReporting(work.state.reporting, fix, work.state.settings.reporting);
   put(work, { fix, reporting: step.state });
   if (step.report) record(work, { statusCode: statusCodes.LOCATION.code }, fix.atMonoMs);
 }

@@ -9,7 +9,7 @@ import {
 } from '../../src/core/event.ts';
 import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
 import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
-import type { BoardProfile } from './board-profile.ts';
+import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
 import type { CommandRecord, EventDraft } from './command-record.ts';
@@ -22,7 +22,8 @@ import type { NmeaState } from './nmea.ts';
 import type { PlausibilityState } from './plausibility.ts';
 import type { PortOptions, PortState } from './port.ts';
 import type { RelaysState } from './relays.ts';
-import type { ReportingOptions, ReportingState } from './reporting.ts';
+import type { ReportingState } from './reporting.ts';
+import type { Settings } from './settings.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
 
 export interface VehicleConfig {
@@ -33,8 +34,8 @@ export interface VehicleConfig {
   readonly boot: string;
   readonly profile: BoardProfile;
   readonly gnssSilenceMs: number;
-  readonly reporting: ReportingOptions;
-  readonly heartbeatMs: number;
+  /** The installer's; what holds now is `VehicleState.settings`. */
+  readonly settings: Settings;
   readonly windowMs: number;
 }
 
@@ -48,11 +49,14 @@ export interface VehicleMemory {
 export type PortName = 'board' | 'gnss';
 
 export interface VehicleState {
+  /** What holds now: the installer's, with the signed configuration laid over them. */
+  readonly settings: Settings;
   readonly time: TimeState;
   readonly ports: Readonly<Record<PortName, PortState>>;
   readonly board: BoardState;
   readonly inputs: InputsState<InputName>;
-  readonly fuelLevel: number | null;
+  /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
+  readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
@@ -245,12 +249,13 @@ export function stamp(work: Work, draft: EventDraft, atMs = work.now.monoMs): St
   const { state } = work;
   const upMs = upMsAt(state.time, atMs);
   const origin = bestOrigin(state.time);
+  const { fuel } = state.analogs;
   const event = {
     timestamp: origin === null ? null : origin.originMs + upMs,
     upMs,
     timeQuality: origin?.quality ?? 'none',
     odometer: Math.round(state.reporting.odometerM) / 1000,
-    ...(state.fuelLevel === null ? {} : { fuelLevel: Math.round(state.fuelLevel * 1000) / 1000 }),
+    ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: knownInputs(state) ?? {},
     ...place(state, atMs),
     ...draft,

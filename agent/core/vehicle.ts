@@ -74,11 +74,12 @@ export function createVehicle(
   const { monoMs } = now;
   const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs: config.earliestUtcMs });
   return {
+    settings: config.settings,
     time: offerSystemTime(time, now),
     ports: { board: createPort(monoMs), gnss: createPort(monoMs) },
     board: createBoard(config.profile),
     inputs: createInputs(inputRules(config), monoMs),
-    fuelLevel: null,
+    analogs: {},
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
@@ -95,7 +96,7 @@ export function createVehicle(
     delivery: createDelivery(monoMs, given.connectDelayMs),
     pending: [],
     pendingSinceMs: monoMs,
-    heartbeatMs: monoMs + config.heartbeatMs,
+    heartbeatMs: monoMs + config.settings.reporting.heartbeatS * 1000,
     tickMs: monoMs,
     fixes: 0,
     isStopping: false,
@@ -173,7 +174,7 @@ function passTime(work: Work): void {
   const { pending, pendingSinceMs } = work.state;
   if (pending.length > 0 && monoMs - pendingSinceMs >= work.config.windowMs) commitNow(work, []);
   if (monoMs >= work.state.heartbeatMs) {
-    put(work, { heartbeatMs: monoMs + work.config.heartbeatMs });
+    put(work, { heartbeatMs: monoMs + work.state.settings.reporting.heartbeatS * 1000 });
     record(work, { statusCode: statusCodes.HEARTBEAT.code });
   }
   guardOrders(work);

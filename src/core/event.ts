@@ -15,6 +15,9 @@ export const inputNames = [
   'externalPower',
   'motion',
   'service',
+  'crash',
+  'personEnter',
+  'personExit',
 ] as const;
 export type InputName = (typeof inputNames)[number];
 

@@ -2,7 +2,7 @@
 // over the simulated cables, survives their faults, and keeps what it saw. The same seed drives the same way.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { toAgentConfig } from '../../agent/config.ts';
+import { standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { openOutbox } from '../../agent/outbox.ts';
 import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -50,7 +50,8 @@ async function start(seed: string) {
       storage: { path: ':memory:', maxMb: 16, windowS: 5 },
       board: { profile: 'waveshare-io-analog', port: 'board' },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
-      reporting: { movingS: 5, stoppedS: 60, distanceM: 100, turnDeg: 25, heartbeatS: 300 },
+      ...standardSettings,
+      reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
       log: { level: 'info' },
     },
     { secret: 'x'.repeat(32), agentVersion: '0.0.0' },

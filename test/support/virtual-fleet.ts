@@ -1,7 +1,7 @@
 // One vehicle, its broker and its bad luck on one virtual clock: the real agent, the real broker parts, everything else
 // simulated from a single seed. It notes every breach of an invariant against the truth and stops at none.
 import { type Agent, createAgent } from '../../agent/agent.ts';
-import type { AgentConfig } from '../../agent/config.ts';
+import { type AgentConfig, standardSettings } from '../../agent/config.ts';
 import { type BoardProfile } from '../../agent/core/board-profile.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import { type Board, createBoard, noBoardFaults } from '../../simulator/board.ts';
@@ -71,8 +71,7 @@ function configOf(profile: BoardProfile): AgentConfig {
     boardPort,
     gnssPort,
     gnssSilenceMs: 5000,
-    reporting: { movingMs: 10_000, stoppedMs: 300_000, distanceM: 250, turnDeg: 25 },
-    heartbeatMs: 120_000,
+    settings: { ...standardSettings, reporting: { ...standardSettings.reporting, heartbeatS: 120 } },
     windowMs: 10_000,
   };
 }

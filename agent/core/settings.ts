@@ -1,0 +1,56 @@
+// Everything about a vehicle that people may tune while it runs: each table has a schema with limits and a default for every
+// member, so a vehicle works without any of it. The installer's file gives the first values, a signed configuration of the
+// broker may change them. What can hurt somebody is not here: the interlock's limits stand in `interlock.ts`, what the
+// installer alone decides (wiring, modes of the cut-off) in the file.
+import { type Static, type TObject, Type } from 'typebox';
+import { Create, Errors } from 'typebox/value';
+import type { ErrorDetail } from '../../src/core/errors.ts';
+import { reportingSchema } from './reporting-settings.ts';
+
+/** One table per subject; a table holds plain members only, none of them optional without a default unless it may be absent. */
+export const settingsSchema = Type.Object({
+  reporting: reportingSchema,
+});
+
+export type Settings = Static<typeof settingsSchema>;
+
+/** What holds where nobody chose. */
+export const standardSettings: Settings = Create(settingsSchema);
+
+type Table = Readonly<Record<string, unknown>>;
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export type SettingsVerdict =
+  | { readonly kind: 'ok'; readonly settings: Settings }
+  | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
+
+/**
+ * Lays some values over a whole set. `change` holds tables with any of their members; a table or a member that is not known
+ * is a fault, never ignored, and so is a value outside of its limits. Faults name the place as a JSON pointer.
+ */
+export function overlaySettings(base: Settings, change: unknown): SettingsVerdict {
+  if (!isTable(change)) return { kind: 'faults', faults: [{ pointer: '', message: 'must be an object' }] };
+  const faults: ErrorDetail[] = [];
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, table] of Object.entries(change)) {
+    const schema: TObject | undefined = Object.hasOwn(settingsSchema.properties, name)
+      ? settingsSchema.properties[name as keyof Settings]
+      : undefined;
+    if (schema === undefined) {
+      faults.push({ pointer: `/${name}`, message: `there is no table "${name}"` });
+    } else if (!isTable(table)) {
+      faults.push({ pointer: `/${name}`, message: 'must be an object' });
+    } else {
+      for (const key of Object.keys(table)) {
+        if (!Object.hasOwn(schema.properties, key))
+          faults.push({ pointer: `/${name}/${key}`, message: `there is no member "${key}"` });
+      }
+      merged[name] = { ...base[name as keyof Settings], ...table };
+    }
+  }
+  if (faults.length > 0) return { kind: 'faults', faults };
+  for (const error of Errors(settingsSchema, merged))
+    faults.push({ pointer: error.instancePath, message: error.message });
+  return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', settings: merged as Settings };
+}
