@@ -3,11 +3,11 @@
 import { type Static, Type } from 'typebox';
 import { AppError } from '../src/core/errors.ts';
 import { idPatternSource } from '../src/core/ids.ts';
+import { numberSetting } from '../src/core/settings/kinds.ts';
+import { type Settings, settingsSchema, standardSettings } from '../src/core/settings/settings.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board-profile.ts';
-import { numberSetting } from './core/setting-kinds.ts';
-import { type Settings, settingsSchema, standardSettings } from './core/settings.ts';
 
 export { standardSettings };
 

@@ -1,9 +1,9 @@
 // Which positions are worth a record: by time, distance and turn while moving, seldom while parked, and never one that
 // is in doubt. Also the odometer, which counts only proven movement.
 import { distanceM, headingDeg, turnDeg } from '../../src/core/geo.ts';
+import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
 import type { Fix, FixDoubt } from './epochs.ts';
 import { evidenceLimits } from './evidence.ts';
-import type { ReportingSettings } from './reporting-settings.ts';
 
 export interface ReportingState {
   readonly lastReport: Fix | null;

@@ -7,6 +7,7 @@ import {
   type InputName,
   inputNames,
 } from '../../src/core/event.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
 import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
 import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
 import type { AnalogName, BoardProfile } from './board-profile.ts';
@@ -23,7 +24,6 @@ import type { PlausibilityState } from './plausibility.ts';
 import type { PortOptions, PortState } from './port.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
-import type { Settings } from './settings.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
 
 export interface VehicleConfig {

@@ -1,11 +1,11 @@
 // Everything about a vehicle that people may tune while it runs: each table has a schema with limits and a default for every
 // member, so a vehicle works without any of it. The installer's file gives the first values, a signed configuration of the
-// broker may change them. What can hurt somebody is not here: the interlock's limits stand in `interlock.ts`, what the
+// broker may change them. What can hurt somebody is not here: the interlock's limits stand in the agent's `interlock.ts`, what the
 // installer alone decides (wiring, modes of the cut-off) in the file.
 import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
-import type { ErrorDetail } from '../../src/core/errors.ts';
-import { reportingSchema } from './reporting-settings.ts';
+import type { ErrorDetail } from '../errors.ts';
+import { reportingSchema } from './reporting.ts';
 
 /** One table per subject; a table holds plain members only, none of them optional without a default unless it may be absent. */
 export const settingsSchema = Type.Object({

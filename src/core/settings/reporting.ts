@@ -1,6 +1,6 @@
 // How often a vehicle reports: the table `reporting` of the settings. Data only.
 import { type Static, Type } from 'typebox';
-import { numberSetting } from './setting-kinds.ts';
+import { numberSetting } from './kinds.ts';
 
 export const reportingSchema = Type.Object({
   movingS: numberSetting({ low: 1, high: 3600, standard: 10 }, 'A position at least this often while moving'),
