@@ -32,6 +32,8 @@ export interface AgentPorts {
   /** Checks the broker's signature with the key that was pinned at enrolment. */
   readonly verifier: Verifier;
   readonly supervisor: Supervisor;
+  /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
+  network?(): Promise<'home' | 'roaming' | null>;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
 }
@@ -57,6 +59,8 @@ export interface Agent {
 
 const limits = {
   watchdogMs: 10_000,
+  /** How often the network is asked for. */
+  networkMs: 30_000,
   /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
   commitHangMs: 30_000,
   /** Time alone makes a step twice a second; without one for this long the loop is dead. */
@@ -126,6 +130,30 @@ function startWatchdog(
   };
   cancel = clock.after(0, feed);
   return () => cancel();
+}
+
+/** Asks now and then where the modem is registered. */
+function watchNetwork(
+  { clock, log, network }: Pick<AgentPorts, 'clock' | 'log' | 'network'>,
+  dispatch: (event: VehicleEvent) => void,
+): Cancel {
+  if (network === undefined) return () => undefined;
+  let cancel: Cancel = () => undefined;
+  let isStopped = false;
+  const look = async (): Promise<void> => {
+    const place = await network().catch((thrown: unknown) => {
+      log.warn('network unknown', { reason: messageOf(thrown) });
+      return null;
+    });
+    if (isStopped) return;
+    dispatch({ kind: 'network', isRoaming: place === 'roaming' });
+    cancel = clock.after(limits.networkMs, () => void look());
+  };
+  void look();
+  return () => {
+    isStopped = true;
+    cancel();
+  };
 }
 
 async function statusOf(
@@ -206,6 +234,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     },
   });
 
+  const stopNetwork = watchNetwork(ports, dispatch);
+
   let isClosing = false;
   return {
     status: () => statusOf(loop.state(), { boot, outbox, commits }),
@@ -216,6 +246,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       dispatch({ kind: 'stop' });
       loop.stopTime();
       stopWatchdog();
+      stopNetwork();
       serial.closeAll();
       const untilMs = clock.monoMs() + limits.stopMs;
       await commits.settled(untilMs);

@@ -34,7 +34,7 @@ export const agentFileSchema = Type.Object({
       description: "The broker's public key; a command that it did not sign is ignored",
     }),
     caFile: Type.Optional(path('Certificate authority (PEM) to trust for mqtts://')),
-    keepaliveS: numberSetting({ low: 10, high: 1740, standard: 60 }, 'MQTT keep-alive in seconds'),
+    keepaliveS: numberSetting({ low: 10, high: 1740, standard: 240 }, 'MQTT keep-alive in seconds'),
     connectSpreadS: numberSetting(
       { low: 0, high: 300, standard: 5 },
       'The first connect waits a random part of this',
@@ -69,6 +69,13 @@ export const agentFileSchema = Type.Object({
     silenceS: numberSetting(
       { low: 2, high: 60, standard: 5 },
       'Without a byte for this long the port is opened anew',
+    ),
+  }),
+  network: Type.Object({
+    stateFile: Type.Optional(
+      path(
+        'File in which a script of the modem keeps one word: home or roaming; see `reporting.roamingMovingS`',
+      ),
     ),
   }),
   ...settingsSchema.properties,

@@ -20,6 +20,7 @@ import {
 } from '../src/config.ts';
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { readVersion } from '../src/version.ts';
+import { readNetworkFile } from './adapters/network-file.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
@@ -59,6 +60,9 @@ function readCa(path: string | undefined): { ca?: string } {
   }
 }
 
+const networkOf = (path: string | undefined) =>
+  path === undefined ? {} : { network: () => readNetworkFile(path) };
+
 type Flags = Readonly<Record<string, unknown>>;
 
 function load(flags: Flags): Config<AgentFile> {
@@ -89,6 +93,7 @@ async function start(flags: Flags): Promise<void> {
     openMqttLink,
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
+    ...networkOf(file.network.stateFile),
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({
         path: file.storage.path,

@@ -9,8 +9,12 @@ import { isDamage } from './outbox-file.ts';
 import { boots, type Drop, type DropReason, type IdRange, priorities, rows } from './outbox-schema.ts';
 
 export interface ClassState {
-  /** Highest row id handed out since the last rewind. */
+  /** Highest row id of the backlog handed out since the last rewind. */
   cursor: number;
+  /** Rows above this are live: stored since the last rewind, or the newest position of all. */
+  liveFrom: number;
+  /** Highest live row id handed out. */
+  liveCursor: number;
   /** Highest row id there can be. */
   last: number;
   /** Rows counted so far; complete once the walk is done. */
@@ -60,7 +64,16 @@ export interface Queue {
 }
 
 export function emptyClass(): ClassState {
-  return { cursor: 0, last: 0, count: 0, dropped: 0, late: false, inFlight: new Set() };
+  return {
+    cursor: 0,
+    liveFrom: 0,
+    liveCursor: 0,
+    last: 0,
+    count: 0,
+    dropped: 0,
+    late: false,
+    inFlight: new Set(),
+  };
 }
 
 /** Runs a database call; damage replaces the file, and the call is made once more on the new one. */
@@ -155,7 +168,7 @@ export function rowOf(queue: Queue, record: { event: FleetEvent; priority: Prior
 export function noteInserted(queue: Queue, row: { id: number; priority: Priority }): void {
   const state = queue.classes[row.priority];
   if (isWalked(queue, row.priority, row.id)) state.count += 1;
-  if (row.id <= state.cursor) state.late = true;
+  if (row.id <= state.cursor || (row.id > state.liveFrom && row.id <= state.liveCursor)) state.late = true;
   state.last = Math.max(state.last, row.id);
 }
 

@@ -160,11 +160,11 @@ export function adopt(run: Run, replaced: Replacement): void {
   queue.database = replaced.opened.database;
   queue.number = replacedBootNumber;
   queue.boots.clear();
-  rewindQueue(queue);
   for (const state of queue.classes) {
     state.count = 0;
     state.last = 0;
   }
+  rewindQueue(queue);
   // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.
   queue.walk = { priority: 4, at: 0, boundary: 0 };
   const note = JSON.stringify({ evidence: replaced.evidence, floors: replaced.floors });

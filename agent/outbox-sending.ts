@@ -4,7 +4,7 @@ import { type AttributeValue, type FleetEvent, type TimeQuality, timeQualities }
 import { type Priority, statusCodes } from '../src/core/status-codes.ts';
 import type { Row, Statement } from '../src/ports.ts';
 import { bootNumberOf, decodeRow, rowId } from './core/outbox-row.ts';
-import { flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
+import { type ClassState, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
 import { discardDamaged, isSoundRow } from './outbox-repair.ts';
 import { boots, drops, priorities, rows } from './outbox-schema.ts';
 
@@ -20,21 +20,37 @@ export interface NextBatch {
   readonly bytes: number;
   /** Classes left out this time. */
   readonly skip?: readonly Priority[];
+  /** Most events of the backlog's lower classes; as many as fit when absent. */
+  readonly backlog?: number;
 }
 
 export interface Batch {
   readonly boot: string;
   readonly priority: Priority;
   readonly events: readonly FleetEvent[];
+  /** Stored before this link was up, and not urgent: such batches are paced. */
+  readonly isBacklog: boolean;
 }
 
-/** Forgets what is in flight: all of it will be handed out again, in order. */
+/** These go in order and at once, however old they are. */
+const urgent: readonly Priority[] = [0, 1];
+
+/**
+ * Forgets what is in flight: all of it will be handed out again, in order. What is stored from now on is live and goes
+ * before what waits already, and so does the newest position: people want to know first where the vehicle is.
+ */
 export function rewindQueue(queue: Queue): void {
-  for (const state of queue.classes) {
-    state.cursor = 0;
-    state.late = false;
+  for (const [priority, state] of queue.classes.entries()) {
+    state.liveFrom = urgent.some((one) => one === priority) ? 0 : state.last - (priority === 3 ? 1 : 0);
+    startOver(state);
     state.inFlight.clear();
   }
+}
+
+function startOver(state: ClassState): void {
+  state.cursor = 0;
+  state.liveCursor = state.liveFrom;
+  state.late = false;
 }
 
 function isPending(queue: Queue, id: number): boolean {
@@ -56,7 +72,7 @@ function prefixOf(page: readonly Row[], bytes: number): readonly Row[] {
   return end === -1 ? page : page.slice(0, end);
 }
 
-async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Omit<Batch, 'priority'> | null> {
+async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Pick<Batch, 'boot' | 'events'> | null> {
   const origin = await originOf(queue, bootNumberOf(Number(sent[0]?.['id'])));
   const events: FleetEvent[] = [];
   let boot: string | null = null;
@@ -77,39 +93,67 @@ async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Omit<Batch,
   return boot === null ? null : { boot, events };
 }
 
-async function nextOf(queue: Queue, priority: Priority, want: NextBatch): Promise<Batch | null> {
+/** A stretch of one class, by row id: where to go on, and the last row of it. */
+interface Lane {
+  readonly priority: Priority;
+  readonly isBacklog: boolean;
+  readonly end: number;
+  readonly limit: number;
+}
+
+function goOn(state: ClassState, { isBacklog }: Lane, id?: number): number {
+  if (id !== undefined && isBacklog) state.cursor = id;
+  if (id !== undefined && !isBacklog) state.liveCursor = id;
+  return isBacklog ? state.cursor : state.liveCursor;
+}
+
+async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch | null> {
+  const { priority, end, isBacklog } = lane;
   const state = queue.classes[priority];
   if (state.late && state.inFlight.size === 0) {
-    state.cursor = 0;
-    state.late = false;
+    startOver(state);
     await flushPending(queue);
   }
-  while (state.cursor < state.last) {
-    const page = await readRows(queue, rows.after(priority, { id: state.cursor, limit: want.limit }));
+  while (goOn(state, lane) < end) {
+    const found = await readRows(queue, rows.after(priority, { id: goOn(state, lane), limit: lane.limit }));
+    // Live has no end but that of the table: a row whose commit was in doubt may lie behind the last one that is known.
+    const page = isBacklog ? found.filter((row) => Number(row['id']) <= end) : found;
     if (page.length === 0) {
-      state.cursor = state.last;
+      goOn(state, lane, end);
       return null;
     }
     await discardDamaged(queue, { priority, rows: page.filter((row) => !isSoundRow(row)) });
     const unsent = page.filter((row) => isSoundRow(row) && !isPending(queue, Number(row['id'])));
     if (unsent.length === 0) {
-      state.cursor = Number(page.at(-1)?.['id']);
+      goOn(state, lane, Number(page.at(-1)?.['id']));
       continue;
     }
     const sent = prefixOf(unsent, want.bytes);
     const content = await eventsOf(queue, sent);
-    state.cursor = Number(sent.at(-1)?.['id']);
+    goOn(state, lane, Number(sent.at(-1)?.['id']));
     for (const row of sent) state.inFlight.add(Number(row['id']));
-    if (content !== null) return { ...content, priority };
+    if (content !== null) return { ...content, priority, isBacklog };
   }
   return null;
 }
 
+/** Urgent classes, then what is live, then as much of the backlog as is wanted. */
+function lanesOf(queue: Queue, want: NextBatch): readonly Lane[] {
+  const wanted = priorities.filter((priority) => want.skip?.includes(priority) !== true);
+  const live = wanted.map((priority): Lane => {
+    return { priority, isBacklog: false, end: queue.classes[priority].last, limit: want.limit };
+  });
+  const limit = Math.min(want.limit, want.backlog ?? want.limit);
+  const backlog = wanted.map((priority): Lane => {
+    return { priority, isBacklog: true, end: queue.classes[priority].liveFrom, limit };
+  });
+  return limit > 0 ? [...live, ...backlog] : live;
+}
+
 /** The next batch of one boot and one class behind what is in flight; null when there is nothing. */
 export async function nextBatch(queue: Queue, want: NextBatch): Promise<Batch | null> {
-  for (const priority of priorities) {
-    if (want.skip?.includes(priority)) continue;
-    const batch = await nextOf(queue, priority, want);
+  for (const lane of lanesOf(queue, want)) {
+    const batch = await nextOf(queue, lane, want);
     if (batch !== null) return batch;
   }
   return null;

@@ -18,7 +18,13 @@ import {
 import type { Clock, Entropy, Log, MqttLink, MqttMessage, OpenMqttLink, Verifier } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
 import type { AgentConfig } from './config.ts';
-import type { DeliveryEffect, DeliveryInput, DeliveryState } from './core/delivery.ts';
+import {
+  type DeliveryEffect,
+  type DeliveryInput,
+  type DeliveryState,
+  isDrained,
+  type Lanes,
+} from './core/delivery.ts';
 import type { VehicleEvent } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -132,14 +138,24 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       void link.publish({ topic: topic('hello'), payload: encodeJsonMessage(hello), qos: 1 });
       void link.publish(presence('online'));
     },
-    nextBatch: () => outbox.next({ limit: limits.batchEvents, bytes: limits.batchBytes }),
-    send(link: MqttLink, batch: NonNullable<Awaited<ReturnType<Outbox['next']>>>): void {
+    nextBatch: ({ backlog, urgentOnly }: Lanes) =>
+      outbox.next({
+        limit: limits.batchEvents,
+        bytes: limits.batchBytes,
+        backlog,
+        ...(urgentOnly ? { skip: [2, 3] } : {}),
+      }),
+    /** Gives the bytes of the payloads. */
+    send(link: MqttLink, batch: NonNullable<Awaited<ReturnType<Outbox['next']>>>): number {
       let left = batch.events;
+      let bytes = 0;
       while (left.length > 0) {
         const { payload, count } = encodeProtobuf(batch.boot, left);
         void link.publish({ topic: topic('events'), payload, qos: 1 });
+        bytes += payload.length;
         left = left.slice(count);
       }
+      return bytes;
     },
   };
 }
@@ -191,18 +207,21 @@ export function createSession(options: SessionOptions) {
   const greet = async (nonce: string): Promise<void> => {
     const link = connection.link();
     if (link === null) return;
+    // What is stored from now on is live, and goes before what was stored until now.
+    await outbox.rewind();
     await outlet.greet(link, options.hello(nonce));
     if (link === connection.link()) deliver({ kind: 'greeted' });
   };
 
-  const fetch = async (): Promise<void> => {
+  const fetch = async (lanes: Lanes): Promise<void> => {
     const link = connection.link();
-    const batch = await outlet.nextBatch();
+    const batch = await outlet.nextBatch(lanes);
     // The link changed meanwhile: what was read is handed out again.
     if (link === null || link !== connection.link()) return outbox.rewind();
     if (batch === null) return deliver({ kind: 'empty' });
-    outlet.send(link, batch);
-    deliver({ kind: 'fetched', boot: batch.boot, seqs: batch.events.map((event) => event.seq) });
+    const bytes = outlet.send(link, batch);
+    const { boot, isBacklog } = batch;
+    deliver({ kind: 'fetched', boot, seqs: batch.events.map((event) => event.seq), bytes, isBacklog });
   };
 
   const failed = (what: string) => (thrown: unknown) => {
@@ -224,7 +243,7 @@ export function createSession(options: SessionOptions) {
         case 'rewind':
           return void outbox.rewind().catch(failed('rewinding the outbox failed'));
         case 'fetch':
-          return void fetch().catch(failed('reading the outbox failed'));
+          return void fetch(effect).catch(failed('reading the outbox failed'));
         case 'forget':
           return void outbox.acknowledge(effect.boot, effect.ranges).catch((thrown: unknown) => {
             log.warn('acknowledged events not removed', { reason: messageOf(thrown) });
@@ -234,8 +253,11 @@ export function createSession(options: SessionOptions) {
     /** Resolves when everything stored has been acknowledged, the link is down, or time is up. */
     async drained(untilMs: number, delivery: () => DeliveryState): Promise<void> {
       const isDone = (): boolean => {
-        const { phase, inFlight, drained } = delivery();
-        return phase.kind !== 'up' || (drained && inFlight.length === 0) || clock.monoMs() >= untilMs;
+        const state = delivery();
+        const { phase, inFlight } = state;
+        return (
+          phase.kind !== 'up' || (isDrained(state) && inFlight.length === 0) || clock.monoMs() >= untilMs
+        );
       };
       while (!isDone()) await pause(clock, 20);
     },

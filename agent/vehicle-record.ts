@@ -1,6 +1,7 @@
 // What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox. Read
 // once at the start; written only together with the events that tell of it.
 import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
+import { noTraffic, trafficOf } from './core/data-budget.ts';
 import { createInboxRecord, type InboxRecord } from './core/inbox.ts';
 import type { VehicleMemory } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
@@ -9,7 +10,7 @@ export const recordKey = 'commands';
 export const memoryKey = 'memory';
 export const inboxKey = 'inbox';
 
-const emptyMemory: VehicleMemory = { odometerM: 0, inputs: {} };
+const emptyMemory: VehicleMemory = { odometerM: 0, inputs: {}, traffic: noTraffic };
 
 function parse<T extends object>(
   text: string | undefined,
@@ -37,5 +38,10 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
-  return { record: record.value, memory: memory.value, inbox, isIntact: isIntact && !record.lost };
+  return {
+    record: record.value,
+    memory: { ...memory.value, traffic: trafficOf(memory.value.traffic) },
+    inbox,
+    isIntact: isIntact && !record.lost,
+  };
 }

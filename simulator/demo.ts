@@ -72,6 +72,7 @@ function configOf(
     storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
     board: { profile: boardName, port: 'simulated board' },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
+    network: {},
     ...standardSettings,
     reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
     log: { level: 'info' as const },

@@ -2,11 +2,19 @@
 // only the transport; deleting from the outbox happens on the broker's `ack` alone. A link on which acknowledgements
 // stop is destroyed, and everything in flight counts as unsent.
 import { backoffMs } from '../../src/core/backoff.ts';
+import type { LinkSettings } from '../../src/core/settings/link.ts';
 import type { Ack } from '../../src/core/wire.ts';
+import { type BudgetLight, lightOf, noteTraffic, type Traffic, trafficCost } from './data-budget.ts';
 
 export const deliveryLimits = {
   /** Batches on the way at once; 1 to 4 on cellular. */
   window: 4,
+  /** ... of which old ones may take this many, so that what happens now never waits for a free place. */
+  backlogWindow: 3,
+  /** Old events that may be sent at once after a rest, in seconds of their rate. */
+  burstS: 0.25,
+  /** Old events wait until about a batch of them may go. */
+  paceEvents: 50,
   /** Without an acknowledgement for this long the link is dead, whatever TCP says. */
   ackTimeoutMs: 30_000,
   connectTimeoutMs: 30_000,
@@ -19,6 +27,7 @@ export interface InFlight {
   readonly boot: string;
   readonly seqs: readonly number[];
   readonly sentMs: number;
+  readonly isBacklog: boolean;
 }
 
 export interface Session {
@@ -38,10 +47,28 @@ export interface DeliveryState {
   readonly inFlight: readonly InFlight[];
   /** The outbox is being read for the next batch; `stale` when something was stored since the read began. */
   readonly fetching: 'no' | 'yes' | 'stale';
-  /** The outbox had nothing more when last asked. */
-  readonly drained: boolean;
+  /** Whether old events were asked for by the read that goes on. */
+  readonly asked: Lanes;
+  /** What the outbox had nothing more of when last asked: of all, or of what is not paced. */
+  readonly empty: 'nothing' | 'live' | 'all';
+  /** Old events that may be sent now; fills up with time. */
+  readonly allowance: { readonly events: number; readonly atMs: number };
   readonly acknowledged: number;
+  readonly traffic: Traffic;
+  readonly light: BudgetLight;
+  /** Since when the link is counted for keep-alives. */
+  readonly countedMs: number;
 }
+
+/** What a read of the outbox may give: `live` is urgent events of any age and whatever was stored on this link. */
+export interface Lanes {
+  /** Most old events; 0: live only. */
+  readonly backlog: number;
+  /** Red light: only the urgent classes. */
+  readonly urgentOnly: boolean;
+}
+
+const nothingAsked: Lanes = { backlog: 0, urgentOnly: false };
 
 export type DeliveryInput =
   | { readonly kind: 'time' }
@@ -50,7 +77,14 @@ export type DeliveryInput =
   | { readonly kind: 'greeted' }
   | { readonly kind: 'down'; readonly reason: string }
   | { readonly kind: 'welcomed' }
-  | { readonly kind: 'fetched'; readonly boot: string; readonly seqs: readonly number[] }
+  | {
+      readonly kind: 'fetched';
+      readonly boot: string;
+      readonly seqs: readonly number[];
+      /** Of the payloads. */
+      readonly bytes: number;
+      readonly isBacklog: boolean;
+    }
   | { readonly kind: 'empty' }
   | { readonly kind: 'ack'; readonly ack: Ack };
 
@@ -59,26 +93,42 @@ export type DeliveryEffect =
   | { readonly kind: 'greet'; readonly nonce: string }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
-  | { readonly kind: 'fetch' }
+  | ({ readonly kind: 'fetch' } & Lanes)
   | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
 
-/** @param firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once. */
-export function createDelivery(nowMs: number, firstDelayMs: number): DeliveryState {
+/** @param start.firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once. */
+export function createDelivery(
+  nowMs: number,
+  start: { readonly firstDelayMs: number; readonly traffic: Traffic },
+): DeliveryState {
   return {
-    phase: { kind: 'waiting', untilMs: nowMs + firstDelayMs, why: 'starting' },
+    phase: { kind: 'waiting', untilMs: nowMs + start.firstDelayMs, why: 'starting' },
     attempt: 0,
     inFlight: [],
     fetching: 'no',
-    drained: false,
+    asked: nothingAsked,
+    empty: 'nothing',
+    allowance: { events: 0, atMs: nowMs },
     acknowledged: 0,
+    traffic: start.traffic,
+    light: 'green',
+    countedMs: nowMs,
   };
+}
+
+/** Nothing more to send that may be sent now. */
+export function isDrained({ empty }: DeliveryState): boolean {
+  return empty === 'all';
 }
 
 interface Now {
   readonly ms: number;
   readonly fraction: number;
-  /** Events have a usable time; without it sending waits for the welcome, which brings one. */
-  readonly timeKnown: boolean;
+  /** Null: events have no usable time yet, and sending waits for the welcome, which brings one. */
+  readonly utcMs: number | null;
+  readonly link: LinkSettings;
+  /** Between two keep-alives of an idle link; counted as if it always were. */
+  readonly keepaliveS: number;
 }
 
 interface DeliveryStep {
@@ -97,7 +147,7 @@ function goDown(state: DeliveryState, reason: string, now: Now): DeliveryStep {
       attempt: attempt + 1,
       inFlight: [],
       fetching: 'no',
-      drained: false,
+      empty: 'nothing',
     },
     effects: [{ kind: 'rewind' }],
   };
@@ -137,6 +187,25 @@ function stall(state: DeliveryState, now: Now): string | null {
     : null;
 }
 
+const most = (link: LinkSettings): number => Math.max(1, link.backlogPerS * deliveryLimits.burstS);
+
+/** The allowance as it is now. */
+function allowanceAt({ allowance }: DeliveryState, now: Pick<Now, 'ms' | 'link'>): number {
+  const grown = allowance.events + ((now.ms - allowance.atMs) / 1000) * now.link.backlogPerS;
+  return Math.min(most(now.link), grown);
+}
+
+/** What may be read now; null when there is no room, or nothing to be had. */
+function lanesOf(state: DeliveryState, now: Now): Lanes | null {
+  if (state.empty === 'all' || state.inFlight.length >= deliveryLimits.window) return null;
+  const urgentOnly = state.light === 'red';
+  const oldOnes = state.inFlight.filter((batch) => batch.isBacklog).length;
+  const mayBeOld = state.light === 'green' && oldOnes < deliveryLimits.backlogWindow;
+  const allowed = Math.floor(allowanceAt(state, now));
+  const backlog = mayBeOld && allowed >= Math.min(most(now.link), deliveryLimits.paceEvents) ? allowed : 0;
+  return state.empty === 'live' && backlog === 0 ? null : { backlog, urgentOnly };
+}
+
 /** Asks for the next batch when there is room, and connects or gives up when it is time. */
 function settle(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
@@ -153,9 +222,10 @@ function settle(step: DeliveryStep, now: Now): DeliveryStep {
     const down = goDown(state, reason, now);
     return { state: down.state, effects: [...effects, { kind: 'destroy', reason }, ...down.effects] };
   }
-  if (phase.kind !== 'up' || !phase.greeted || !(now.timeKnown || phase.welcomed)) return step;
-  if (state.fetching !== 'no' || state.drained || state.inFlight.length >= deliveryLimits.window) return step;
-  return { state: { ...state, fetching: 'yes' }, effects: [...effects, { kind: 'fetch' }] };
+  if (phase.kind !== 'up' || !phase.greeted || !(now.utcMs !== null || phase.welcomed)) return step;
+  const asked = state.fetching === 'no' ? lanesOf(state, now) : null;
+  if (asked === null) return step;
+  return { state: { ...state, fetching: 'yes', asked }, effects: [...effects, { kind: 'fetch', ...asked }] };
 }
 
 function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
@@ -166,7 +236,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       return none;
     case 'stored':
       return {
-        state: { ...state, drained: false, fetching: state.fetching === 'no' ? 'no' : 'stale' },
+        state: { ...state, empty: 'nothing', fetching: state.fetching === 'no' ? 'no' : 'stale' },
         effects: [],
       };
     case 'up': {
@@ -188,28 +258,66 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       return phase.kind === 'waiting' ? none : goDown(state, input.reason, now);
     case 'fetched': {
       if (state.fetching === 'no') return none;
-      const batch: InFlight = { boot: input.boot, seqs: input.seqs, sentMs: now.ms };
-      return { state: { ...state, fetching: 'no', inFlight: [...state.inFlight, batch] }, effects: [] };
+      const { boot, seqs, isBacklog } = input;
+      const batch: InFlight = { boot, seqs, sentMs: now.ms, isBacklog };
+      const spent = isBacklog ? seqs.length : 0;
+      const allowance = { events: allowanceAt(state, now) - spent, atMs: now.ms };
+      const inFlight = [...state.inFlight, batch];
+      return { state: { ...state, fetching: 'no', allowance, inFlight }, effects: [] };
     }
-    case 'empty':
-      return { state: { ...state, fetching: 'no', drained: state.fetching === 'yes' }, effects: [] };
+    case 'empty': {
+      // Something was stored while the outbox was being read: nobody knows what that read has missed.
+      const found = state.asked.backlog > 0 || state.light !== 'green' ? 'all' : 'live';
+      const empty = state.fetching === 'yes' ? found : 'nothing';
+      return { state: { ...state, fetching: 'no', empty }, effects: [] };
+    }
     case 'ack':
       return noteAck(state, input.ack);
   }
 }
 
+/** Counts what went over the link, and looks at the budget. */
+function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryState {
+  const isUp = state.phase.kind === 'up';
+  const everyMs = now.keepaliveS * 1000;
+  const pings = isUp ? Math.floor((now.ms - state.countedMs) / everyMs) : 0;
+  const countedMs = isUp ? state.countedMs + pings * everyMs : now.ms;
+  const exchange =
+    input.kind === 'up'
+      ? trafficCost.connect
+      : input.kind === 'fetched'
+        ? trafficCost.publish + input.bytes
+        : 0;
+  const bytes = exchange + pings * trafficCost.keepalive;
+  const traffic = bytes === 0 ? state.traffic : noteTraffic(state.traffic, bytes, now.utcMs);
+  const light = lightOf(traffic, now.link, now.utcMs);
+  // At another light other things may be sent.
+  const empty = light === state.light ? state.empty : 'nothing';
+  return { ...state, traffic, countedMs, light, empty };
+}
+
 /** One step of the session. */
 export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
-  return settle(react(state, input, now), now);
+  return settle(react(count(state, input, now), input, now), now);
+}
+
+/** When old events may go on: some at once rather than one by one. */
+function paceWakeMs(state: DeliveryState, link: LinkSettings): number {
+  const waits = state.empty === 'live' && state.fetching === 'no' && state.light === 'green';
+  const oldOnes = state.inFlight.filter((batch) => batch.isBacklog).length;
+  if (!waits || oldOnes >= deliveryLimits.backlogWindow) return Number.POSITIVE_INFINITY;
+  const wanted = Math.min(most(link), deliveryLimits.paceEvents);
+  return state.allowance.atMs + (Math.max(0, wanted - state.allowance.events) / link.backlogPerS) * 1000;
 }
 
 /** Monotonic time at which the machine wants to be stepped again; infinity when only inputs matter. */
-export function deliveryWakeMs(state: DeliveryState): number {
+export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number {
   const { phase } = state;
   if (phase.kind === 'waiting') return phase.untilMs;
   if (phase.kind === 'connecting') return phase.sinceMs + deliveryLimits.connectTimeoutMs + 1;
   const oldest = state.inFlight[0];
   const ackDue =
     oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sentMs + deliveryLimits.ackTimeoutMs + 1;
-  return phase.welcomed ? ackDue : Math.min(ackDue, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
+  const due = Math.min(ackDue, paceWakeMs(state, link));
+  return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
 }

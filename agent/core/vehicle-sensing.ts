@@ -4,10 +4,10 @@ import { statusCodes } from '../../src/core/status-codes.ts';
 import type { BoardOutput } from './board-types.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from './epochs.ts';
 import { noteFix, noteVoid } from './evidence.ts';
-import { type InputChange, stepInputs } from './inputs.ts';
+import { type InputChange, readingOf, stepInputs } from './inputs.ts';
 import { decodeNmea } from './nmea.ts';
 import { judgeFix } from './plausibility.ts';
-import { isBelievable, stepReporting } from './reporting.ts';
+import { isBelievable, type ReportingProfile, stepReporting } from './reporting.ts';
 import { changeStatusCode } from './sensor-events.ts';
 import { offerGnssTime } from './timekeeping.ts';
 import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
@@ -115,13 +115,21 @@ function takeReport(work: Work, report: EpochReport): void {
   takeFix(work, judged.fix);
 }
 
+/** What is to be spared now: the battery first, then a link that costs. */
+function profileOf({ state }: Work): ReportingProfile {
+  if (readingOf(state.inputs, 'externalPower').reading === 'off') return 'low-battery';
+  return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
+}
+
 function takeFix(work: Work, fix: Fix): void {
   if (fix.utcMs !== null && fix.doubts.length === 0) {
     const time = offerGnssTime(work.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
     put(work, { time });
   }
   if (!isBelievable(fix)) return;
-  const step = stepReporting(work.state.reporting, fix, work.state.settings.reporting);
+  const settings = work.state.settings.reporting;
+  const step = stepReporting(work.state.reporting, fix, { settings, profile: profileOf(work) });
   put(work, { fix, reporting: step.state });
-  if (step.report) record(work, { statusCode: statusCodes.LOCATION.code }, fix.atMonoMs);
+  for (const report of step.reports)
+    record(work, { statusCode: statusCodes.LOCATION.code }, report.atMonoMs, report);
 }

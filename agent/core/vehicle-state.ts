@@ -14,6 +14,7 @@ import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
 import type { CommandRecord, EventDraft } from './command-record.ts';
+import type { Traffic } from './data-budget.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
 import { type Evidence, type Sensed, type SpeedState, speedAt } from './evidence.ts';
@@ -33,6 +34,7 @@ export interface VehicleConfig {
   readonly earliestUtcMs: number;
   readonly boot: string;
   readonly profile: BoardProfile;
+  readonly broker: { readonly keepaliveS: number };
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */
   readonly settings: Settings;
@@ -44,6 +46,8 @@ export interface VehicleMemory {
   readonly odometerM: number;
   /** Inputs as last told, so that a restart is no news. */
   readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
+  /** What the mobile link carried this month. */
+  readonly traffic: Traffic;
 }
 
 export type PortName = 'board' | 'gnss';
@@ -70,6 +74,8 @@ export interface VehicleState {
   readonly relaysReadMs: number | null;
   readonly isBoardFresh: boolean;
   readonly isBoardLost: boolean;
+  /** As the modem's side says; unknown counts as home. */
+  readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
   readonly delivery: DeliveryState;
@@ -100,6 +106,7 @@ export type VehicleEvent =
   /** `durable` false: the disk does not take it; it is kept and tried again. */
   | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
   | { readonly kind: 'delivery'; readonly input: DeliveryInput }
+  | { readonly kind: 'network'; readonly isRoaming: boolean }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
@@ -228,8 +235,7 @@ function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
   return known;
 }
 
-function place(state: VehicleState, atMs: number): Partial<FleetEvent> {
-  const { fix } = state;
+function place(fix: Fix | null, atMs: number): Partial<FleetEvent> {
   if (fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs) return {};
   return {
     latitude: fix.latitude,
@@ -244,8 +250,13 @@ function place(state: VehicleState, atMs: number): Partial<FleetEvent> {
   };
 }
 
-/** Gives a draft its time, place and the sensor states of this moment. */
-export function stamp(work: Work, draft: EventDraft, atMs = work.now.monoMs): StampedEvent {
+/** Gives a draft its time, its place (that of `fix`) and the sensor states of this moment. */
+export function stamp(
+  work: Work,
+  draft: EventDraft,
+  atMs = work.now.monoMs,
+  fix = work.state.fix,
+): StampedEvent {
   const { state } = work;
   const upMs = upMsAt(state.time, atMs);
   const origin = bestOrigin(state.time);
@@ -257,7 +268,7 @@ export function stamp(work: Work, draft: EventDraft, atMs = work.now.monoMs): St
     odometer: Math.round(state.reporting.odometerM) / 1000,
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: knownInputs(state) ?? {},
-    ...place(state, atMs),
+    ...place(fix, atMs),
     ...draft,
     outputs: { ...knownOutputs(state), ...draft.outputs },
   } as const;
@@ -271,7 +282,11 @@ export function commitNow(
   with_: { readonly token?: string; readonly record?: boolean; readonly inbox?: boolean } = {},
 ): void {
   const { state } = work;
-  const memory: VehicleMemory = { ...state.memory, odometerM: Math.round(state.reporting.odometerM) };
+  const memory: VehicleMemory = {
+    ...state.memory,
+    odometerM: Math.round(state.reporting.odometerM),
+    traffic: state.delivery.traffic,
+  };
   work.effects.push({
     kind: 'commit',
     events: [...state.pending, ...events],
@@ -285,8 +300,8 @@ export function commitNow(
 }
 
 /** Records one fact: at once, or within the window if it is of the lowest class. */
-export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs): void {
-  const stamped = stamp(work, draft, atMs);
+export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs, fix = work.state.fix): void {
+  const stamped = stamp(work, draft, atMs, fix);
   const { pending } = work.state;
   const waits = stamped.priority === 3 && work.config.windowMs > 0 && pending.length < vehicleLimits.pending;
   if (!waits) return commitNow(work, [stamped]);

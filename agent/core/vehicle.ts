@@ -16,7 +16,7 @@ import { createPlausibilityState } from './plausibility.ts';
 import { createPort, type PortInput, type PortOptions, portWakeMs, stepPort } from './port.ts';
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
-import { bestOrigin, createTimeState, offerServerTime, offerSystemTime } from './timekeeping.ts';
+import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
 import { feedBoard, guardOrders, lookAround, noteCommitted, takeCommand } from './vehicle-control.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { flushGnss, senseInputs, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
@@ -91,9 +91,10 @@ export function createVehicle(
     relaysReadMs: null,
     isBoardFresh: true,
     isBoardLost: false,
+    isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),
-    delivery: createDelivery(monoMs, given.connectDelayMs),
+    delivery: createDelivery(monoMs, { firstDelayMs: given.connectDelayMs, traffic: memory.traffic }),
     pending: [],
     pendingSinceMs: monoMs,
     heartbeatMs: monoMs + config.settings.reporting.heartbeatS * 1000,
@@ -134,11 +135,30 @@ function takeBytes(work: Work, name: PortName, bytes: Uint8Array): void {
   else takeGnssBytes(work, bytes);
 }
 
+/** The data budget's light changed. Said with the priority of an alarm, so that it still leaves at red. */
+function tellBudget(work: Work): void {
+  const { light, traffic } = work.state.delivery;
+  const { monthlyMb } = work.state.settings.link;
+  const attributes = { light, usedMb: Math.round(traffic.bytes / 10_000) / 100, monthlyMb };
+  log(work, light === 'green' ? 'info' : 'warn', 'data budget', attributes);
+  record(work, { statusCode: statusCodes.DATA_BUDGET.code, attributes });
+}
+
 function deliver(work: Work, input: DeliveryInput): void {
   const { monoMs, fraction } = work.now;
-  const timeKnown = bestOrigin(work.state.time) !== null;
-  const { state, effects } = stepDelivery(work.state.delivery, input, { ms: monoMs, fraction, timeKnown });
+  const origin = bestOrigin(work.state.time);
+  const utcMs = origin === null ? null : origin.originMs + upMsAt(work.state.time, monoMs);
+  const { link } = work.state.settings;
+  const before = work.state.delivery.light;
+  const { state, effects } = stepDelivery(work.state.delivery, input, {
+    ms: monoMs,
+    fraction,
+    utcMs,
+    link,
+    keepaliveS: work.config.broker.keepaliveS,
+  });
   put(work, { delivery: state });
+  if (state.light !== before) tellBudget(work);
   for (const effect of effects) work.effects.push({ kind: 'delivery', effect });
   if (input.kind === 'up') log(work, 'info', 'connected');
   if (input.kind !== 'down') return;
@@ -215,6 +235,9 @@ function react(work: Work, event: VehicleEvent): void {
     case 'delivery':
       deliver(work, event.input);
       break;
+    case 'network':
+      put(work, { isRoaming: event.isRoaming });
+      break;
     case 'welcome':
       takeWelcome(work, event.welcome);
       break;
@@ -266,7 +289,7 @@ export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): numbe
     state.pending.length > 0 ? state.pendingSinceMs + config.windowMs : Number.POSITIVE_INFINITY,
     state.heartbeatMs,
     state.tickMs,
-    deliveryWakeMs(state.delivery),
+    deliveryWakeMs(state.delivery, state.settings.link),
   );
 }
 

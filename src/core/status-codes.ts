@@ -99,6 +99,7 @@ export const statusCodes = {
   POSITION_TRUSTED: { code: 4371, text: 'Position_Trusted', priority: 2 },
   EVENTS_DROPPED: { code: 4376, text: 'Events_Dropped', priority: 1 },
   STORAGE_REPLACED: { code: 4377, text: 'Storage_Replaced', priority: 1 },
+  DATA_BUDGET: { code: 4378, text: 'Data_Budget', priority: 1 },
   MESSAGE: { code: 4392, text: 'Message', priority: 1 },
   MESSAGE_RECEIVED: { code: 4393, text: 'Message_Received', priority: 2 },
   FUEL_LEVEL: { code: 4384, text: 'Fuel_Level', priority: 3 },

@@ -64,7 +64,8 @@ describe('appending and sending', () => {
     expect(batches.map((batch) => [batch.priority, batch.events.map((event) => event.seq)])).toEqual([
       [0, [2]],
       [2, [3]],
-      [3, [1, 4]],
+      [3, [1]],
+      [3, [4]],
     ]);
     expect(await outbox.next({ limit: 10, bytes: 1000 })).toBeNull();
   });
@@ -79,7 +80,37 @@ describe('appending and sending', () => {
     expect((await outbox.next(want))?.events.map((event) => event.seq)).toEqual([3]);
     await outbox.rewind();
     expect((await outbox.next(want))?.events.map((event) => event.seq)).toEqual([4]);
+    // The newest position is wanted before the way to it.
+    expect((await outbox.next({ ...want, skip: [0] }))?.events.map((event) => event.seq)).toEqual([3]);
     expect((await outbox.next({ ...want, skip: [0] }))?.events.map((event) => event.seq)).toEqual([1, 2]);
+  });
+
+  it('after an outage gives what is urgent, then what happens now, and the backlog as far as it is wanted', async () => {
+    const outbox = await opened();
+    await outbox.append([record(3, 1), record(2, 2), record(1, 3), record(3, 4), record(0, 5)]);
+    await outbox.rewind();
+    await outbox.append([record(2, 6), record(3, 7)]);
+    const want = { limit: 2, bytes: 60_000 };
+    const given: [number, boolean, readonly number[]][] = [];
+    const take = async (backlog: number): Promise<boolean> => {
+      const batch = await outbox.next({ ...want, backlog });
+      if (batch !== null)
+        given.push([batch.priority, batch.isBacklog, batch.events.map((event) => event.seq)]);
+      return batch !== null;
+    };
+    while (await take(0)) continue;
+    expect(given).toEqual([
+      [0, false, [5]],
+      [1, false, [3]],
+      [2, false, [6]],
+      [3, false, [4, 7]],
+    ]);
+    given.length = 0;
+    while (await take(1)) continue;
+    expect(given).toEqual([
+      [2, true, [2]],
+      [3, true, [1]],
+    ]);
   });
 
   it('gives at least one event however small the byte limit', async () => {
@@ -191,10 +222,10 @@ describe('any order of appending, sending, acknowledging, restarting and crashin
         const maybe = new Set<number>();
         let mark = 0;
         let sent: { boot: string; seqs: number[]; marks: number[] }[] = [];
-        let lastMark = [-1, -1, -1, -1];
+        let lastMark: number[] = [];
         const restarted = () => {
           sent = [];
-          lastMark = [-1, -1, -1, -1];
+          lastMark = [];
         };
         try {
           for (const step of steps) {
@@ -215,8 +246,10 @@ describe('any order of appending, sending, acknowledging, restarting and crashin
               const marks = batch.events.map((event) => event.upMs ?? -1);
               for (const one of marks) {
                 expect(model.live.has(one) || maybe.has(one)).toBe(true);
-                expect(one).toBeGreaterThan(lastMark[batch.priority] ?? -1);
-                lastMark[batch.priority] = one;
+                // In order within what is live, and within the backlog.
+                const lane = batch.priority + (batch.isBacklog ? 4 : 0);
+                expect(one).toBeGreaterThan(lastMark[lane] ?? -1);
+                lastMark[lane] = one;
               }
               sent.push({ boot: batch.boot, seqs: batch.events.map((event) => event.seq), marks });
             } else if (step.kind === 'ack') {

@@ -50,6 +50,7 @@ async function start(seed: string) {
       storage: { path: ':memory:', maxMb: 16, windowS: 5 },
       board: { profile: 'waveshare-io-analog', port: 'board' },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
+      network: {},
       ...standardSettings,
       reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
       log: { level: 'info' },

@@ -79,9 +79,12 @@ export async function drain(outbox: Outbox): Promise<Batch[]> {
   const batches: Batch[] = [];
   for (;;) {
     const batch = await outbox.next({ limit: 200, bytes: 60_000 });
-    if (batch === null) return batches;
+    if (batch === null) break;
     batches.push(batch);
   }
+  // As they were stored within each class: what was sent first as the newest is the last of the stored.
+  const place = (batch: Batch): number => batch.priority * 2 + (batch.isBacklog ? 0 : 1);
+  return batches.sort((a, b) => place(a) - place(b));
 }
 
 /** The marks of the drained records of a class. */

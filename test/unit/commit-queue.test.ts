@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
+import { noTraffic } from '../../agent/core/data-budget.ts';
 import type { Commit, VehicleEvent } from '../../agent/core/vehicle-state.ts';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -19,7 +20,7 @@ const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<C
     },
   ],
   record: null,
-  memory: { odometerM: 0, inputs: {} },
+  memory: { odometerM: 0, inputs: {}, traffic: noTraffic },
   token: null,
   receipts: [],
   ...over,

@@ -1,6 +1,7 @@
 // The session as a specification: when it connects, what may be in flight, that only the broker's `ack` deletes, and
 // that a link on which nothing is acknowledged is given up.
 import { describe, expect, it } from 'vitest';
+import { noTraffic } from '../../agent/core/data-budget.ts';
 import {
   createDelivery,
   type DeliveryEffect,
@@ -10,16 +11,28 @@ import {
   deliveryWakeMs,
   stepDelivery,
 } from '../../agent/core/delivery.ts';
+import { type LinkSettings } from '../../src/core/settings/link.ts';
+import { standardSettings } from '../../src/core/settings/settings.ts';
+
+const utcMs = Date.UTC(2026, 10, 21);
 
 /** Steps the machine at times of the caller's choice; `effects` are those of the last step. */
-function createRig(timeKnown = true) {
-  let state: DeliveryState = createDelivery(0, 1000);
+function createRig(timeKnown = true, change: Partial<LinkSettings> = {}) {
+  const link: LinkSettings = { ...standardSettings.link, ...change };
+  let state: DeliveryState = createDelivery(0, { firstDelayMs: 1000, traffic: noTraffic });
   const rig = {
     effects: [] as readonly DeliveryEffect[],
     state: () => state,
+    wakeMs: () => deliveryWakeMs(state, link),
     kinds: () => rig.effects.map(({ kind }) => kind),
     at(ms: number, input: DeliveryInput = { kind: 'time' }) {
-      const step = stepDelivery(state, input, { ms, fraction: 0.5, timeKnown });
+      const step = stepDelivery(state, input, {
+        ms,
+        fraction: 0.5,
+        utcMs: timeKnown ? utcMs + ms : null,
+        keepaliveS: 240,
+        link,
+      });
       state = step.state;
       rig.effects = step.effects;
       return rig;
@@ -32,8 +45,8 @@ function createRig(timeKnown = true) {
         .at(ms, { kind: 'greeted' })
         .at(ms, { kind: 'welcomed' });
     },
-    send(ms: number, seqs: readonly number[]) {
-      return rig.at(ms, { kind: 'fetched', boot: 'b', seqs });
+    send(ms: number, seqs: readonly number[], more: { isBacklog?: boolean; bytes?: number } = {}) {
+      return rig.at(ms, { kind: 'fetched', boot: 'b', seqs, bytes: 100, isBacklog: false, ...more });
     },
     ack(ms: number, ranges: readonly (readonly [number, number])[]) {
       return rig.at(ms, { kind: 'ack', ack: { boot: 'b', upTo: 0, ranges } });
@@ -86,7 +99,7 @@ describe('a session', () => {
 
   it('is given up when acknowledgements stay out, and all counts as unsent', () => {
     const rig = createRig().up(1000).send(1000, [1]).at(1000, { kind: 'empty' });
-    const dueMs = deliveryWakeMs(rig.state());
+    const dueMs = rig.wakeMs();
     expect(dueMs).toBe(1000 + deliveryLimits.ackTimeoutMs + 1);
     expect(rig.at(dueMs - 1).kinds()).toEqual([]);
     expect(rig.at(dueMs).kinds()).toEqual(['destroy', 'rewind']);
@@ -104,12 +117,66 @@ describe('a session', () => {
     let ms = 1000;
     for (let attempt = 0; attempt < 12; attempt += 1) {
       rig.at(ms).at(ms, { kind: 'down', reason: 'refused' });
-      pauses.push(deliveryWakeMs(rig.state()) - ms);
-      ms = deliveryWakeMs(rig.state());
+      pauses.push(rig.wakeMs() - ms);
+      ms = rig.wakeMs();
     }
     expect(pauses.at(-1)).toBeGreaterThan(pauses[0] ?? 0);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(deliveryLimits.backoff.capMs);
     rig.up(ms).at(ms + deliveryLimits.stableMs, { kind: 'down', reason: 'gone' });
     expect(rig.state().attempt).toBe(1);
+  });
+
+  it('sends a backlog at its rate, and asks for live events in between', () => {
+    const rig = createRig(true, { backlogPerS: 100 })
+      .up(1000)
+      .at(1000, { kind: 'stored' })
+      .at(1000, { kind: 'empty' });
+    let sent = 0;
+    let pauses = 0;
+    for (let ms = 1000; ms < 11_000; ms += 1) {
+      const asked = rig.effects.find((effect) => effect.kind === 'fetch');
+      if (asked === undefined) {
+        rig.at(ms, { kind: ms % 100 === 0 ? 'stored' : 'time' });
+      } else if (asked.backlog === 0) {
+        pauses += 1;
+        rig.at(ms, { kind: 'empty' });
+        expect(rig.wakeMs()).toBeGreaterThan(ms);
+      } else {
+        const seqs = Array.from({ length: Math.min(50, asked.backlog) }, (_, index) => sent + index + 1);
+        sent += seqs.length;
+        rig.ack(ms, [[1, sent]]).send(ms, seqs, { isBacklog: true });
+      }
+    }
+    expect(pauses).toBeGreaterThan(10);
+    expect(sent).toBeGreaterThan(900);
+    expect(sent).toBeLessThanOrEqual(1050);
+  });
+
+  it('keeps a place for live events while the backlog fills the rest', () => {
+    const rig = createRig().up(1000);
+    for (let batch = 1; batch <= deliveryLimits.backlogWindow; batch += 1)
+      rig.send(1000, [batch], { isBacklog: true });
+    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: false }]);
+    expect(rig.at(1000, { kind: 'empty' }).kinds()).toEqual([]);
+    expect(rig.at(1000, { kind: 'stored' }).effects).toEqual([
+      { kind: 'fetch', backlog: 0, urgentOnly: false },
+    ]);
+    expect(rig.send(1000, [100]).kinds()).toEqual([]);
+    expect(rig.ack(1000, [[100, 100]]).kinds()).toEqual(['forget', 'fetch']);
+  });
+
+  it('stops the backlog at amber and all but alarms at red, and goes on in the next month', () => {
+    const rig = createRig(true, { monthlyMb: 1, amberPercent: 50 }).up(1000);
+    rig.send(1000, [1], { bytes: 600_000 });
+    expect(rig.state().light).toBe('amber');
+    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: false }]);
+    rig.send(1000, [2], { bytes: 600_000 }).ack(1000, [[1, 2]]);
+    expect(rig.state().light).toBe('red');
+    rig.at(1000, { kind: 'empty' }).at(1000, { kind: 'stored' });
+    expect(rig.effects).toEqual([{ kind: 'fetch', backlog: 0, urgentOnly: true }]);
+    const nextMonthMs = Date.UTC(2026, 11, 1) - utcMs;
+    rig.at(1000, { kind: 'down', reason: 'gone' }).up(nextMonthMs);
+    expect(rig.state().light).toBe('green');
+    expect(rig.state().asked.urgentOnly).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-// How often a vehicle reports: the table `reporting` of the settings. Data only.
+// How often a vehicle reports its position: the table `reporting` of the settings. Data only.
 import { type Static, Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 
@@ -7,6 +7,26 @@ export const reportingSchema = Type.Object({
   stoppedS: numberSetting({ low: 10, high: 86_400, standard: 300 }, '... and this often while parked'),
   distanceM: numberSetting({ low: 10, high: 100_000, standard: 250 }, '... and after this many metres'),
   turnDeg: numberSetting({ low: 5, high: 180, standard: 25 }, '... and after a turn of this many degrees'),
+  cornerM: numberSetting(
+    { low: 0, high: 1000, standard: 15 },
+    '... and the corner where the way leaves the straight line between two reports by this much; 0 is never',
+  ),
+  speedDeltaKmh: numberSetting(
+    { low: 0, high: 200, standard: 30 },
+    '... and when the speed changed by this much; 0 is never',
+  ),
+  roamingMovingS: numberSetting(
+    { low: 1, high: 86_400, standard: 60 },
+    'In a foreign network, or close to the data budget: a position this often while moving, and nothing else',
+  ),
+  roamingStoppedS: numberSetting(
+    { low: 10, high: 86_400, standard: 3600 },
+    '... and this often while parked',
+  ),
+  lowBatteryS: numberSetting(
+    { low: 10, high: 86_400, standard: 900 },
+    'On a low battery: a position this often, and nothing else',
+  ),
   heartbeatS: numberSetting({ low: 30, high: 86_400, standard: 600 }, 'A heartbeat this often'),
 });
 
