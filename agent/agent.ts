@@ -180,11 +180,11 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
-  const { record, memory, inbox, isIntact } = await readVehicleRecord(outbox);
+  const { record, memory, inbox, zones, isIntact } = await readVehicleRecord(outbox);
   const vehicle: VehicleConfig = { ...config, boot };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, inbox, connectDelayMs });
+  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, inbox, zones, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

@@ -8,7 +8,7 @@ import { pause } from '../src/settle.ts';
 import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 import { putState, trustState } from './outbox-schema.ts';
-import { inboxKey, memoryKey, recordKey } from './vehicle-record.ts';
+import { inboxKey, memoryKey, recordKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -96,6 +96,7 @@ export function createCommitQueue(options: {
   let running = false;
   let isTrusted = options.isIntact;
   let storedMemory = '';
+  let storedZones: Commit['zones'];
   let startedMs: number | null = null;
   let failing: string | null = null;
   const retry = createPause(clock);
@@ -107,11 +108,15 @@ export function createCommitQueue(options: {
       const statements = memory === storedMemory ? [] : [putState(memoryKey, memory)];
       if (commit.record !== null) statements.push(putState(recordKey, JSON.stringify(commit.record)));
       if (commit.inbox !== undefined) statements.push(putState(inboxKey, JSON.stringify(commit.inbox)));
+      const { zones } = commit;
+      if (zones !== undefined && zones !== storedZones)
+        statements.push(putState(zonesKey, JSON.stringify(zones)));
       // After a loss the state counts as unknown until a record made from what the board says is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
       storedMemory = memory;
+      storedZones = zones ?? storedZones;
     } finally {
       startedMs = null;
     }

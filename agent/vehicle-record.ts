@@ -1,7 +1,8 @@
-// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox. Read
-// once at the start; written only together with the events that tell of it.
+// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, zones.
+// Read once at the start; written only together with the events that tell of it.
 import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
 import { noTraffic, trafficOf } from './core/data-budget.ts';
+import { emptyFuelMemory, parseFuelMemory } from './core/fuel-memory.ts';
 import { createInboxRecord, type InboxRecord } from './core/inbox.ts';
 import type { VehicleMemory } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
@@ -9,8 +10,15 @@ import type { Outbox } from './outbox.ts';
 export const recordKey = 'commands';
 export const memoryKey = 'memory';
 export const inboxKey = 'inbox';
+export const zonesKey = 'zones';
 
-const emptyMemory: VehicleMemory = { odometerM: 0, inputs: {}, traffic: noTraffic };
+/** Of a vehicle that was never switched on before. */
+export const emptyMemory: VehicleMemory = {
+  odometerM: 0,
+  inputs: {},
+  traffic: noTraffic,
+  fuel: emptyFuelMemory,
+};
 
 function parse<T extends object>(
   text: string | undefined,
@@ -31,6 +39,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
+  readonly zones: object;
   readonly isIntact: boolean;
 }> {
   const { values, isIntact } = await outbox.readState();
@@ -38,10 +47,17 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
+  // Read with care by the vehicle itself: of zones that are lost the arrivals are told once more.
+  const zones = parse<object>(values.get(zonesKey), {}).value;
   return {
     record: record.value,
-    memory: { ...memory.value, traffic: trafficOf(memory.value.traffic) },
+    memory: {
+      ...memory.value,
+      traffic: trafficOf(memory.value.traffic),
+      fuel: parseFuelMemory(memory.value.fuel),
+    },
     inbox,
+    zones,
     isIntact: isIntact && !record.lost,
   };
 }

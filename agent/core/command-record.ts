@@ -89,7 +89,7 @@ export function sameReason(a: string, b: string): boolean {
 /** An event in the making; the vehicle adds time and position. */
 export type EventDraft = Pick<
   FleetEvent,
-  'statusCode' | 'commandID' | 'commandState' | 'attributes' | 'outputs'
+  'statusCode' | 'commandID' | 'commandState' | 'attributes' | 'outputs' | 'fuelLevel'
 >;
 
 const confirmedStatus: Readonly<Record<FeatureName, Readonly<Record<FeatureState, StatusName>>>> = {

@@ -10,7 +10,9 @@ import { judgeFix } from './plausibility.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from './reporting.ts';
 import { changeStatusCode } from './sensor-events.ts';
 import { offerGnssTime } from './timekeeping.ts';
+import { watchFuel } from './vehicle-fuel.ts';
 import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
+import { watchZones } from './vehicle-zones.ts';
 
 /** Takes in what the board said about inputs, analogs and itself; relays are `vehicle-control.ts`'s. */
 export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): void {
@@ -24,6 +26,7 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
         break;
       case 'analogs':
         put(work, { analogs: { ...work.state.analogs, ...output.values } });
+        if (output.values.fuel !== undefined) watchFuel(work, output.values.fuel);
         break;
       case 'boardUp':
         put(work, { isBoardFresh: true });
@@ -127,9 +130,11 @@ function takeFix(work: Work, fix: Fix): void {
     put(work, { time });
   }
   if (!isBelievable(fix)) return;
+  put(work, { fix });
+  watchZones(work, fix);
   const settings = work.state.settings.reporting;
   const step = stepReporting(work.state.reporting, fix, { settings, profile: profileOf(work) });
-  put(work, { fix, reporting: step.state });
+  put(work, { reporting: step.state });
   for (const report of step.reports)
     record(work, { statusCode: statusCodes.LOCATION.code }, report.atMonoMs, report);
 }

@@ -18,6 +18,8 @@ import type { Traffic } from './data-budget.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
 import { type Evidence, type Sensed, type SpeedState, speedAt } from './evidence.ts';
+import { type FuelMemory, fuelMemoryOf } from './fuel-memory.ts';
+import type { FuelState } from './fuel-types.ts';
 import type { InboxRecord } from './inbox.ts';
 import { type InputsState, readingOf } from './inputs.ts';
 import type { NmeaState } from './nmea.ts';
@@ -26,6 +28,8 @@ import type { PortOptions, PortState } from './port.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
+import type { ZoneRecord } from './zones/zone-record.ts';
+import { presentZone, type VehicleZones } from './zones/zone-state.ts';
 
 export interface VehicleConfig {
   readonly accountID: string;
@@ -46,6 +50,8 @@ export interface VehicleMemory {
   readonly odometerM: number;
   /** Inputs as last told, so that a restart is no news. */
   readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
+  /** What the watch of the tank must not forget. */
+  readonly fuel: FuelMemory;
   /** What the mobile link carried this month. */
   readonly traffic: Traffic;
 }
@@ -61,6 +67,7 @@ export interface VehicleState {
   readonly inputs: InputsState<InputName>;
   /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
   readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
+  readonly fuel: FuelState;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
@@ -68,6 +75,7 @@ export interface VehicleState {
   /** The last believable fix. */
   readonly fix: Fix | null;
   readonly reporting: ReportingState;
+  readonly zones: VehicleZones;
   readonly commands: CommandsState;
   readonly relays: RelaysState;
   /** Last read-back of the relays, and whether the next one is the first since the board came up. */
@@ -122,6 +130,8 @@ export interface Commit {
   readonly memory: VehicleMemory;
   /** Only when it changed. */
   readonly inbox?: InboxRecord;
+  /** With every commit of a vehicle; written down only when it is another than the last. */
+  readonly zones?: ZoneRecord;
   readonly token: string | null;
   readonly receipts: readonly number[];
 }
@@ -235,8 +245,12 @@ function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
   return known;
 }
 
+function isPlaced(fix: Fix | null, atMs: number): fix is Fix {
+  return fix !== null && Math.abs(atMs - fix.atMonoMs) <= vehicleLimits.fixAgeMs;
+}
+
 function place(fix: Fix | null, atMs: number): Partial<FleetEvent> {
-  if (fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs) return {};
+  if (!isPlaced(fix, atMs)) return {};
   return {
     latitude: fix.latitude,
     longitude: fix.longitude,
@@ -269,6 +283,7 @@ export function stamp(
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: knownInputs(state) ?? {},
     ...place(fix, atMs),
+    ...(isPlaced(fix, atMs) ? presentZone(state.zones) : {}),
     ...draft,
     outputs: { ...knownOutputs(state), ...draft.outputs },
   } as const;
@@ -286,6 +301,7 @@ export function commitNow(
     ...state.memory,
     odometerM: Math.round(state.reporting.odometerM),
     traffic: state.delivery.traffic,
+    fuel: fuelMemoryOf(state.fuel),
   };
   work.effects.push({
     kind: 'commit',
@@ -293,6 +309,7 @@ export function commitNow(
     record: with_.record === true ? state.commands.record : null,
     memory,
     ...(with_.inbox === true ? { inbox: state.inbox } : {}),
+    zones: state.zones.record,
     token: with_.token ?? null,
     receipts: work.receipts.splice(0),
   });

@@ -9,6 +9,7 @@ import { type CommandRecord } from './command-record.ts';
 import { createDelivery, type DeliveryInput, deliveryWakeMs, stepDelivery } from './delivery.ts';
 import { createEpochState, epochDeadline } from './epochs.ts';
 import { createSpeedState } from './evidence.ts';
+import { createFuel, parseFuelMemory } from './fuel-memory.ts';
 import { createInboxRecord, type InboxRecord } from './inbox.ts';
 import { createInputs, type InputRule } from './inputs.ts';
 import { createNmeaState } from './nmea.ts';
@@ -18,6 +19,7 @@ import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
 import { feedBoard, guardOrders, lookAround, noteCommitted, takeCommand } from './vehicle-control.ts';
+import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { flushGnss, senseInputs, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
 import {
@@ -36,6 +38,7 @@ import {
   vehicleLimits,
   type Work,
 } from './vehicle-state.ts';
+import { createVehicleZones } from './zones/zone-state.ts';
 
 /** An input without a good sample for this many poll periods, but at least this long, is unknown. */
 const stalePeriods = 5;
@@ -67,6 +70,8 @@ export function createVehicle(
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
     readonly inbox?: InboxRecord;
+    /** What was kept of the geozones; the zones themselves come by `applyZones`. */
+    readonly zones?: unknown;
     readonly connectDelayMs: number;
   },
 ): VehicleState {
@@ -80,12 +85,14 @@ export function createVehicle(
     board: createBoard(config.profile),
     inputs: createInputs(inputRules(config), monoMs),
     analogs: {},
+    fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
     speed: createSpeedState(),
     fix: null,
     reporting: createReporting(memory.odometerM),
+    zones: createVehicleZones(given.zones),
     commands: createCommandsState(given.record),
     relays: createRelaysState({ wasIgnitionOn: memory.inputs.ignition === true }),
     relaysReadMs: null,
@@ -199,6 +206,7 @@ function passTime(work: Work): void {
   }
   guardOrders(work);
   if (monoMs >= work.state.tickMs) {
+    watchFuel(work, 'unknown');
     put(work, { tickMs: monoMs + vehicleLimits.tickMs, time: offerSystemTime(work.state.time, work.now) });
     lookAround(work);
   }

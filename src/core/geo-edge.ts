@@ -57,8 +57,10 @@ export function edgeDistanceM(at: Point, [from, to]: readonly [Point, Point]): n
 
 /** The edges along points; `closed` joins the last to the first. */
 export function edgesOf(points: readonly Point[], closed: boolean): readonly (readonly [Point, Point])[] {
-  return points.flatMap((from, index) => {
-    const to = points[index + 1] ?? (closed ? points[0] : undefined);
-    return to === undefined ? [] : [[from, to] as const];
-  });
+  const edges: (readonly [Point, Point])[] = [];
+  for (let at = 0; at < points.length; at += 1) {
+    const [from, to] = [points[at], points[at + 1] ?? (closed ? points[0] : undefined)];
+    if (from !== undefined && to !== undefined) edges.push([from, to]);
+  }
+  return edges;
 }

@@ -79,10 +79,23 @@ function spanOf(points: readonly Point[]): Span {
   return { west, east, turns: Math.round((home - first.longitude) / 360) };
 }
 
+/** How many different points there are, counted up to `enough`; by number, for a vehicle asks this with every fix. */
+function countDifferent(points: readonly Point[], enough: number): number {
+  let count = 0;
+  for (let at = 0; at < points.length && count < enough; at += 1) {
+    const one = points[at];
+    const first = points.findIndex(
+      (other) => other.latitude === one?.latitude && other.longitude === one.longitude,
+    );
+    if (first === at) count += 1;
+  }
+  return count;
+}
+
 /** Why nothing can ever be in the zone; null for a zone that works (a point of interest works too: nothing is in it). */
 export function zoneFault(zone: Zone): string | null {
   const points = zone.points.filter(isSetPoint);
-  const different = new Set(points.map(({ latitude, longitude }) => `${latitude},${longitude}`)).size;
+  const different = countDifferent(points, 3);
   if (different === 0) return 'no point is set';
   if (zone.type === 3 && different < 3) return 'a polygon needs three different points';
   if (zone.type !== 1) return null;

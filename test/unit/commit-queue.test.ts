@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
-import { noTraffic } from '../../agent/core/data-budget.ts';
 import type { Commit, VehicleEvent } from '../../agent/core/vehicle-state.ts';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
+import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
@@ -20,7 +20,7 @@ const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<C
     },
   ],
   record: null,
-  memory: { odometerM: 0, inputs: {}, traffic: noTraffic },
+  memory: emptyMemory,
   token: null,
   receipts: [],
   ...over,

@@ -5,13 +5,17 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
+import { fuelSettingsSchema } from './fuel.ts';
 import { linkSchema } from './link.ts';
 import { reportingSchema } from './reporting.ts';
+import { zonesSchema } from './zones.ts';
 
 /** One table per subject; a table holds plain members only, none of them optional without a default unless it may be absent. */
 export const settingsSchema = Type.Object({
   reporting: reportingSchema,
   link: linkSchema,
+  fuel: fuelSettingsSchema,
+  zones: zonesSchema,
 });
 
 export type Settings = Static<typeof settingsSchema>;

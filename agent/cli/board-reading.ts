@@ -1,0 +1,72 @@
+// Reads one analog signal of the I/O board through the ordinary board machine, for commands of people. It must never
+// order a relay: the machine is given bytes and time only.
+import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
+import { createBoard, stepBoard } from '../core/board.ts';
+import type { AnalogName, BoardProfile } from '../core/board-profile.ts';
+import type { BoardInput } from '../core/board-types.ts';
+
+export interface BoardReading {
+  close(): Promise<void>;
+}
+
+interface ReadingOptions {
+  readonly profile: BoardProfile;
+  readonly port: SerialSettings;
+  readonly clock: Clock;
+  readonly openByteLink: OpenByteLink;
+  readonly analog: AnalogName;
+  /** What the signal reads, before any table; null: outside of its range, or the board does not answer. */
+  onMeasure(measure: number | null, atMs: number): void;
+  /** The port is gone and is not opened again. */
+  onDown(reason: string): void;
+}
+
+/** The profile with the signal as it is measured: no table. */
+function withoutTable(profile: BoardProfile, analog: AnalogName): BoardProfile {
+  const signal = profile.analogs[analog];
+  if (signal === undefined) return profile;
+  const { table: _, ...measured } = signal;
+  return { ...profile, analogs: { ...profile.analogs, [analog]: measured } };
+}
+
+/** Opens the port and polls. @throws AppError `serial` when the port cannot be opened. */
+export async function openBoardReading(options: ReadingOptions): Promise<BoardReading> {
+  const { clock, analog } = options;
+  let state = createBoard(withoutTable(options.profile, analog));
+  let link: ByteLink | null = null;
+  let cancel: Cancel = () => {};
+  let isClosed = false;
+  const feed = (input: BoardInput): void => {
+    if (isClosed) return;
+    const stepped = stepBoard(state, input);
+    state = stepped.state;
+    for (const output of stepped.outputs) {
+      if (output.kind === 'write') link?.write(output.bytes);
+      if (output.kind !== 'analogs') continue;
+      const measure = output.values[analog];
+      if (measure !== undefined) options.onMeasure(measure, output.atMs);
+    }
+    cancel();
+    if (state.wakeAtMs === null) return;
+    cancel = clock.after(Math.max(0, state.wakeAtMs - clock.monoMs()), () => {
+      feed({ kind: 'time', atMs: clock.monoMs() });
+    });
+  };
+  link = await options.openByteLink(options.port, {
+    onBytes: (bytes) => feed({ kind: 'bytes', bytes, atMs: clock.monoMs() }),
+    onDown(reason) {
+      if (isClosed) return;
+      isClosed = true;
+      cancel();
+      options.onDown(reason);
+    },
+  });
+  feed({ kind: 'up', atMs: clock.monoMs() });
+  return {
+    async close() {
+      isClosed = true;
+      cancel();
+      await link?.close();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+// Is the level sender sound? Out of its range, at an end of its scale after a jump, or without any change for hours of
+// driving. It must never blame a sender that only sleeps with the ignition, nor let a sick one make an alarm of fuel.
+
+import { fuelLimits } from './fuel-limits.ts';
+import { forgetLevels, forgetWindow } from './fuel-report.ts';
+import { ageReferences } from './fuel-standstill.ts';
+import type { FuelFault, FuelWork } from './fuel-types.ts';
+import { isAtEnd, jumped, jumpSamples, median, withLast } from './fuel-window.ts';
+
+type Run = { readonly sinceMs: number; readonly samples: number } | null;
+
+const longer = (run: Run, atMs: number): { readonly sinceMs: number; readonly samples: number } =>
+  run === null ? { sinceMs: atMs, samples: 1 } : { sinceMs: run.sinceMs, samples: run.samples + 1 };
+
+function setFault(work: FuelWork, reason: FuelFault, sinceMs: number): void {
+  const { draft, events } = work;
+  draft.sender = {
+    ...draft.sender,
+    fault: reason,
+    bad: null,
+    good: null,
+    pinnedSinceMs: null,
+    pinnedMinutes: 0,
+  };
+  draft.level = null;
+  if (reason === 'out of range') ageReferences(work);
+  else forgetLevels(draft);
+  events.push({ kind: 'fault', atMs: sinceMs, reason });
+}
+
+/** One answer of the board. True when it may be used as a level. */
+export function takeReading(work: FuelWork, level: number | null): boolean {
+  const { draft, atMs } = work;
+  const { lastReadMs } = draft.sender;
+  const isLate = lastReadMs !== null && atMs - lastReadMs > fuelLimits.readGapMs;
+  draft.sender = { ...draft.sender, lastReadMs: atMs, ...(isLate ? { bad: null, good: null } : {}) };
+  if (draft.sender.fault !== null) return recover(work, draft.sender.fault, level);
+  if (level === null) {
+    noteBad(work);
+    return false;
+  }
+  draft.sender = { ...draft.sender, bad: null };
+  if (draft.sender.pinnedSinceMs === null) return true;
+  if (isAtEnd(level)) {
+    if (atMs - draft.sender.pinnedSinceMs >= fuelLimits.goodMs) {
+      setFault(work, 'at the end of its scale', draft.sender.pinnedSinceMs);
+    }
+    return false;
+  }
+  draft.sender = { ...draft.sender, pinnedSinceMs: null };
+  return true;
+}
+
+function noteBad(work: FuelWork): void {
+  const { draft, atMs } = work;
+  // A sender fed by the ignition reads nothing without it, and needs some seconds with it.
+  const isJudged = draft.ignition !== 'off' && atMs >= draft.blankUntilMs;
+  const bad = isJudged ? longer(draft.sender.bad, atMs) : null;
+  draft.sender = { ...draft.sender, bad };
+  if (bad === null || bad.samples < fuelLimits.badSamples) return;
+  if (atMs - bad.sinceMs >= fuelLimits.badMs) setFault(work, 'out of range', bad.sinceMs);
+}
+
+/** Good again when it reads well for a minute; always false: what it reads then is used afterwards. */
+function recover(work: FuelWork, fault: FuelFault, level: number | null): false {
+  const { draft, events, atMs } = work;
+  const { still } = draft.sender;
+  const isGood =
+    level !== null &&
+    (fault === 'out of range' ||
+      (fault === 'stuck'
+        ? still === null || Math.abs(level - still.level) > fuelLimits.stuckSpread
+        : !isAtEnd(level)));
+  const good = isGood ? longer(draft.sender.good, atMs) : null;
+  draft.sender = { ...draft.sender, good };
+  const isOver =
+    good !== null && good.samples >= fuelLimits.badSamples && atMs - good.sinceMs >= fuelLimits.goodMs;
+  if (!isOver) return false;
+  draft.sender = { ...draft.sender, fault: null, good: null, still: null };
+  forgetWindow(draft);
+  events.push({ kind: 'faultOver', atMs, reason: fault });
+  return false;
+}
+
+/** A sample while standing. True when the level jumped as no liquid can: it must not be judged. */
+export function noteJump(work: FuelWork, level: number): boolean {
+  const { draft, atMs } = work;
+  draft.raw = withLast(draft.raw, { atMs, level }, jumpSamples);
+  if (jumped(draft.raw) === 0) return false;
+  if (draft.ignition === 'off') {
+    // Fed for some minutes after the ignition: asleep until it is on again.
+    draft.isAsleep = true;
+    draft.draining = null;
+    forgetWindow(draft);
+  } else if (isAtEnd(level)) {
+    draft.sender = { ...draft.sender, pinnedSinceMs: atMs };
+    forgetWindow(draft);
+  } else forgetLevels(draft);
+  return true;
+}
+
+/** A minute of driving. False when it says nothing about fuel. */
+export function noteMinute(work: FuelWork, level: number): boolean {
+  const { draft, atMs } = work;
+  const { still } = draft.sender;
+  const known = draft.before?.level ?? (draft.trend.length > 0 ? median(draft.trend) : null);
+  const isFallen = level <= fuelLimits.emptyEnd && (known ?? 0) >= fuelLimits.elsewhere;
+  const isRisen =
+    level >= fuelLimits.fullEnd && draft.before === null && (known ?? 1) <= 1 - fuelLimits.elsewhere;
+  if (isFallen || isRisen) {
+    const pinnedMinutes = draft.sender.pinnedMinutes + 1;
+    draft.sender = { ...draft.sender, pinnedMinutes };
+    if (pinnedMinutes >= fuelLimits.pinnedMinutes) setFault(work, 'at the end of its scale', atMs);
+    return false;
+  }
+  const isSame = still !== null && Math.abs(level - still.level) <= fuelLimits.stuckSpread;
+  const minutes = isSame ? still.minutes + 1 : 0;
+  draft.sender = {
+    ...draft.sender,
+    pinnedMinutes: 0,
+    still: { level: isSame ? still.level : level, minutes },
+  };
+  // Many floats do not move in the top and the bottom of the tank.
+  if (minutes < fuelLimits.stuckMinutes || level < 0.03 || level > 0.97) return true;
+  setFault(work, 'stuck', atMs);
+  return false;
+}

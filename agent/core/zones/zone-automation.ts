@@ -1,0 +1,120 @@
+// What geozones ask for at an arrival or departure, and which of it is passed on. Safe wishes win over others at one moment;
+// an engine cut is never asked for on a suspect position, while panic is active, or because a configuration changed. Whether
+// and when a relay moves is the interlock's to say, never this file's.
+import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/event.ts';
+import type { ZoneSwitch } from '../../../src/core/geozone.ts';
+import type { Crossing } from './zone-watch.ts';
+
+/** A change of a relay that a zone asks for. */
+export interface ZoneWish {
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  readonly reason: string;
+}
+
+export interface Circumstances {
+  /** Null: there is a panic input, and it is not known. */
+  readonly panic: boolean | null;
+  /** A doubtful position came lately. */
+  readonly isSuspect: boolean;
+  readonly fitted: readonly FeatureName[];
+}
+
+/** What one crossing asks for and what came of it, as attributes of its event. */
+export interface ToldCrossing {
+  readonly crossing: Crossing;
+  readonly attributes: Readonly<Record<string, AttributeValue>>;
+}
+
+type Verb = 'EngineOn' | 'EngineOff' | 'CabinLock' | 'CabinUnlock' | 'CargoLock' | 'CargoUnlock';
+
+const verbs = {
+  EngineOn: { name: 'engine', word: 'on', feature: 'enginecutoff', state: '0', beats: null },
+  CargoLock: { name: 'cargo', word: 'lock', feature: 'cargoaccess', state: '0', beats: null },
+  EngineOff: { name: 'engine', word: 'off', feature: 'enginecutoff', state: '1', beats: 'EngineOn' },
+  CargoUnlock: { name: 'cargo', word: 'unlock', feature: 'cargoaccess', state: '1', beats: 'CargoLock' },
+  CabinLock: { name: 'cabin', word: 'lock', feature: null, state: '0', beats: null },
+  CabinUnlock: { name: 'cabin', word: 'unlock', feature: null, state: '1', beats: null },
+} as const satisfies Record<
+  Verb,
+  {
+    readonly name: string;
+    readonly word: string;
+    /** Null: no vehicle of ours has a relay for it. */
+    readonly feature: FeatureName | null;
+    readonly state: FeatureState;
+    /** The wish that wins over this one at the same moment. */
+    readonly beats: Verb | null;
+  }
+>;
+const verbNames = Object.keys(verbs) as readonly Verb[];
+
+function switchOf({ mark }: Crossing, verb: Verb): ZoneSwitch {
+  return `${mark.to === 'inside' ? 'arrival' : 'departure'}${verb}`;
+}
+
+const asks = (crossing: Crossing, verb: Verb): boolean =>
+  crossing.zone.switches.includes(switchOf(crossing, verb));
+
+/** Why a wish is not passed on; null when it is. */
+function hindrance(verb: Verb, crossings: readonly Crossing[], around: Circumstances): string | null {
+  const { feature, beats } = verbs[verb];
+  if (feature === null || !around.fitted.includes(feature)) return 'not fitted';
+  if (beats !== null && crossings.some((other) => asks(other, beats)))
+    return `not asked: a zone at the same place asks for ${verbs[beats].word}`;
+  if (verb !== 'EngineOff') return null;
+  if (around.panic !== false) return `not asked: panic is ${around.panic === null ? 'unknown' : 'active'}`;
+  return around.isSuspect ? 'not asked: the position was suspect lately' : null;
+}
+
+function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValue> {
+  const alert = mark.to === 'inside' ? 'alertEntry' : 'alertExit';
+  const told: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };
+  if (mark.cause === 'config') {
+    told['byConfig'] = true;
+    told['reason'] = 'the zones changed, the vehicle did not cross the border; no automation';
+  }
+  if (mark.cause === 'start') told['reason'] = 'the border was crossed while the unit was off';
+  if (mark.gapMs !== null && mark.cause === 'seen') {
+    told['gapS'] = Math.round(mark.gapMs / 1000);
+    told['reason'] = 'the border was crossed without a position';
+  }
+  return told;
+}
+
+/**
+ * Decides what all crossings of one moment bring about.
+ * @returns for each its attributes: `alert` (people want to be told), `dwellS`, where it applies `byConfig`, `gapS`, `reason`,
+ * and `engine`, `cargo`, `cabin` with what was asked for and why it is not passed on; and the wishes, one a feature at most,
+ * safe ones first.
+ */
+export function decideAutomations(
+  crossings: readonly Crossing[],
+  around: Circumstances,
+): { readonly told: readonly ToldCrossing[]; readonly wishes: readonly ZoneWish[] } {
+  const real = crossings.filter(({ mark }) => mark.cause !== 'config');
+  const wishes: ZoneWish[] = [];
+  const outcomes = new Map<Crossing, Record<string, AttributeValue>>();
+  for (const verb of verbNames) {
+    const { name, word, feature, state } = verbs[verb];
+    const why = hindrance(verb, real, around);
+    for (const crossing of real.filter((one) => asks(one, verb))) {
+      const outcome = outcomes.get(crossing) ?? {};
+      // A zone that asks for both opposites is told about both.
+      const before = outcome[name] === undefined ? '' : `${outcome[name]}; `;
+      outcomes.set(crossing, { ...outcome, [name]: `${before}${word} ${why ?? 'asked'}` });
+      if (why !== null || feature === null || wishes.some((wish) => wish.feature === feature)) continue;
+      const what = crossing.mark.to === 'inside' ? 'arrival' : 'departure';
+      wishes.push({ feature, state, reason: `geozone ${crossing.zone.id}: ${what}` });
+    }
+  }
+  const told = crossings.map((crossing) => ({
+    crossing,
+    attributes: {
+      ...circumstancesOf(crossing),
+      dwellS: Math.round(crossing.dwellMs / 1000),
+      ...outcomes.get(crossing),
+    },
+  }));
+  return { told, wishes };
+}

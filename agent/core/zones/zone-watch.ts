@@ -1,0 +1,294 @@
+// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with believable fixes only. A border
+// counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty, and has stayed
+// beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border. What time alone or a doubtful
+// fix may change is nothing. It never acts; see `zone-automation.ts`.
+import { zoneContains, zoneDepthM } from '../../../src/core/geozone.ts';
+import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
+import type { ZoneConfig } from '../../../src/core/zone-config.ts';
+import type { Fix } from '../epochs.ts';
+import { zonesAbout } from './zone-index.ts';
+import { zoneRoomM } from './zone-room.ts';
+import { type ZoneSet, zoneOf, zonePrint } from './zone-set.ts';
+
+export const zoneWatchLimits = {
+  /** Zones that a vehicle is in, or has just entered, at once. What is kept of them must fit the record: see `zone-record.ts`. */
+  tracked: 64,
+  /** Zones about a place that are looked at closely for one fix, about 10 µs each. */
+  examined: 256,
+  /** Error of a position at HDOP 1, metres: twice the range error of an honest receiver (95 %). */
+  rangeErrorM: 5,
+  /** For a receiver that does not say. */
+  unknownHdop: 4,
+  /** After this long without a position it is not known when a border was crossed; then the event says so. */
+  gapMs: 30_000,
+  /** A zone counts as at least so deep; one that is narrower no receiver can tell from its surroundings. */
+  roomLeastM: 5,
+} as const;
+
+/**
+ * How a crossing came about. `seen`: the vehicle was watched. `start`: somewhere between the last fix before the agent stopped
+ * and the first one after. `config`: the zones changed, not the vehicle.
+ */
+export type Cause = 'seen' | 'start' | 'config';
+
+/** A border that was crossed, so it seems: `to` where the vehicle is since then. At most one a zone. */
+export interface Mark {
+  readonly id: string;
+  readonly to: 'inside' | 'outside';
+  /** Monotonic time of the first fix beyond the border; null while carried over from before a restart. */
+  readonly atMs: number | null;
+  /** ... in UTC; null while the time was unknown. */
+  readonly utcMs: number | null;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly cause: Cause;
+  /** Time without a position before it; null when there was none to speak of. */
+  readonly gapMs: number | null;
+  /** It was crossed before the agent's last start. */
+  readonly isCarried: boolean;
+}
+
+/** What the next fix finds out that is no movement of the vehicle. */
+export interface Settling {
+  readonly cause: 'start' | 'config';
+  readonly fresh: 'all' | ReadonlySet<string>;
+}
+
+export interface ZoneWatch {
+  /** Zones that the vehicle is in, in the order of arrival. */
+  readonly inside: readonly string[];
+  readonly marks: readonly Mark[];
+  /** Monotonic time of the last fix. */
+  readonly lastMs: number | null;
+  readonly settling: Settling | null;
+  /** Fingerprint of the zones that the last fix was compared with; null before the first one ever. */
+  readonly compared: string | null;
+}
+
+/** An arrival or departure that is certain now. */
+export interface Crossing {
+  readonly zone: ZoneConfig;
+  readonly mark: Mark;
+  readonly dwellMs: number;
+}
+
+export interface ZoneStep {
+  readonly watch: ZoneWatch;
+  /** By time of crossing, departures first. */
+  readonly crossings: readonly Crossing[];
+  /** The place is in a zone in which the cargo may be unlocked, deeper than the hysteresis. */
+  readonly allowsUnlock: boolean;
+  /** More zones lie at this place than are watched. */
+  readonly isCrowded: boolean;
+}
+
+/** A vehicle that has been in no zone yet. */
+export function createZoneWatch(): ZoneWatch {
+  return { inside: [], marks: [], lastMs: null, settling: null, compared: null };
+}
+
+function freshIn(set: ZoneSet, before: ZoneSet): ReadonlySet<string> {
+  const ids = set.zones.map(({ id }) => id);
+  return new Set(ids.filter((id) => zonePrint(set, id) !== zonePrint(before, id)));
+}
+
+/**
+ * Turns to another set of zones. A zone that is gone is forgotten: no departure, for the vehicle left nothing. A zone that is
+ * new or lies elsewhere now is compared afresh by the next fix, and what that finds is the configuration's doing.
+ * @param before the zones until now; null at the start, when the record alone tells what the vehicle was compared with.
+ */
+export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSet): ZoneWatch {
+  const isSame = (before === null ? watch.compared : before.fingerprint) === set.fingerprint;
+  if (isSame) return before === null ? { ...watch, settling: { cause: 'start', fresh: 'all' } } : watch;
+  const pending = watch.settling;
+  const changed = before === null ? 'all' : freshIn(set, before);
+  const fresh =
+    changed === 'all' || pending?.fresh === 'all' ? 'all' : new Set([...changed, ...(pending?.fresh ?? [])]);
+  const isKept = (id: string): boolean => changed !== 'all' && !changed.has(id) && set.numbers.has(id);
+  return {
+    ...watch,
+    inside: watch.inside.filter((id) => set.numbers.has(id)),
+    marks: watch.marks.filter(({ id }) => isKept(id)),
+    settling: { cause: 'config', fresh },
+  };
+}
+
+/** One fix, and all that it is compared with. */
+export interface ZoneInput {
+  readonly set: ZoneSet;
+  /** Believable; see `isBelievable`. */
+  readonly fix: Fix;
+  /** UTC at the fix as the vehicle knows it; null while it does not. */
+  readonly utcMs: number | null;
+  readonly settings: ZonesSettings;
+}
+
+/** The thresholds for one fix. */
+interface Look extends ZoneInput {
+  readonly watch: ZoneWatch;
+  readonly marks: ReadonlyMap<string, Mark>;
+  readonly uncertaintyM: number;
+  readonly dwellMs: number;
+}
+
+const noMarks: ReadonlyMap<string, Mark> = new Map();
+
+function lookOf(watch: ZoneWatch, input: ZoneInput): Look {
+  const { fix, settings } = input;
+  return {
+    ...input,
+    watch,
+    marks: watch.marks.length === 0 ? noMarks : new Map(watch.marks.map((mark) => [mark.id, mark])),
+    uncertaintyM: zoneWatchLimits.rangeErrorM * Math.max(1, fix.hdop ?? zoneWatchLimits.unknownHdop),
+    dwellMs: settings.dwellS * 1000,
+  };
+}
+
+function openMark({ watch, fix, utcMs }: Look, id: string, to: Mark['to']): Mark {
+  const { settling, lastMs } = watch;
+  const isFresh = settling !== null && (settling.fresh === 'all' || settling.fresh.has(id));
+  const gapMs = lastMs === null ? null : fix.atMonoMs - lastMs;
+  return {
+    id,
+    to,
+    atMs: fix.atMonoMs,
+    utcMs,
+    latitude: fix.latitude,
+    longitude: fix.longitude,
+    cause: isFresh ? settling.cause : 'seen',
+    gapMs: gapMs !== null && gapMs > zoneWatchLimits.gapMs ? gapMs : null,
+    isCarried: false,
+  };
+}
+
+/** The mark of a zone at this fix, which lies beyond the border: the one there is, or a new one. */
+function markOf(look: Look, id: string, to: Mark['to']): Mark & { readonly atMs: number } {
+  const known = look.marks.get(id);
+  const { fix, utcMs } = look;
+  if (known !== undefined && known.to === to) {
+    if (known.atMs !== null) return known as Mark & { readonly atMs: number };
+    // Between two boots only UTC counts on; without it the crossing is dated by this fix.
+    if (known.utcMs !== null && utcMs !== null)
+      return { ...known, atMs: fix.atMonoMs - Math.max(0, utcMs - known.utcMs) };
+  }
+  return { ...openMark(look, id, to), atMs: fix.atMonoMs };
+}
+
+/**
+ * Depth in metres that counts as arrived: the hysteresis, or half of what the zone has room for. Null when the fix is coarser
+ * than the zone and says nothing about it.
+ */
+function arrivalDepthM({ settings, uncertaintyM }: Look, { zone }: ZoneConfig): number | null {
+  const roomM = Math.max(zoneWatchLimits.roomLeastM, zoneRoomM(zone));
+  if (uncertaintyM > 2 * roomM) return null;
+  return Math.min(Math.max(settings.hysteresisM, uncertaintyM), roomM / 2);
+}
+
+/** What one fix makes of the zones so far. */
+interface Outcome {
+  readonly inside: string[];
+  readonly marks: Mark[];
+  readonly crossings: Crossing[];
+  /** Zones that it is in or has just entered. */
+  tracked: number;
+  allowsUnlock: boolean;
+  isCrowded: boolean;
+}
+
+function noteUnlock(look: Look, zone: ZoneConfig, depthM: number, outcome: Outcome): void {
+  if (!zone.switches.includes('arrivalCargoUnlock')) return;
+  const leastM = arrivalDepthM(look, zone);
+  outcome.allowsUnlock ||= leastM !== null && depthM > leastM;
+}
+
+/** A zone that the vehicle was in. */
+function lookOut(look: Look, zone: ZoneConfig, outcome: Outcome): void {
+  const depthM = zoneDepthM(zone.zone, look.fix);
+  const { id } = zone;
+  if (depthM >= 0) {
+    outcome.inside.push(id);
+    return noteUnlock(look, zone, depthM, outcome);
+  }
+  const mark = markOf(look, id, 'outside');
+  const dwellMs = look.fix.atMonoMs - mark.atMs;
+  const isOut = depthM <= -Math.max(look.settings.hysteresisM, look.uncertaintyM);
+  if (isOut && dwellMs >= look.dwellMs) {
+    outcome.crossings.push({ zone, mark, dwellMs });
+    return;
+  }
+  outcome.inside.push(id);
+  outcome.marks.push(mark);
+}
+
+/** A zone that holds the place and that the vehicle was not in. */
+function lookIn(look: Look, zone: ZoneConfig, outcome: Outcome): void {
+  const { id } = zone;
+  const isNew = look.marks.get(id)?.to !== 'inside';
+  const isFull = isNew && outcome.tracked >= zoneWatchLimits.tracked;
+  outcome.isCrowded ||= isFull;
+  // Of a zone that is not watched only the permission counts, and hardly one gives it.
+  if (isFull && !zone.switches.includes('arrivalCargoUnlock')) return;
+  const depthM = zoneDepthM(zone.zone, look.fix);
+  noteUnlock(look, zone, depthM, outcome);
+  if (isFull) return;
+  if (isNew) outcome.tracked += 1;
+  const mark = markOf(look, id, 'inside');
+  const dwellMs = look.fix.atMonoMs - mark.atMs;
+  const leastM = arrivalDepthM(look, zone);
+  if (leastM === null || depthM < leastM || dwellMs < look.dwellMs) {
+    outcome.marks.push(mark);
+    return;
+  }
+  outcome.inside.push(id);
+  outcome.crossings.push({ zone, mark, dwellMs });
+}
+
+/** The list as it was where nothing in it changed, so that nobody writes it down again. */
+function kept<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  return before.length === after.length && before.every((one, at) => one === after[at]) ? before : after;
+}
+
+const isEarlier = (one: Crossing, other: Crossing): number =>
+  (one.mark.atMs ?? 0) - (other.mark.atMs ?? 0) ||
+  Number(one.mark.to === 'inside') - Number(other.mark.to === 'inside');
+
+/** Takes in one believable fix. A fix that is not newer than the last one changes nothing. */
+export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
+  const { set, fix } = input;
+  if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)
+    return { watch, crossings: [], allowsUnlock: false, isCrowded: false };
+  const look = lookOf(watch, input);
+  const outcome: Outcome = {
+    inside: [],
+    marks: [],
+    crossings: [],
+    tracked: 0,
+    allowsUnlock: false,
+    isCrowded: false,
+  };
+  for (const id of watch.inside) {
+    const zone = zoneOf(set, id);
+    if (zone !== null) lookOut(look, zone, outcome);
+  }
+  outcome.tracked = outcome.inside.length + watch.marks.filter(({ to }) => to === 'inside').length;
+  const wasInside = new Set(watch.inside);
+  const about = zonesAbout(set.index, fix, zoneWatchLimits.examined);
+  outcome.isCrowded = about.length >= zoneWatchLimits.examined;
+  for (const number of about) {
+    const zone = set.zones[number];
+    if (zone === undefined || wasInside.has(zone.id) || !zoneContains(zone.zone, fix)) continue;
+    lookIn(look, zone, outcome);
+  }
+  return {
+    watch: {
+      inside: kept(watch.inside, outcome.inside),
+      marks: kept(watch.marks, outcome.marks),
+      lastMs: fix.atMonoMs,
+      settling: null,
+      compared: set.fingerprint,
+    },
+    crossings: outcome.crossings.sort(isEarlier),
+    allowsUnlock: outcome.allowsUnlock,
+    isCrowded: outcome.isCrowded,
+  };
+}
