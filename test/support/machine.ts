@@ -1,0 +1,123 @@
+// A disposable copy of this Debian machine with a real systemd: an overlay in memory over the root file system, booted in a
+// container without a network. What a test installs there never touches the machine itself. Needs root.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const bootMostMs = 180_000;
+
+export interface Ran {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+export interface Machine {
+  /** The machine's root folder, as seen from here. */
+  readonly root: string;
+  /** Runs a shell script inside; standard output and error together. */
+  run(script: string, timeoutMs?: number): Ran;
+  /** Runs it and throws with what it said unless it ends well. */
+  must(script: string): string;
+  close(): Promise<void>;
+}
+
+/** Null when such a machine can be made here, else why not. */
+export function whyNoMachine(): string | null {
+  return process.getuid?.() === 0 ? null : 'skipped, it installs a package in a container: run as root';
+}
+
+function childOf(pid: number): number | null {
+  try {
+    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    return first === undefined || first === '' ? null : Number(first);
+  } catch {
+    return null;
+  }
+}
+
+function mount(...args: readonly string[]): void {
+  const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8', timeout: 20_000 });
+  if (status !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`);
+}
+
+function inside(init: number, script: string, timeoutMs = 240_000): Ran {
+  const args = ['-t', String(init), '-a', 'sh', '-c', `exec 2>&1\n${script}`];
+  const { status, stdout } = spawnSync('nsenter', args, {
+    encoding: 'utf8',
+    timeout: timeoutMs,
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' },
+  });
+  return { code: status, output: stdout };
+}
+
+async function untilUp(container: ChildProcess, said: () => string): Promise<number> {
+  for (let waitedMs = 0; waitedMs < bootMostMs; waitedMs += 200) {
+    const init = container.pid === undefined ? null : childOf(container.pid);
+    const state = init === null ? '' : inside(init, 'systemctl is-system-running').output.trim();
+    if (init !== null && (state === 'running' || state === 'degraded')) return init;
+    if (container.exitCode !== null) break;
+    await sleep(200);
+  }
+  throw new Error(`the machine did not come up: ${said()}`);
+}
+
+/** Boots the copy to its basic target. `folders` of this machine are seen inside, read-only. */
+export async function bootMachine(folders: Readonly<Record<string, string>>): Promise<Machine> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-machine-'));
+  const release = (): void => {
+    for (const path of [join(folder, 'root'), folder]) spawnSync('umount', ['-l', path], { timeout: 20_000 });
+    rmSync(folder, { recursive: true, force: true });
+  };
+  let container: ChildProcess | null = null;
+  try {
+    mount('-t', 'tmpfs', '-o', 'size=1G,mode=0755', 'tmpfs', folder);
+    for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name));
+    const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
+    mount('-t', 'overlay', '-o', layers, 'overlay', join(folder, 'root'));
+    const binds = Object.entries(folders).map(([to, from]) => `--bind-ro=${from}:${to}`);
+    container = spawn(
+      'systemd-nspawn',
+      [
+        '-q',
+        '-D',
+        join(folder, 'root'),
+        '--boot',
+        '--register=no',
+        '--keep-unit',
+        '--private-network',
+        '--link-journal=no',
+      ].concat('--console=pipe', `--machine=fleetward-${process.pid}`, binds, 'systemd.unit=basic.target'),
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let said = '';
+    for (const stream of [container.stdout, container.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-4000);
+      });
+    const running = container;
+    const init = await untilUp(running, () => said);
+    const run = (script: string, timeoutMs?: number): Ran => inside(init, script, timeoutMs);
+    return {
+      root: join(folder, 'root'),
+      run,
+      must(script) {
+        const { code, output } = run(script);
+        if (code !== 0) throw new Error(`${script}\nended with ${code}: ${output}`);
+        return output;
+      },
+      async close() {
+        const ended = new Promise((resolve) => running.once('exit', resolve));
+        // The first process of the container: all others end with it.
+        process.kill(init, 'SIGKILL');
+        await Promise.race([ended, sleep(20_000, null, { ref: false })]);
+        release();
+      },
+    };
+  } catch (thrown) {
+    container?.kill('SIGKILL');
+    release();
+    throw thrown;
+  }
+}
