@@ -15,6 +15,7 @@ import type {
 } from '../src/ports.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
+import type { ConfigStore } from './config-store.ts';
 import type { KeptMessage } from './core/inbox.ts';
 import { createVehicle, helloOf, stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
 import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
@@ -22,6 +23,8 @@ import type { Outbox } from './outbox.ts';
 import { createSerialPorts } from './serial-ports.ts';
 import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
+
+export { createMemorySlots } from './config-store.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -36,6 +39,8 @@ export interface AgentPorts {
   network?(): Promise<'home' | 'roaming' | null>;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
+  /** The two slots of the configuration that the broker sends. */
+  readonly configSlots: ConfigStore;
 }
 
 export interface AgentStatus {
@@ -174,6 +179,23 @@ async function statusOf(
   };
 }
 
+type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
+
+/** Writes a slot and tells how that ended. */
+async function writeSlot(
+  store: ConfigStore,
+  { slot, bytes }: SlotEffect,
+  dispatch: (event: VehicleEvent) => void,
+): Promise<void> {
+  let fault: string | null = null;
+  try {
+    await store.write(slot, bytes);
+  } catch (thrown) {
+    fault = messageOf(thrown);
+  }
+  dispatch({ kind: 'slotWritten', slot, fault });
+}
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
@@ -181,10 +203,12 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const { record, memory, inbox, zones, isIntact } = await readVehicleRecord(outbox);
+  const slots = await ports.configSlots.read();
   const vehicle: VehicleConfig = { ...config, boot };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const state = createVehicle(vehicle, { now, bootMonoMs, record, memory, inbox, zones, connectDelayMs });
+  const kept = { record, memory, inbox, zones, slots };
+  const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);
@@ -192,6 +216,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     config,
     ports,
     outbox,
+    boot,
     dispatch,
     hello: (nonce) => helloOf(loop.state(), vehicle, nonce),
   });
@@ -210,6 +235,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
         return commits.add(effect);
       case 'acknowledge':
         return acknowledge(effect.receipt);
+      case 'writeSlot':
+        return void writeSlot(ports.configSlots, effect, dispatch);
       case 'delivery':
         return session.perform(effect.effect);
       case 'origin':

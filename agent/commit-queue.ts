@@ -101,7 +101,8 @@ export function createCommitQueue(options: {
   let failing: string | null = null;
   const retry = createPause(clock);
 
-  const store = async (commit: Commit): Promise<void> => {
+  /** Gives the numbers of its events. */
+  const store = async (commit: Commit): Promise<readonly number[]> => {
     startedMs = clock.monoMs();
     try {
       const memory = JSON.stringify(commit.memory);
@@ -113,10 +114,11 @@ export function createCommitQueue(options: {
         statements.push(putState(zonesKey, JSON.stringify(zones)));
       // After a loss the state counts as unknown until a record made from what the board says is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());
-      await outbox.append(commit.events, statements);
+      const events = await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
       storedMemory = memory;
       storedZones = zones ?? storedZones;
+      return events.map(({ seq }) => seq);
     } finally {
       startedMs = null;
     }
@@ -132,8 +134,9 @@ export function createCommitQueue(options: {
     running = true;
     let retryMs: number = limits.retryMs;
     for (let commit = waiting[0]; commit !== undefined; commit = waiting[0]) {
+      let seqs: readonly number[];
       try {
-        await store(commit);
+        seqs = await store(commit);
       } catch (thrown) {
         if (failing === null) log.error('commit failed', { reason: messageOf(thrown) });
         failing = messageOf(thrown);
@@ -148,7 +151,7 @@ export function createCommitQueue(options: {
       waiting.shift();
       for (const receipt of commit.receipts) options.acknowledge(receipt);
       if (commit.events.length > 0) dispatch({ kind: 'delivery', input: { kind: 'stored' } });
-      if (commit.token !== null) dispatch({ kind: 'committed', token: commit.token, durable: true });
+      if (commit.token !== null) dispatch({ kind: 'committed', token: commit.token, durable: true, seqs });
     }
     running = false;
   };

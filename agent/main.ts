@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Command line of the agent and its composition root: the one place where ports meet adapters.
 import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { createLog } from '../src/adapters/log.ts';
@@ -25,6 +26,7 @@ import { openSerialPort } from './adapters/serial-port.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { type AgentFile, agentFileSchema, describeConfig, toAgentConfig } from './config.ts';
+import { createConfigFiles } from './config-store.ts';
 import { worstSampleGapMs } from './core/board-profile.ts';
 import { openOutbox } from './outbox.ts';
 
@@ -94,6 +96,7 @@ async function start(flags: Flags): Promise<void> {
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
+    configSlots: createConfigFiles(dirname(file.storage.path)),
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({
         path: file.storage.path,

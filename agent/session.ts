@@ -18,6 +18,7 @@ import {
 import type { Clock, Entropy, Log, MqttLink, MqttMessage, OpenMqttLink, Verifier } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
 import type { AgentConfig } from './config.ts';
+import { createConfigInbox } from './config-unpacking.ts';
 import {
   type DeliveryEffect,
   type DeliveryInput,
@@ -48,6 +49,7 @@ interface SessionOptions {
   readonly config: AgentConfig;
   readonly ports: SessionPorts;
   readonly outbox: Outbox;
+  readonly boot: string;
   hello(nonce: string): Hello;
   dispatch(event: VehicleEvent): void;
 }
@@ -55,8 +57,15 @@ interface SessionOptions {
 type Topic = (verb: UplinkVerb | DownlinkVerb) => string;
 
 /** Checks what comes and hands it on; keeps the receipts of commands until they are persisted. */
-function createInbox({ ports, dispatch }: Pick<SessionOptions, 'ports' | 'dispatch'>, topic: Topic) {
+function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: Topic) {
   const { log, verifier } = ports;
+  const { accountID, deviceID } = config;
+  const configs = createConfigInbox({
+    verifier,
+    log,
+    mine: { accountID, deviceID, boot },
+    onConfig: (received) => dispatch({ kind: 'config', received }),
+  });
   const receipts = new Map<number, () => void>();
   let nextReceipt = 1;
   const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
@@ -101,6 +110,7 @@ function createInbox({ ports, dispatch }: Pick<SessionOptions, 'ports' | 'dispat
       if (name === topic('commands')) return takeCommand(payload, acknowledge);
       acknowledge();
       if (name === topic('welcome')) return takeWelcome(payload);
+      if (name === topic('config')) return configs.take(text(payload));
       const ack = name === topic('ack') ? decodeAck(payload) : null;
       if (ack !== null) dispatch({ kind: 'ack', ack });
     },
@@ -134,7 +144,7 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       ...(broker.ca === undefined ? {} : { ca: broker.ca }),
     },
     async greet(link: MqttLink, hello: Hello): Promise<void> {
-      await link.subscribe([topic('welcome'), topic('ack'), topic('commands')]);
+      await link.subscribe([topic('welcome'), topic('ack'), topic('commands'), topic('config')]);
       void link.publish({ topic: topic('hello'), payload: encodeJsonMessage(hello), qos: 1 });
       void link.publish(presence('online'));
     },

@@ -7,10 +7,12 @@ import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, Signer } from '../src/ports.ts';
 import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands.ts';
+import { type ConfigRollout, createConfigRollout } from './config-rollout.ts';
+import { encodeZones } from './config-zones.ts';
 import { isSecret } from './device-secret.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
-import type { MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
+import type { Downlink, MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
 import { findCredential } from './store/credentials.ts';
 import { type DeviceRef, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
@@ -78,6 +80,7 @@ interface Parts {
   readonly commits: GroupCommit;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
+  readonly rollout: ConfigRollout;
   /** Hash that each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly hashes: WeakMap<DeviceRef, string>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -113,14 +116,20 @@ async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array):
 
 async function takeHello(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
   const hello = decodeHello(payload);
-  if (hello !== null) return parts.ledger.onHello(device, hello);
+  if (hello !== null) {
+    await parts.ledger.onHello(device, hello);
+    return parts.rollout.onHello(device, hello);
+  }
   const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
   if (outcome.kind === 'gone') throw new Error('the device was deleted');
 }
 
 async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
   const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
-  if (text === 'offline') return parts.ledger.onOffline(device);
+  if (text === 'offline') {
+    parts.rollout.onOffline(device);
+    return parts.ledger.onOffline(device);
+  }
   if (text === 'online') {
     await parts.commits.write([setHeartbeat(device.deviceNo, Math.round(parts.options.clock.utcMs()))]);
     return;
@@ -145,6 +154,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
     authenticate: (device, secret) => authenticate(parts, device, secret),
     onUplink: (device, message) => takeUplink(parts, device, message),
     onOffline: (device) => {
+      parts.rollout.onOffline(device);
       parts.ledger.onOffline(device).catch((thrown: unknown) => {
         log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
       });
@@ -185,13 +195,24 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     write: (batch) => commits.write(batch),
     close: () => db.close(),
   };
+  const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
+    (await parts.mqtt?.publish(device, message)) ?? false;
   const ledger = createCommandLedger({
     db: grouped,
     clock,
     entropy,
     signer,
     log,
-    publish: async (device, message) => (await parts.mqtt?.publish(device, message)) ?? false,
+    publish,
+  });
+  const rollout = createConfigRollout({
+    db: grouped,
+    clock,
+    log,
+    signer,
+    encodeZones,
+    lagMs: () => commits.lagMs(),
+    publish,
   });
   const ingest = createIngest({
     db,
@@ -200,6 +221,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     log,
     onCommitted: (committed) => {
       ledger.onCommitted(committed);
+      rollout.onCommitted(committed);
       for (const listener of parts.listeners) listener(committed);
     },
   });
@@ -208,12 +230,14 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     commits,
     ingest,
     ledger,
+    rollout,
     hashes: new WeakMap(),
     listeners: new Set(),
     mqtt: null,
   };
   const closeStore = async (): Promise<void> => {
     await ingest.close();
+    await rollout.close();
     await ledger.close();
     await commits.close();
   };

@@ -14,7 +14,8 @@ import {
 import type { Clock, Database, Log, Signer } from '../src/ports.ts';
 import type { Downlink } from './mqtt-server.ts';
 import { type CommandRow, recordSending } from './store/commands.ts';
-import { type DeviceRef, findDevice } from './store/devices.ts';
+import { readDeviceConfig } from './store/device-configs.ts';
+import type { DeviceRef } from './store/devices.ts';
 import type { MessageRow } from './store/messages.ts';
 import { selectUpTo } from './store/projections.ts';
 import { numberOf } from './store/row.ts';
@@ -136,7 +137,7 @@ export function createSender(options: SenderOptions): CommandSender {
     async welcome(device: DeviceRef, hello: Hello): Promise<void> {
       const { accountID, deviceID, deviceNo } = device;
       const [row] = await db.read(selectUpTo(deviceNo, hello.boot));
-      const known = await findDevice(db, device);
+      const config = await readDeviceConfig(db, deviceNo);
       const welcome: Welcome = {
         accountID,
         deviceID,
@@ -144,7 +145,7 @@ export function createSender(options: SenderOptions): CommandSender {
         nonce: hello.nonce,
         serverTimeMs: Math.round(clock.utcMs()),
         upTo: row === undefined ? 0 : numberOf(row, 'up_to'),
-        configVersion: known?.configVersion ?? 0,
+        configVersion: config.version,
       };
       await publish(device, { verb: 'welcome', payload: signed(welcome, signedTypes.welcome), qos: 1 });
     },

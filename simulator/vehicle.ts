@@ -1,6 +1,6 @@
 // One virtual vehicle: the real agent on simulated hardware. No product code is bypassed: what is simulated is at the
 // far end of two serial cables, the disk and the clock are given, and the truth is noted beside the agent, not in it.
-import { type Agent, type AgentPorts, createAgent } from '../agent/agent.ts';
+import { type Agent, type AgentPorts, createAgent, createMemorySlots } from '../agent/agent.ts';
 import type { AgentConfig } from '../agent/config.ts';
 import type {
   Cancel,
@@ -190,6 +190,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     openMqttLink: options.openMqttLink,
     verifier: options.verifier,
     supervisor: noSupervisor,
+    configSlots: createMemorySlots(),
     openOutbox: (boot, bootMonoMs) => options.openOutbox(clock, boot, bootMonoMs),
   }).catch((error: unknown) => {
     hardware.close();

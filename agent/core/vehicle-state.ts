@@ -14,6 +14,8 @@ import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
 import type { CommandRecord, EventDraft } from './command-record.ts';
+import type { SlotName } from './config-record.ts';
+import type { ConfigState } from './config-types.ts';
 import type { Traffic } from './data-budget.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
@@ -28,6 +30,7 @@ import type { PortOptions, PortState } from './port.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
+import type { ReceivedConfig } from './vehicle-config.ts';
 import type { ZoneRecord } from './zones/zone-record.ts';
 import { presentZone, type VehicleZones } from './zones/zone-state.ts';
 
@@ -61,6 +64,7 @@ export type PortName = 'board' | 'gnss';
 export interface VehicleState {
   /** What holds now: the installer's, with the signed configuration laid over them. */
   readonly settings: Settings;
+  readonly config: ConfigState;
   readonly time: TimeState;
   readonly ports: Readonly<Record<PortName, PortState>>;
   readonly board: BoardState;
@@ -112,7 +116,13 @@ export type VehicleEvent =
   | { readonly kind: 'failed' | 'down'; readonly port: PortName; readonly reason: string }
   | { readonly kind: 'bytes'; readonly port: PortName; readonly bytes: Uint8Array }
   /** `durable` false: the disk does not take it; it is kept and tried again. */
-  | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
+  | {
+      readonly kind: 'committed';
+      readonly token: string;
+      readonly durable: boolean;
+      /** Numbers of the commit's events in this boot, in their order. */
+      readonly seqs?: readonly number[];
+    }
   | { readonly kind: 'delivery'; readonly input: DeliveryInput }
   | { readonly kind: 'network'; readonly isRoaming: boolean }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
@@ -121,7 +131,10 @@ export type VehicleEvent =
   | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
   /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
   | { readonly kind: 'firmware'; readonly body: FirmwareBody }
-  | { readonly kind: 'message'; readonly body: MessageBody };
+  | { readonly kind: 'message'; readonly body: MessageBody }
+  | { readonly kind: 'config'; readonly received: ReceivedConfig }
+  /** `fault` null: it is durable. */
+  | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null };
 
 export interface Commit {
   readonly kind: 'commit';
@@ -141,6 +154,7 @@ export type VehicleEffect =
   | { readonly kind: 'writePort'; readonly port: PortName; readonly bytes: Uint8Array }
   | Commit
   | { readonly kind: 'acknowledge'; readonly receipt: number }
+  | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
   | {

@@ -6,6 +6,7 @@ import type { Hello, Welcome } from '../../src/core/wire.ts';
 import { createBoard } from './board.ts';
 import { createCommandsState } from './command-draft.ts';
 import { type CommandRecord } from './command-record.ts';
+import { noSlots, type SlotFiles } from './config-record.ts';
 import { createDelivery, type DeliveryInput, deliveryWakeMs, stepDelivery } from './delivery.ts';
 import { createEpochState, epochDeadline } from './epochs.ts';
 import { createSpeedState } from './evidence.ts';
@@ -18,6 +19,17 @@ import { createPort, type PortInput, type PortOptions, portWakeMs, stepPort } fr
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
+import {
+  beginConfig,
+  configHello,
+  isConfigToken,
+  noteConfigAck,
+  noteConfigStored,
+  noteSlot,
+  startVehicleConfig,
+  takeConfig,
+  watchConfig,
+} from './vehicle-config.ts';
 import { feedBoard, guardOrders, lookAround, noteCommitted, takeCommand } from './vehicle-control.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
@@ -72,14 +84,17 @@ export function createVehicle(
     readonly inbox?: InboxRecord;
     /** What was kept of the geozones; the zones themselves come by `applyZones`. */
     readonly zones?: unknown;
+    readonly slots?: SlotFiles;
     readonly connectDelayMs: number;
   },
 ): VehicleState {
   const { now, memory } = given;
   const { monoMs } = now;
   const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs: config.earliestUtcMs });
+  const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
   return {
-    settings: config.settings,
+    settings: started.settings,
+    config: started.state,
     time: offerSystemTime(time, now),
     ports: { board: createPort(monoMs), gnss: createPort(monoMs) },
     board: createBoard(config.profile),
@@ -104,7 +119,7 @@ export function createVehicle(
     delivery: createDelivery(monoMs, { firstDelayMs: given.connectDelayMs, traffic: memory.traffic }),
     pending: [],
     pendingSinceMs: monoMs,
-    heartbeatMs: monoMs + config.settings.reporting.heartbeatS * 1000,
+    heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
     tickMs: monoMs,
     fixes: 0,
     isStopping: false,
@@ -209,6 +224,7 @@ function passTime(work: Work): void {
     watchFuel(work, 'unknown');
     put(work, { tickMs: monoMs + vehicleLimits.tickMs, time: offerSystemTime(work.state.time, work.now) });
     lookAround(work);
+    watchConfig(work);
   }
 }
 
@@ -217,6 +233,7 @@ function react(work: Work, event: VehicleEvent): void {
     case 'start': {
       const attributes = { agentVersion: work.config.agentVersion, board: work.config.profile.name };
       record(work, { statusCode: statusCodes.INITIALIZED.code, attributes });
+      beginConfig(work);
       break;
     }
     case 'time':
@@ -238,7 +255,8 @@ function react(work: Work, event: VehicleEvent): void {
       takeBytes(work, event.port, event.bytes);
       break;
     case 'committed':
-      noteCommitted(work, event.token, event.durable);
+      if (isConfigToken(event.token)) noteConfigStored(work, event);
+      else noteCommitted(work, event.token, event.durable);
       break;
     case 'delivery':
       deliver(work, event.input);
@@ -251,6 +269,7 @@ function react(work: Work, event: VehicleEvent): void {
       break;
     case 'ack':
       deliver(work, { kind: 'ack', ack: event.ack });
+      noteConfigAck(work, event.ack);
       break;
     case 'command':
       takeCommand(work, event.body, event.receipt);
@@ -260,6 +279,12 @@ function react(work: Work, event: VehicleEvent): void {
       break;
     case 'message':
       takeMessage(work, event.body);
+      break;
+    case 'config':
+      takeConfig(work, event.received);
+      break;
+    case 'slotWritten':
+      noteSlot(work, event.slot, event.fault);
       break;
   }
 }
@@ -309,7 +334,7 @@ export function helloOf(state: VehicleState, config: VehicleConfig, nonce: strin
     agentVersion: config.agentVersion,
     features: featureNames.filter((name) => config.profile.relays[name] !== undefined),
     sensors: [...Object.keys(config.profile.inputs), ...Object.keys(config.profile.analogs)],
-    configVersion: 0,
+    ...configHello(state),
     commandCounter: state.commands.record.counter,
     timeQuality: bestOrigin(state.time)?.quality ?? 'none',
   };

@@ -17,6 +17,7 @@ import { deviceSettingOperations } from './devices/device-settings.ts';
 import { deviceOperations } from './devices/devices.ts';
 import { diagnosticOperations } from './devices/diagnostics.ts';
 import { passengerOperations } from './devices/passengers.ts';
+import { vehicleSettingOperations } from './devices/vehicle-settings.ts';
 import { eventOperations } from './events/events.ts';
 import { exportOperations } from './events/exports.ts';
 import { liveOperations } from './events/live.ts';
@@ -64,6 +65,7 @@ export const operations: readonly Operation[] = checked([
   ...deviceImportOperations,
   ...addressOperations,
   ...passengerOperations,
+  ...vehicleSettingOperations,
   ...geozoneOperations,
   ...geozoneQueryOperations,
   ...routeOperations,

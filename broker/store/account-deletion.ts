@@ -20,6 +20,7 @@ export const accountTables: readonly (readonly [table: string, key: string])[] =
   ['notification_rules', 'rule_no'],
   ['routes', 'route_no'],
   ['geozones', 'account_id, geozone_id'],
+  ['account_configs', 'account_id'],
   ['group_users', 'account_id, user_id, group_no'],
   ['device_groups', 'group_no'],
   ['users', 'account_id, user_id'],

@@ -3,6 +3,7 @@
 import type { Migration } from '../../src/migrate.ts';
 import { accountMigrations } from './migrations/accounts.ts';
 import { commandMigrations } from './migrations/commands.ts';
+import { configMigrations } from './migrations/configs.ts';
 import { deviceMigrations } from './migrations/devices.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { geozoneMigrations } from './migrations/geozones.ts';
@@ -21,4 +22,5 @@ export const migrations: readonly Migration[] = [
   ...notificationMigrations,
   ...requestMigrations,
   ...liveMigrations,
+  ...configMigrations,
 ];

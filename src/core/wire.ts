@@ -1,6 +1,7 @@
 // What travels on each topic of wire protocol version 1, encoded and decoded. Events: protobuf or JSON, told apart by
 // the first byte. Everything else is JSON. Decoders never throw; signed messages are checked before they come here.
 
+import type { ConfigPart } from './config-message.ts';
 import { eventLimits, type FeatureName, type FeatureState, featureNames } from './event.ts';
 import { decodeJson } from './event-json.ts';
 import { type Decoded, decodeProtobuf } from './event-protobuf.ts';
@@ -25,7 +26,10 @@ export interface Hello {
   readonly agentVersion: string;
   readonly features: readonly FeatureName[];
   readonly sensors: readonly string[];
+  /** Version of the configuration that holds now, be it on trial; 0: the installer's file alone. */
   readonly configVersion: number;
+  /** SHA-256 of its content; absent with version 0. */
+  readonly configSha256?: string;
   /** Counter of the last command envelope accepted. */
   readonly commandCounter: number;
   readonly timeQuality: string;
@@ -113,6 +117,7 @@ export const signedTypes = {
   command: 'fleetward-command-1',
   firmware: 'fleetward-firmware-1',
   message: 'fleetward-message-1',
+  config: 'fleetward-config-1',
 } as const;
 
 /** Characters of a text that people write to a vehicle. */
@@ -120,7 +125,8 @@ export const messageTextMost = 500;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-function parseObject(bytes: Uint8Array): JsonObject | null {
+/** The JSON object in `bytes`; null when they hold anything else. */
+export function parseObject(bytes: Uint8Array): JsonObject | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -131,14 +137,16 @@ function parseObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
-const isText = (value: unknown, most: number): value is string =>
+export const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most;
-const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+export const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const sha256Pattern = /^[0-9a-f]{64}$/;
 
 /** JSON bytes of a message that has no other encoding. */
 export function encodeJsonMessage(
-  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody,
+  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody | ConfigPart,
 ): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }
@@ -160,7 +168,19 @@ export function decodeHello(payload: Uint8Array): Hello | null {
   if (!isCount(configVersion) || !isCount(commandCounter) || features === null || sensors === null)
     return null;
   const known = featureNames.filter((name) => features.includes(name));
-  return { boot, nonce, agentVersion, features: known, sensors, configVersion, commandCounter, timeQuality };
+  const { configSha256 } = value;
+  const config = isText(configSha256, 64) && sha256Pattern.test(configSha256) ? { configSha256 } : {};
+  return {
+    boot,
+    nonce,
+    agentVersion,
+    features: known,
+    sensors,
+    configVersion,
+    ...config,
+    commandCounter,
+    timeQuality,
+  };
 }
 
 /** Null when the (verified) payload is not a welcome. */
@@ -218,8 +238,6 @@ export function decodeCommand(payload: Uint8Array): CommandBody | null {
     cancel,
   };
 }
-
-const sha256Pattern = /^[0-9a-f]{64}$/;
 
 function firmwareContent({ version, url, sha256 }: JsonObject): FirmwareContent | null {
   if (!isText(version, 64) || !isText(url, 1000) || !isText(sha256, 64)) return null;

@@ -1,6 +1,8 @@
 // The far end of MQTT on a virtual clock: the broker's real ingest and command ledger over a real SQLite, and a network
 // in memory that delays, breaks and goes half-open as told. Only the MQTT packets themselves are left out.
 import { type CommandLedger, createCommandLedger } from '../../broker/commands.ts';
+import { type ConfigRollout, createConfigRollout } from '../../broker/config-rollout.ts';
+import { encodeZones } from '../../broker/config-zones.ts';
 import { createGroupCommit } from '../../broker/group-commit.ts';
 import { createIngest, type Ingest } from '../../broker/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
@@ -19,6 +21,8 @@ export interface Network {
   /** What is sent either way vanishes, and nobody is told. */
   isHalfOpen: boolean;
   latencyMs: number;
+  /** Acknowledgements of events get lost, and nothing else. */
+  isAckLost: boolean;
 }
 
 export interface VirtualBroker {
@@ -49,6 +53,7 @@ interface Process {
   readonly life: Life;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
+  readonly rollout: ConfigRollout;
 }
 
 const keepaliveMost = 1.5;
@@ -76,7 +81,7 @@ export async function createVirtualBroker(options: {
   const device: DeviceRef = await addDevice(db, 'acme', 'truck-1');
   const key = generateSigningKey();
   const signer = createSigner(key.privatePem);
-  const network: Network = { isUp: true, isHalfOpen: false, latencyMs: 20 };
+  const network: Network = { isUp: true, isHalfOpen: false, latencyMs: 20, isAckLost: false };
   const envelopes: MqttMessage[] = [];
   let connection: Connection | null = null;
   let server: Process | null = null;
@@ -84,8 +89,10 @@ export async function createVirtualBroker(options: {
   const publish = async (_device: DeviceRef, message: Downlink): Promise<boolean> => {
     const topic = formatTopic(device, message.verb);
     if (connection === null || !connection.topics.has(topic)) return false;
+    if (message.verb === 'ack' && network.isAckLost) return true;
     const sent: MqttMessage = { topic, payload: message.payload, qos: message.qos };
-    if (message.verb === 'commands') envelopes.splice(0, envelopes.push(sent) - envelopesKept);
+    if (message.verb !== 'welcome' && message.verb !== 'ack')
+      envelopes.splice(0, envelopes.push(sent) - envelopesKept);
     connection.toVehicle(sent);
     return true;
   };
@@ -103,9 +110,21 @@ export async function createVirtualBroker(options: {
       commits,
       clock: own,
       log,
-      onCommitted: (committed) => ledger.onCommitted(committed),
+      onCommitted(committed) {
+        ledger.onCommitted(committed);
+        rollout.onCommitted(committed);
+      },
     });
-    server = { life, ingest, ledger };
+    const rollout = createConfigRollout({
+      db: grouped,
+      clock: own,
+      log,
+      signer,
+      encodeZones,
+      lagMs: () => commits.lagMs(),
+      publish: guarded,
+    });
+    server = { life, ingest, ledger, rollout };
   };
 
   const takeUplink = async (of: Process, message: MqttMessage): Promise<void> => {
@@ -116,7 +135,9 @@ export async function createVirtualBroker(options: {
       await publish(device, { verb: 'ack', payload: encodeJsonMessage(outcome.ack), qos: 0 });
     } else if (message.topic === formatTopic(device, 'hello')) {
       const hello = decodeHello(message.payload);
-      if (hello !== null) await of.ledger.onHello(device, hello);
+      if (hello === null) return;
+      await of.ledger.onHello(device, hello);
+      of.rollout.onHello(device, hello);
     }
   };
 
@@ -125,7 +146,9 @@ export async function createVirtualBroker(options: {
     connection = null;
     if (last === null) return;
     last.end(reason);
-    if (server?.life.isAlive === true) void server.ledger.onOffline(device).catch(() => undefined);
+    if (server?.life.isAlive !== true) return;
+    server.rollout.onOffline(device);
+    void server.ledger.onOffline(device).catch(() => undefined);
   };
 
   const openMqttLink: OpenMqttLink = (linkOptions, handlers): MqttLink => {

@@ -2,6 +2,7 @@
 // simulated from a single seed. It notes every breach of an invariant against the truth and stops at none.
 import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardSettings } from '../../agent/config.ts';
+import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
 import { type BoardProfile } from '../../agent/core/board-profile.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import { type Board, createBoard, noBoardFaults } from '../../simulator/board.ts';
@@ -49,6 +50,8 @@ export interface Fleet {
   readonly disk: VirtualDisk;
   readonly broker: VirtualBroker;
   readonly truth: Truth;
+  /** What the agent has written; it outlives the agent. */
+  readonly slots: ConfigStore;
   /** What the receiver sends instead of the truth. */
   readonly gnssLies: { mode: 'none' | 'frozen' | 'repeats'; pinnedMs: number };
   agent(): Agent | null;
@@ -195,6 +198,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   const { motion: _motion, ...inputs } = profile.inputs;
   const config = configOf(hasMotionSensor ? profile : { ...profile, inputs });
   const boots = entropy.stream('agents');
+  const slots = createMemorySlots();
   let life: Life = { isAlive: false };
   let agent: Agent | null = null;
   let ownClock: WrongClock | null = null;
@@ -232,6 +236,14 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
         }),
       verifier: broker.verifier,
       supervisor: idleSupervisor,
+      configSlots: {
+        read: () => slots.read(),
+        // A dead agent writes nothing and hears of nothing.
+        write: async (slot, bytes) => {
+          if (mine.isAlive) await slots.write(slot, bytes);
+          if (!mine.isAlive) await new Promise(() => undefined);
+        },
+      },
       openOutbox: async (bootId, bootMonoMs) => {
         const outbox = await openOutbox({
           path: ':memory:',
@@ -256,6 +268,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
     disk,
     broker,
     truth,
+    slots,
     agent: () => agent,
     agentClock: () => (life.isAlive ? ownClock : null),
     startAgent,
@@ -293,6 +306,6 @@ export function heal(fleet: Fleet): void {
   gnss.setSpoof(null);
   gnssLies.mode = 'none';
   Object.assign(disk.wear, { slowestMs: 5, isFailing: false, failures: 0 });
-  Object.assign(broker.network, { isUp: true, isHalfOpen: false, latencyMs: 20 });
+  Object.assign(broker.network, { isUp: true, isHalfOpen: false, latencyMs: 20, isAckLost: false });
   if (broker.ledger() === null) broker.start();
 }

@@ -19,6 +19,8 @@ import {
   maySwitch,
   updateGeozone,
 } from '../../store/geozones.ts';
+import { touchConfigs } from '../../store/vehicle-settings.ts';
+import { needRoomForZone } from '../devices/vehicle-config-room.ts';
 import { type ApiServices, operation } from '../operation.ts';
 import { envelope, ok } from '../shapes.ts';
 import { type Doer, trail } from '../trail.ts';
@@ -65,6 +67,7 @@ async function saveGeozone(
     const known = await findGeozone(services.db, key);
     if (known === null && !mayCreate) throw unknownZone(id);
     const content = geozoneAfter(known ?? newGeozone, body);
+    await needRoomForZone(services, key.accountID, { geozoneID: id, ...content, version: 0 });
     const write = { key, content, box: zoneBox(content.zone), atMs: Math.round(services.clock.utcMs()) };
     const action = known === null ? 'geozone.create' : 'geozone.update';
     const isStill = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
@@ -74,6 +77,7 @@ async function saveGeozone(
       lockAccount(key.accountID),
       trail(services, doer, { action, object: id, detail: sent, onlyIf }),
       known === null ? insertGeozone(write) : updateGeozone(write, known.version),
+      touchConfigs(key.accountID, write.atMs),
     ]);
     if ((change?.changes ?? 0) > 0) return viewGeozone({ geozoneID: id, ...content }, doer.caller);
     await needTwo(services, key.accountID, content.switches);
@@ -185,6 +189,7 @@ answers 404, so a repeated call does too.`,
     const [, change] = await services.db.write([
       trail(services, { caller, source }, deed),
       deleteGeozone(key),
+      touchConfigs(key.accountID, Math.round(services.clock.utcMs())),
     ]);
     if ((change?.changes ?? 0) === 0) throw unknownZone(body.geozoneID);
     return ok;

@@ -1,0 +1,44 @@
+// Which values of a vehicle come from the broker's configuration, read from the slots on disk: for `status` and
+// `config show --origin`, beside a running agent too. It changes nothing.
+import { readConfigContent } from '../src/core/config-content.ts';
+import type { Settings } from '../src/core/settings/settings.ts';
+import type { ConfigStore } from './config-store.ts';
+import { activeRecord } from './core/config-slots.ts';
+import { startConfig } from './core/config-start.ts';
+import { decodeZones } from './core/config-zones.ts';
+
+export interface RemoteConfig {
+  /** 0: the installer's file alone. */
+  readonly version: number;
+  /** Version that is on trial and not yet confirmed; null when none is. */
+  readonly onTrial: number | null;
+  /** The settings that a start of the agent would begin with. */
+  readonly settings: Settings;
+  /** `table.member` of every value that comes from the configuration. */
+  readonly chosen: readonly string[];
+  readonly zoneCount: number;
+  /** Slots that cannot be used, in words. */
+  readonly faults: readonly string[];
+}
+
+/** @param base the installer's settings. Never rejects. */
+export async function readRemoteConfig(store: ConfigStore, base: Settings): Promise<RemoteConfig> {
+  const given = { nowMs: 0, base, decodeZones };
+  const { state, settings } = startConfig(await store.read(), given);
+  const record = activeRecord(state);
+  const content = record === null ? null : readConfigContent(record.content, given);
+  const tried = [state.slots.a, state.slots.b].find((slot) => slot?.state === 'trial');
+  const isKnown = content?.kind === 'ok';
+  return {
+    version: record?.version ?? 0,
+    onTrial: tried?.version ?? null,
+    settings,
+    chosen: isKnown ? content.chosen : [],
+    zoneCount: isKnown ? content.zones.length : 0,
+    faults: state.atStart.flatMap((effect) =>
+      effect.kind === 'log' && effect.event === 'configuration slot cannot be used'
+        ? [`slot ${String(effect.fields['slot'])}: ${String(effect.fields['reason'])}`]
+        : [],
+    ),
+  };
+}

@@ -1,0 +1,95 @@
+// Where the two slots of the configuration are kept: files beside the outbox, each written whole, flushed and renamed, with
+// its SHA-256 inside; or in memory for a simulated vehicle. A write is there completely or not at all, whatever happens.
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../src/core/errors.ts';
+import { noSlots, type SlotFile, type SlotFiles, type SlotName } from './core/config-record.ts';
+
+export interface ConfigStore {
+  /** Never rejects: a slot that cannot be read is damaged, with the reason in words. */
+  read(): Promise<SlotFiles>;
+  /** Resolves when the slot is durable. Rejects when it may not be; then it is as before, or new, never something else. */
+  write(slot: SlotName, bytes: Uint8Array): Promise<void>;
+}
+
+/** A slot that is longer than this was not written by us. */
+const bytesMost = 8 * 1024 * 1024;
+
+const head = '{"sha256":"';
+const middle = '","slot":';
+const tail = '}\n';
+const hashDigits = 64;
+const payloadAt = head.length + hashDigits + middle.length;
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The file of a slot: JSON, whose checksum stands at a fixed place before what it covers. */
+function frame(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${head}${hashOf(bytes)}${middle}`), bytes, Buffer.from(tail)]);
+}
+
+function unframe(file: Buffer): SlotFile {
+  const bytes = file.subarray(payloadAt, Math.max(payloadAt, file.length - tail.length));
+  const isWhole = file.equals(frame(bytes));
+  return isWhole
+    ? { kind: 'sound', bytes: new Uint8Array(bytes) }
+    : { kind: 'damaged', reason: 'its checksum does not fit' };
+}
+
+async function readSlot(path: string): Promise<SlotFile> {
+  try {
+    const { size } = await stat(path);
+    if (size > bytesMost) return { kind: 'damaged', reason: `it is longer than ${bytesMost} bytes` };
+    return unframe(await readFile(path));
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return { kind: 'absent' };
+    return { kind: 'damaged', reason: messageOf(thrown) };
+  }
+}
+
+async function withFile(
+  opened: Promise<FileHandle>,
+  work: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await opened;
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+const slotPath = (folder: string, slot: SlotName): string => join(folder, `config-${slot}.json`);
+
+/** Two files in a folder that is there and ours to write, that of the outbox. */
+export function createConfigFiles(folder: string): ConfigStore {
+  return {
+    async read() {
+      const [a, b] = await Promise.all([readSlot(slotPath(folder, 'a')), readSlot(slotPath(folder, 'b'))]);
+      return { a, b };
+    },
+    async write(slot, bytes) {
+      const path = slotPath(folder, slot);
+      const fresh = `${path}.new`;
+      await withFile(open(fresh, 'w', 0o600), async (file) => {
+        await file.writeFile(frame(bytes));
+        await file.sync();
+      });
+      await rename(fresh, path);
+      // Without it a power cut could take the name back.
+      await withFile(open(folder, 'r'), (of) => of.sync());
+    },
+  };
+}
+
+/** Slots that live as long as this object: for simulated vehicles. */
+export function createMemorySlots(): ConfigStore {
+  let files: SlotFiles = noSlots;
+  return {
+    read: async () => files,
+    async write(slot, bytes) {
+      files = { ...files, [slot]: { kind: 'sound', bytes } };
+    },
+  };
+}
