@@ -1,25 +1,35 @@
-// The outbox's files: whether they can be trusted, setting them aside whole, and opening a database on them with its
-// space divided between file and write-ahead log. Never deletes the newest evidence, never falls back to memory.
+// The outbox's files: whether they can be trusted, and opening a database on them with its space divided between file and
+// write-ahead log. Never falls back to memory.
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   openSync,
-  readdirSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { AppError, messageOf } from '../src/core/errors.ts';
-import { hexId } from '../src/core/ids.ts';
 import { migrate } from '../src/migrate.ts';
 import type { Clock, Database, Entropy } from '../src/ports.ts';
 import { decodeRow, seqOf, stateSum } from './core/outbox-row.ts';
 import { pageBytes, walFault } from './core/page-carving.ts';
-import { noteKeys, notes, outboxMigrations, priorities, readStateRows, rows } from './outbox-schema.ts';
+import { evidenceOf, syncFolder } from './outbox-evidence.ts';
+import { giveReserve, inMemory, reservePath } from './outbox-reserve.ts';
+import {
+  noteKeys,
+  notes,
+  outboxMigrations,
+  outboxTables,
+  priorities,
+  readStateRows,
+  rows,
+  tableNames,
+} from './outbox-schema.ts';
 
 /** Opens a database of 1 KiB pages; the agent passes `openSqlite`. Rejects or throws an AppError. */
 export type OpenDatabase = (file: {
@@ -31,10 +41,6 @@ export const maxBytesLeast = 1024 * 1024;
 /** What lies beside the database file at most: log, its index, and the log's growth within one transaction. */
 const logShare = 0.25;
 const logMostBytes = 2 * 1024 * 1024;
-const evidenceMost = 2;
-
-/** No files: for simulated vehicles, whose disk is the simulator's business. */
-export const inMemory = ':memory:';
 
 /** How `maxBytes` is divided. */
 export function spaceOf(maxBytes: number): {
@@ -80,6 +86,8 @@ function firstBytes(path: string): Buffer {
   }
 }
 
+const pageSizeFault = 'the page size is not 1024';
+
 /** What the raw files show before SQLite touches (and perhaps repairs) them. Cost does not grow with the backlog. */
 function rawFault(path: string): string | null {
   if (!existsSync(path)) {
@@ -89,7 +97,7 @@ function rawFault(path: string): string | null {
   const head = firstBytes(path);
   if (head.length < 100 || head.subarray(0, 15).toString('latin1') !== 'SQLite format 3')
     return 'the header is damaged';
-  if (head.readUInt16BE(16) !== pageBytes) return 'the page size is not 1024';
+  if (head.readUInt16BE(16) !== pageBytes) return pageSizeFault;
   const wal = existsSync(`${path}-wal`) ? readFileSync(`${path}-wal`) : new Uint8Array();
   // A checkpoint may have been cut short, so the file may lack pages that the log still has.
   if (wal.length === 0 && sizeOf(path) < head.readUInt32BE(28) * pageBytes) return 'the file is cut short';
@@ -133,29 +141,6 @@ export async function emptyLog(database: Database): Promise<void> {
   }
 }
 
-const reservePath = (path: string): string => `${path}-reserve`;
-
-/** Sets space aside for the day others fill the disk: without it not even a deletion could be written then. */
-export function takeReserve(file: { readonly path: string; readonly maxBytes: number }): boolean {
-  if (file.path === inMemory) return true;
-  const bytes = spaceOf(file.maxBytes).logBytes;
-  if (sizeOf(reservePath(file.path)) === bytes) return true;
-  try {
-    writeFileSync(reservePath(file.path), new Uint8Array(bytes));
-    return true;
-  } catch {
-    giveReserve(file.path);
-    return false;
-  }
-}
-
-/** Gives that space back to the disk; false when there was none. */
-export function giveReserve(path: string): boolean {
-  if (path === inMemory || !existsSync(reservePath(path))) return false;
-  rmSync(reservePath(path), { force: true });
-  return true;
-}
-
 export interface FileOptions {
   readonly path: string;
   readonly maxBytes: number;
@@ -174,18 +159,52 @@ function logIsMissing(path: string, kept: ReadonlyMap<string, string>, hadLog: b
 }
 
 /**
- * Opens and checks the file, creating it when there is none (`isNew`: it was just set aside). A fault is a value; what no replacement would cure
- * (rights, missing folder, disk, a newer version's file) rejects.
+ * Makes a new file under another name and gives it its own when it is whole, so that a file that a power cut left half
+ * made is never there, and whatever is there and not sound was damaged.
+ */
+async function createFile({ path, maxBytes, openDatabase }: FileOptions): Promise<void> {
+  const fresh = `${path}.new`;
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(fresh + suffix, { force: true });
+  const database = await openDatabase({ path: fresh, maxBytes: spaceOf(maxBytes).databaseBytes });
+  try {
+    await migrate(database, outboxMigrations);
+  } finally {
+    // Closing moves the log into the file, syncs it and removes the log.
+    await database.close();
+  }
+  renameSync(fresh, path);
+  syncFolder(path);
+}
+
+/** Another page size is a damaged header or somebody else's database; in doubt it is ours, damaged. */
+async function refuseForeign({ path, maxBytes, openDatabase }: FileOptions): Promise<void> {
+  let database: Database | null = null;
+  try {
+    database = await openDatabase({ path, maxBytes });
+    await assertOurs(database, path);
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'config') throw thrown;
+  } finally {
+    await database?.close();
+  }
+}
+
+/**
+ * Opens and checks the file, creating it when there is none (`isNew`: it was just set aside). A fault is a value; what no
+ * replacement would cure (rights, missing folder, disk, another program's or a newer version's file) rejects.
  */
 export async function openFile(options: FileOptions, isNew = false): Promise<OpenedFile> {
   const { path } = options;
   assertUsable(path);
   const fault = isNew || path === inMemory ? null : rawFault(path);
+  if (fault === pageSizeFault) await refuseForeign(options);
   if (fault !== null) return { ok: false, fault };
   const hadLog = existsSync(`${path}-wal`);
   let database: Database | null = null;
   try {
+    if (path !== inMemory && !existsSync(path)) await createFile(options);
     database = await options.openDatabase({ path, maxBytes: spaceOf(options.maxBytes).databaseBytes });
+    await assertOurs(database, path);
     await configure(database, options.maxBytes);
     await migrate(database, outboxMigrations);
     const kept = new Map(
@@ -200,62 +219,76 @@ export async function openFile(options: FileOptions, isNew = false): Promise<Ope
     await checkpoint(database);
     return { ok: true, database, notes: kept };
   } catch (thrown) {
-    await database?.close();
-    if (isDamage(thrown)) return { ok: false, fault: messageOf(thrown) };
-    if (sqliteCode(thrown) === 'SQLITE_FULL' && giveReserve(path)) return openFile(options, isNew);
     // The tables are there by the migrations' record, so a statement that does not compile means a damaged schema.
-    if (sqliteCode(thrown) === 'SQLITE_ERROR') return { ok: false, fault: messageOf(thrown) };
+    const isDamaged = isDamage(thrown) || sqliteCode(thrown) === 'SQLITE_ERROR';
+    const isForeign = thrown instanceof AppError && thrown.code === 'config';
+    if (isDamaged || isForeign) await database?.close();
+    else if (database !== null) await closeFile(database);
+    if (isDamaged) return { ok: false, fault: messageOf(thrown) };
+    if (sqliteCode(thrown) === 'SQLITE_FULL' && giveReserve(path)) return openFile(options, isNew);
     throw thrown;
   }
 }
 
+function assertAccess(path: string, mode: number): void {
+  try {
+    accessSync(path, mode);
+  } catch (thrown) {
+    throw new AppError('storage', `${path}: this user may not read and write it: ${messageOf(thrown)}`, {
+      cause: thrown,
+      hint: `Give it to the user that the agent runs as (chown), and see that the file system is not read-only.`,
+    });
+  }
+}
+
 function assertUsable(path: string): void {
-  if (path === inMemory || existsSync(dirname(path))) return;
-  throw new AppError('storage', `${path}: the folder ${dirname(path)} does not exist`, {
-    hint: 'Create the folder and give it to the user that the agent runs as.',
+  if (path === inMemory) return;
+  if (!existsSync(dirname(path))) {
+    throw new AppError('storage', `${path}: the folder ${dirname(path)} does not exist`, {
+      hint: 'Create the folder and give it to the user that the agent runs as.',
+    });
+  }
+  assertAccess(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+    if (!existsSync(name)) continue;
+    if (!statSync(name).isFile()) {
+      throw new AppError('config', `${name} is not a file`, {
+        hint: 'Move it away, or name another file in storage.path.',
+      });
+    }
+    assertAccess(name, constants.R_OK | constants.W_OK);
+  }
+}
+
+/** A sound database that somebody else keeps at this path: it must not be touched, let alone set aside. */
+async function assertOurs(database: Database, path: string): Promise<void> {
+  const found = await database.read(tableNames);
+  const names = found.map((row) => String(row['name']));
+  if (names.length === 0 || names.some((name) => outboxTables.includes(name))) return;
+  throw new AppError('config', `${path} is a database of another program (it has the table ${names[0]})`, {
+    hint: 'Name another file in storage.path, or move that database away.',
   });
 }
 
-/** Marks the file as closed in good order; the caller closes the database next. */
-export async function markClosed(database: Database): Promise<void> {
-  await database.write([notes.remove(noteKeys.open)]);
-}
+/** Connections that must not be closed, held so that the garbage collector does not do it either. */
+const abandoned: Database[] = [];
+const closeTries = 3;
 
-/** Names of set-aside databases beside `path`, oldest first. */
-export function evidenceOf(path: string): readonly string[] {
-  const start = `${basename(path)}.damaged-`;
-  const isMain = (name: string): boolean =>
-    name.startsWith(start) && !name.endsWith('-wal') && !name.endsWith('-shm');
-  return readdirSync(dirname(path))
-    .filter(isMain)
-    .sort()
-    .map((name) => join(dirname(path), name));
-}
-
-/** Moves database, log and index aside together under one name, which it returns; keeps the two newest such sets. */
-export function setAside(options: FileOptions): string {
-  const stamp = new Date(options.clock.utcMs()).toISOString().replace(/[-:]|\.\d+/g, '');
-  const unfinished = existsSync(options.path) ? undefined : evidenceOf(options.path).at(-1);
-  const fresh = `${options.path}.damaged-${stamp}-${hexId(options.entropy.bytes(4))}`;
-  // A power cut may have come between two renames, or before the salvage began: then this goes on where that ended.
-  const target = unfinished ?? fresh;
-  try {
-    for (const suffix of ['', '-wal', '-shm']) {
-      if (existsSync(options.path + suffix)) renameSync(options.path + suffix, target + suffix);
+/**
+ * Closes the file and marks it as closed in good order. SQLite removes the write-ahead log when it closes, and a log that
+ * is gone without that mark counts as lost: where the mark cannot be written, the connection stays open until the process
+ * ends. False then.
+ */
+export async function closeFile(database: Database): Promise<boolean> {
+  for (let attempt = 0; attempt < closeTries; attempt++) {
+    try {
+      await database.write([notes.remove(noteKeys.open)]);
+      await database.close();
+      return true;
+    } catch {
+      // Tried again; what happens in the end is returned.
     }
-  } catch (thrown) {
-    throw new AppError(
-      'storage',
-      `${options.path}: a damaged database cannot be set aside: ${messageOf(thrown)}`,
-      {
-        cause: thrown,
-        hint: 'Check the rights on the folder and that the file system is not read-only.',
-      },
-    );
   }
-  const older = evidenceOf(options.path).filter((path) => path !== target);
-  for (const path of older.slice(0, Math.max(0, older.length - evidenceMost + 1))) {
-    for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true });
-  }
-  return target;
+  abandoned.push(database);
+  return false;
 }

@@ -1,6 +1,7 @@
 // The outbox's working parts: what is known in memory, writing rows, removing them, making room. Every function here
 // runs inside the outbox's single line of work, one at a time. Nothing leaves the disk except by an acknowledgement
 // or by an eviction that is counted in the same transaction.
+import { messageOf } from '../src/core/errors.ts';
 import type { FleetEvent } from '../src/core/event.ts';
 import type { Priority } from '../src/core/status-codes.ts';
 import type { Clock, Database, Log, Row, Statement, WriteResult } from '../src/ports.ts';
@@ -47,6 +48,8 @@ export interface Queue {
   nextSeq: number;
   /** A commit failed, and may yet have reached the disk. */
   isInDoubt: boolean;
+  /** Why the file is being replaced, while that has not succeeded. */
+  damage: string | null;
   classes: readonly [ClassState, ClassState, ClassState, ClassState];
   readonly boots: Map<number, Origin>;
   /** Acknowledged and not yet deleted. */
@@ -76,14 +79,22 @@ export function emptyClass(): ClassState {
   };
 }
 
-/** Runs a database call; damage replaces the file, and the call is made once more on the new one. */
+/** Times that damage must show in a row: a disk that misreads now and then must not cost a sound file. */
+const damageShows = 4;
+
+/**
+ * Runs a database call. Damage that stays replaces the file, and the call is made once more on the new one. A batch that
+ * failed has left nothing behind, so it may be made again.
+ */
 async function sound<T>(queue: Queue, work: (database: Database) => Promise<T>): Promise<T> {
-  try {
-    return await work(queue.database);
-  } catch (thrown) {
-    if (!isDamage(thrown)) throw thrown;
-    await queue.replace(thrown instanceof Error ? thrown.message : 'damaged');
-    return work(queue.database);
+  if (queue.damage !== null) await queue.replace(queue.damage);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work(queue.database);
+    } catch (thrown) {
+      if (!isDamage(thrown) || attempt === damageShows) throw thrown;
+      if (attempt === damageShows - 1) await queue.replace(messageOf(thrown));
+    }
   }
 }
 
@@ -119,22 +130,29 @@ export interface Removal {
   readonly range: IdRange;
 }
 
-/** Deletes ranges and writes `extra` in one commit; the counts follow. */
+/**
+ * Deletes ranges and writes `extra` in one commit; the counts follow. False, and nothing done, when the file turned out
+ * damaged and was replaced: in the new one the same row ids belong to other events.
+ */
 export async function remove(
   queue: Queue,
   removals: readonly Removal[],
   extra: readonly Statement[],
-): Promise<void> {
+): Promise<boolean> {
+  const { database } = queue;
   const parts = removals.flatMap(({ priority, range }) =>
     partsOf(queue, priority, range).map((part) => ({ priority, range: part })),
   );
-  const results = await commit(queue, () => [
-    ...parts.map(({ priority, range }) => rows.removeRange(priority, range)),
-    ...extra,
-  ]);
+  const results = await commit(queue, () =>
+    queue.database === database
+      ? [...parts.map(({ priority, range }) => rows.removeRange(priority, range)), ...extra]
+      : [],
+  );
+  if (queue.database !== database) return false;
   for (const [index, { priority, range }] of parts.entries()) {
     if (isWalked(queue, priority, range.to)) queue.classes[priority].count -= results[index]?.changes ?? 0;
   }
+  return true;
 }
 
 /** Deletes what was acknowledged. After a crash before this the rows are sent again, which is harmless. */

@@ -4,29 +4,74 @@ import { AppError } from '../src/core/errors.ts';
 import type { Row, Statement } from '../src/ports.ts';
 import { bootNumberMost, decodeRow, encodeRow, rowId, seqOf } from './core/outbox-row.ts';
 import type { CarvedRow } from './core/page-carving.ts';
-import { evidenceOf, type FileOptions, type OpenedFile, openFile, setAside } from './outbox-file.ts';
+import {
+  endIntent,
+  evidenceOf,
+  evidencePath,
+  isSetAside,
+  pruneEvidence,
+  readIntent,
+  setAside,
+} from './outbox-evidence.ts';
+import { closeFile, type FileOptions, type OpenedFile, openFile } from './outbox-file.ts';
 import { commit, dropsOf, type NewRow, noteDrops, type Queue, readRows, remove } from './outbox-queue.ts';
 import { createCarving, type Remains, readRemains } from './outbox-rescue.ts';
+import { inMemory } from './outbox-reserve.ts';
 import { boots, drops, noteKeys, notes, priorities, rows } from './outbox-schema.ts';
 import { restore } from './outbox-space.ts';
 
 /** Boot number of the run that puts a new file into place; salvaged boots get the numbers below. */
 export const replacedBootNumber = 1_000_000;
 
+/** Evidence that is to be salvaged, and below which row ids per class all was acknowledged long ago. */
+interface RescuePlan {
+  /** Name of the set-aside file, without its folder. */
+  readonly evidence: string;
+  readonly floors: readonly number[];
+}
+
 export interface Replacement {
   readonly opened: Extract<OpenedFile, { ok: true }>;
   readonly evidence: string;
   readonly reason: string;
-  readonly isStateKept: boolean;
-  readonly floors: readonly number[];
+  /** Texts of the notes that say what is to be salvaged, and what is to be reported. */
+  readonly rescueNote: string;
+  readonly reportNote: string;
 }
 
-function rescueNote(evidence: string, floors: readonly number[]): Statement {
-  return notes.put(noteKeys.rescue, JSON.stringify({ evidence, floors }));
+function isPlan(value: unknown): value is RescuePlan {
+  if (typeof value !== 'object' || value === null || !('evidence' in value) || !('floors' in value))
+    return false;
+  const { evidence, floors } = value;
+  return (
+    typeof evidence === 'string' && Array.isArray(floors) && floors.every((one) => typeof one === 'number')
+  );
 }
 
-function copiesOf(remains: Remains): readonly Statement[] {
-  return remains.boots.map((row, index) =>
+function parsePlans(text: string): readonly RescuePlan[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter(isPlan) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What to salvage: the file just set aside, and what it had not brought back yet from an earlier one. */
+function plansOf(path: string, evidence: string, remains: Remains): readonly RescuePlan[] {
+  const { rescueNote } = remains;
+  const earlier =
+    rescueNote === null
+      ? evidenceOf(path)
+          .filter((name) => name !== evidence)
+          .map((name) => ({ evidence: name, floors: [0, 0, 0, 0] }))
+      : parsePlans(rescueNote);
+  return [{ evidence, floors: remains.floors }, ...earlier];
+}
+
+/** Boots under new numbers, with the drops that are noted under the old ones. */
+function copiesOf(remains: Remains, boot: string): readonly Statement[] {
+  const copies = remains.boots.map((row, index) =>
     boots.copy({
       number: index + 1,
       boot: String(row['boot']),
@@ -34,40 +79,96 @@ function copiesOf(remains: Remains): readonly Statement[] {
       quality: row['quality'] ?? null,
     }),
   );
+  const numberOf = new Map(
+    remains.boots.map((row, index) => [row['number'], row['boot'] === boot ? replacedBootNumber : index + 1]),
+  );
+  const noted = remains.dropped.flatMap((row) => {
+    const number = numberOf.get(row['number']);
+    return number === undefined ? [] : [drops.copy(row, number)];
+  });
+  return [...copies, ...noted, ...remains.totals.map(drops.copyTotal)];
+}
+
+/** Commits are known to be missing with these, so that what is there of the state may be older than what was done. */
+function isWholeFile(reason: string): boolean {
+  return !['write-ahead log', 'cut short', 'is missing'].some((words) => reason.includes(words));
 }
 
 /**
- * Sets the damaged file aside, opens a new one and writes into it, in one commit, what SQLite could still read.
- * @param boot of this run; it gets `replacedBootNumber`.
+ * Sets the damaged file aside, opens a new one and writes into it, in one commit, what SQLite could still read. An
+ * interrupted replacement is carried to its end.
+ * @param fault.boot of this run; it gets `replacedBootNumber`.
  */
 export async function replaceFile(
   file: FileOptions,
-  fault: { reason: string; boot: string },
+  fault: { readonly reason: string; readonly boot: string },
 ): Promise<Replacement> {
-  const evidence = setAside(file);
+  const reason = readIntent(file.path)?.reason ?? fault.reason;
+  const evidence = setAside(file, reason);
   const opened = await openFile(file, true);
   if (!opened.ok)
     throw new AppError('storage', `${file.path}: a new outbox is damaged at once: ${opened.fault}`);
-  const isWhole = !fault.reason.includes('write-ahead log') && !fault.reason.includes('cut short');
-  const remains = await readRemains(evidence, { file, isWhole });
-  const doubt = remains.isStateWhole ? [] : [notes.put(noteKeys.stateLost, fault.reason)];
-  await opened.database.write([
-    boots.add({ number: replacedBootNumber, boot: fault.boot }),
-    ...copiesOf(remains),
-    ...remains.state,
-    ...doubt,
-    rescueNote(evidence, remains.floors),
-  ]);
-  return {
-    opened,
-    evidence,
-    reason: fault.reason,
-    isStateKept: remains.isStateWhole,
-    floors: remains.floors,
-  };
+  try {
+    const remains = await readRemains(evidencePath(file.path, evidence), {
+      file,
+      isWhole: isWholeFile(reason),
+    });
+    const doubt = remains.isStateWhole ? [] : [notes.put(noteKeys.stateLost, reason)];
+    const plans = plansOf(file.path, evidence, remains);
+    const rescueNote = JSON.stringify(plans);
+    const stateKept = remains.isStateWhole;
+    const reportNote = JSON.stringify({
+      phase: 'replaced',
+      reason: reason.slice(0, 300),
+      evidence,
+      stateKept,
+    });
+    await opened.database.write([
+      boots.add({ number: replacedBootNumber, boot: fault.boot }),
+      ...copiesOf(remains, fault.boot),
+      ...remains.state,
+      ...doubt,
+      notes.put(noteKeys.rescue, rescueNote),
+      notes.put(noteKeys.report, reportNote),
+    ]);
+    endIntent(file.path);
+    pruneEvidence(
+      file.path,
+      plans.map((plan) => plan.evidence),
+    );
+    return { opened, evidence, reason, rescueNote, reportNote };
+  } catch (thrown) {
+    await closeFile(opened.database);
+    throw thrown;
+  }
+}
+
+export type Start =
+  | { readonly kind: 'sound'; readonly opened: Extract<OpenedFile, { ok: true }> }
+  | { readonly kind: 'replaced'; readonly replaced: Replacement };
+
+/** Opens the file, or replaces it when it is damaged or when its replacement was interrupted. */
+export async function openOrReplace(file: FileOptions, boot: string): Promise<Start> {
+  const intent = file.path === inMemory ? null : readIntent(file.path);
+  if (intent !== null && !isSetAside(file.path, intent))
+    return { kind: 'replaced', replaced: await replaceFile(file, { reason: intent.reason, boot }) };
+  const opened = await openFile(file);
+  if (intent === null) {
+    if (opened.ok) return { kind: 'sound', opened };
+    return { kind: 'replaced', replaced: await replaceFile(file, { reason: opened.fault, boot }) };
+  }
+  if (opened.ok && (await opened.database.read(boots.newest())).length > 0) {
+    endIntent(file.path);
+    return { kind: 'sound', opened };
+  }
+  // The new file was made and never came into use.
+  if (opened.ok) await closeFile(opened.database);
+  return { kind: 'replaced', replaced: await replaceFile(file, { reason: intent.reason, boot }) };
 }
 
 export interface Rescue {
+  /** The note that called for it, to be settled when all is done. */
+  readonly note: string;
   /** Brings back some more; false when all is done. */
   step(): Promise<boolean>;
   /** Rows brought back so far. */
@@ -78,9 +179,10 @@ export interface Rescue {
 async function numberFor(queue: Queue, boot: string): Promise<number> {
   const known = (await readRows(queue, boots.byName(boot)))[0];
   if (known !== undefined) return Number(known['number']);
-  const newest = (await readRows(queue, boots.newestBelow(queue.number)))[0];
+  // Below that of the run that made this file, also when a later run goes on with the salvage: older comes first.
+  const newest = (await readRows(queue, boots.newestBelow(replacedBootNumber)))[0];
   const number = newest === undefined ? 1 : Number(newest['number']) + 1;
-  if (number < queue.number) {
+  if (number < replacedBootNumber) {
     await commit(queue, () => [boots.add({ number, boot })]);
     return number;
   }
@@ -91,50 +193,46 @@ function newRowOf(number: number, { row }: CarvedRow): NewRow {
   return { id: rowId(number, row.event.seq), priority: row.priority, body: encodeRow(row) };
 }
 
-interface RescuePlan {
-  readonly evidence: string;
-  readonly floors: readonly number[];
-}
-
-function parsePlan(text: string): RescuePlan | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('evidence' in value) || !('floors' in value))
-      return null;
-    const { evidence, floors } = value;
-    return typeof evidence === 'string' && Array.isArray(floors)
-      ? { evidence, floors: floors.map(Number) }
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Goes on with a salvage that the file's notes call for; null when there is none. Starts over after a crash. */
+/** Goes on with the salvage that the file's note calls for; null when there is none. Starts over after a crash. */
 export function resumeRescue(
   queue: Queue,
-  context: { path: string; note: string | undefined },
+  context: { readonly path: string; readonly note: string | undefined },
 ): Rescue | null {
-  const plan = context.note === undefined ? null : parsePlan(context.note);
-  if (plan === null || !evidenceOf(context.path).includes(plan.evidence)) return null;
-  const carving = createCarving(plan.evidence);
+  const there = context.note === undefined ? [] : evidenceOf(context.path);
+  const plans = parsePlans(context.note ?? '').filter(({ evidence }) => there.includes(evidence));
+  let plan = plans[0];
+  if (plan === undefined) return null;
+  let at = 0;
+  let carving = createCarving(evidencePath(context.path, plan.evidence));
+  /** Found and not stored yet: kept over a failing disk. */
+  let held: readonly CarvedRow[] | null = null;
   const numbers = new Map<string, number>();
   let restored = 0;
+  const bring = async (found: readonly CarvedRow[], { floors }: RescuePlan): Promise<void> => {
+    const wanted: NewRow[] = [];
+    for (const carved of found) {
+      if (carved.id < (floors[carved.row.priority] ?? 0)) continue;
+      const number = numbers.get(carved.row.boot) ?? (await numberFor(queue, carved.row.boot));
+      numbers.set(carved.row.boot, number);
+      wanted.push(newRowOf(number, carved));
+    }
+    if (wanted.length > 0) restored += await restore(queue, wanted);
+  };
   return {
+    note: context.note ?? '',
     async step() {
-      const found = carving.next();
-      if (found === null) {
-        await commit(queue, () => [notes.remove(noteKeys.rescue)]);
-        return false;
+      held ??= carving.next();
+      if (held !== null && plan !== undefined) {
+        await bring(held, plan);
+        held = null;
+        return true;
       }
-      const wanted: NewRow[] = [];
-      for (const carved of found) {
-        if (carved.id < (plan.floors[carved.row.priority] ?? 0)) continue;
-        const number = numbers.get(carved.row.boot) ?? (await numberFor(queue, carved.row.boot));
-        numbers.set(carved.row.boot, number);
-        wanted.push(newRowOf(number, carved));
-      }
-      if (wanted.length > 0) restored += await restore(queue, wanted);
+      carving.close();
+      if (plan === undefined) return false;
+      at += 1;
+      plan = plans[at];
+      if (plan === undefined) return false;
+      carving = createCarving(evidencePath(context.path, plan.evidence));
       return true;
     },
     restored: () => restored,

@@ -16,7 +16,7 @@ import type { Database, Row, Statement } from '../src/ports.ts';
 import { decodeRow, seqOf, stateSum } from './core/outbox-row.ts';
 import { type CarvedRow, carveRows, type PageAt, pageBytes, walFrames } from './core/page-carving.ts';
 import type { FileOptions } from './outbox-file.ts';
-import { boots, priorities, putState, readStateRows, rows } from './outbox-schema.ts';
+import { boots, drops, noteKeys, notes, priorities, putState, readStateRows, rows } from './outbox-schema.ts';
 
 export interface Remains {
   /** Boots, oldest first, empty when unreadable. */
@@ -25,6 +25,11 @@ export interface Remains {
   readonly state: readonly Statement[];
   /** False when any of it was unreadable or may be out of date. */
   readonly isStateWhole: boolean;
+  /** Drops that were not reported yet, and totals per class. */
+  readonly dropped: readonly Row[];
+  readonly totals: readonly Row[];
+  /** What the notes said of salvage that was not done yet; null when they were unreadable. */
+  readonly rescueNote: string | null;
   /** Lowest live row id per class; 0 when unknown. Lower rows on unused pages were acknowledged long ago. */
   readonly floors: readonly number[];
 }
@@ -33,7 +38,15 @@ export interface Remains {
 const floorMargin = 64;
 const copyMostBytes = 2 ** 31;
 
-const nothing: Remains = { boots: [], state: [], isStateWhole: false, floors: [0, 0, 0, 0] };
+const nothing: Remains = {
+  boots: [],
+  state: [],
+  isStateWhole: false,
+  dropped: [],
+  totals: [],
+  rescueNote: null,
+  floors: [0, 0, 0, 0],
+};
 
 async function attempt<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
   try {
@@ -90,8 +103,16 @@ export async function readRemains(
     for (const priority of priorities) {
       floors.push(context.isWhole ? await attempt(() => readFloor(source, rows.first(priority)), 0) : 0);
     }
-    const isStateWhole = context.isWhole && state.isWhole;
-    return { boots: found.toReversed(), state: state.statements, isStateWhole, floors };
+    const kept = await attempt(() => source.read(notes.all()), null);
+    return {
+      boots: found.toReversed(),
+      state: state.statements,
+      isStateWhole: context.isWhole && state.isWhole,
+      dropped: await attempt(() => source.read(drops.all()), []),
+      totals: await attempt(() => source.read(drops.totals()), []),
+      rescueNote: kept && String(kept.find((row) => row['key'] === noteKeys.rescue)?.['value'] ?? ''),
+      floors,
+    };
   } catch {
     // No room for the copy, or not a database any more: the raw pages still speak.
     return nothing;
@@ -109,23 +130,35 @@ export interface Carving {
 
 const pagesPerStep = 64;
 
+/** What the disk does not give must not keep back what it gives. */
+function readable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Walks all pages of file and log twice: first for class 0, then for the others. A row may come more than once. */
 export function createCarving(evidence: string): Carving {
-  const file = existsSync(evidence) ? openSync(evidence, 'r') : null;
+  const file = readable(() => (existsSync(evidence) ? openSync(evidence, 'r') : null), null);
   const filePages = file === null ? 0 : Math.floor(fstatSync(file).size / pageBytes);
-  const frames = existsSync(`${evidence}-wal`) ? walFrames(readFileSync(`${evidence}-wal`)) : [];
+  const log = `${evidence}-wal`;
+  const frames = readable(() => (existsSync(log) ? walFrames(readFileSync(log)) : []), []);
   const newest = new Map(frames.map((frame) => [frame.pageNumber, frame.page]));
   const readPage: PageAt = (number) => {
     if (file === null || number < 1 || number > filePages) return null;
     const page = new Uint8Array(pageBytes);
-    return readSync(file, page, 0, pageBytes, (number - 1) * pageBytes) === pageBytes ? page : null;
+    const read = readable(() => readSync(file, page, 0, pageBytes, (number - 1) * pageBytes), 0);
+    return read === pageBytes ? page : null;
   };
   const pageAt: PageAt = (number) => newest.get(number) ?? readPage(number);
   const total = filePages + frames.length;
   let position = 0;
+  let isClosed = false;
   return {
     next() {
-      if (position >= total * 2) return null;
+      if (isClosed || position >= total * 2) return null;
       const found: CarvedRow[] = [];
       for (let step = 0; step < pagesPerStep && position < total * 2; step++, position++) {
         const urgent = position < total;
@@ -137,6 +170,8 @@ export function createCarving(evidence: string): Carving {
       return found;
     },
     close() {
+      if (isClosed) return;
+      isClosed = true;
       if (file !== null) closeSync(file);
     },
   };

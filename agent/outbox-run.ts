@@ -1,6 +1,5 @@
 // The running outbox: its single line of work, appending, its own events, and the background work of counting, checking
 // and salvaging. A damaged file found while running is replaced here; the queue goes on in the new one.
-import { basename } from 'node:path';
 import { AppError } from '../src/core/errors.ts';
 import { type AttributeValue, eventLimits, type FleetEvent } from '../src/core/event.ts';
 import { eventFault } from '../src/core/event-check.ts';
@@ -16,6 +15,7 @@ import {
   resumeRescue,
   walkStep,
 } from './outbox-repair.ts';
+import { noteKeys, notes } from './outbox-schema.ts';
 import { rewindQueue } from './outbox-sending.ts';
 import { insert } from './outbox-space.ts';
 
@@ -37,7 +37,8 @@ export interface Run {
   readonly options: OutboxOptions;
   readonly queue: Queue;
   rescue: Rescue | null;
-  replaced: Replacement | null;
+  /** A replacement that is not reported yet. */
+  reportNote: string | null;
   tail: Promise<unknown>;
   isClosed: boolean;
   isBusy: boolean;
@@ -84,21 +85,32 @@ export async function appendNow(run: Run, records: readonly OutboxRecord[], extr
   return numbered.map(({ event }) => event);
 }
 
-export async function reportReplacement(run: Run): Promise<void> {
-  const { replaced } = run;
-  if (replaced === null) return;
-  run.replaced = null;
-  const attributes: Record<string, AttributeValue> = {
-    phase: 'replaced',
-    reason: replaced.reason.slice(0, 300),
-    evidence: basename(replaced.evidence),
-    stateKept: replaced.isStateKept,
-  };
+/** What a report note holds; the reason alone when it is unreadable. */
+function reportAttributes(note: string): Record<string, AttributeValue> {
+  const attributes: Record<string, AttributeValue> = { phase: 'replaced' };
   try {
-    await appendNow(run, [ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes })], []);
+    const value: unknown = JSON.parse(note);
+    for (const [key, one] of Object.entries(typeof value === 'object' && value !== null ? value : {})) {
+      if (typeof one === 'string' || typeof one === 'boolean') attributes[key] = one;
+    }
+  } catch {
+    attributes['reason'] = 'unknown';
+  }
+  return attributes;
+}
+
+/** Reports a replacement once: the event and the end of its note are one commit. */
+export async function reportReplacement(run: Run): Promise<void> {
+  const { reportNote } = run;
+  if (reportNote === null) return;
+  run.reportNote = null;
+  const attributes = reportAttributes(reportNote);
+  try {
+    const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
+    await appendNow(run, [event], [notes.settle(noteKeys.report, reportNote)]);
   } catch (thrown) {
     // What was asked for is done; the report is made up for with the next append.
-    run.replaced = replaced;
+    run.reportNote = reportNote;
     run.options.log.warn('outbox_report', { reason: String(thrown) });
   }
 }
@@ -138,10 +150,11 @@ async function backgroundStep(run: Run): Promise<boolean> {
   }
   if (await rescue.step()) return true;
   if (run.rescue !== rescue) return true;
-  rescue.close();
-  run.rescue = null;
   const attributes = { phase: 'salvaged', count: rescue.restored() };
-  await appendNow(run, [ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes })], []);
+  const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
+  await appendNow(run, [event], [notes.settle(noteKeys.rescue, rescue.note)]);
+  // Unless the file was replaced just now: then there is another salvage to do.
+  if (run.rescue === rescue) run.rescue = null;
   return true;
 }
 
@@ -150,7 +163,9 @@ export async function replaceWhileRunning(run: Run, reason: string): Promise<voi
   const { queue, options } = run;
   options.log.error('outbox_damaged', { reason });
   run.rescue?.close();
-  await queue.database.close();
+  // Until this succeeds every call tries it again first: the old connection is of no use any more.
+  if (queue.damage === null) await queue.database.close();
+  queue.damage = reason;
   const replaced = await replaceFile(options, { reason, boot: options.boot });
   adopt(run, replaced);
 }
@@ -158,8 +173,15 @@ export async function replaceWhileRunning(run: Run, reason: string): Promise<voi
 export function adopt(run: Run, replaced: Replacement): void {
   const { queue } = run;
   queue.database = replaced.opened.database;
+  queue.damage = null;
   queue.number = replacedBootNumber;
   queue.boots.clear();
+  // Their row ids mean other events in the new file. What was acknowledged and comes back is a repeat, which is harmless.
+  queue.pending = [];
+  queue.pendingRows = 0;
+  queue.thinPasses = 0;
+  queue.thinnedTo = 0;
+  queue.hasUnreported = true;
   for (const state of queue.classes) {
     state.count = 0;
     state.last = 0;
@@ -167,8 +189,7 @@ export function adopt(run: Run, replaced: Replacement): void {
   rewindQueue(queue);
   // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.
   queue.walk = { priority: 4, at: 0, boundary: 0 };
-  const note = JSON.stringify({ evidence: replaced.evidence, floors: replaced.floors });
-  run.rescue = resumeRescue(queue, { path: run.options.path, note });
-  run.replaced = replaced;
+  run.rescue = resumeRescue(queue, { path: run.options.path, note: replaced.rescueNote });
+  run.reportNote = replaced.reportNote;
   planBackground(run);
 }

@@ -3,7 +3,7 @@
 
 import type { Priority } from '../src/core/status-codes.ts';
 import { ddl, type Migration } from '../src/migrate.ts';
-import type { SqlValue, Statement } from '../src/ports.ts';
+import type { Row, SqlValue, Statement } from '../src/ports.ts';
 import { sql } from '../src/sql.ts';
 import { stateSum } from './core/outbox-row.ts';
 
@@ -32,6 +32,22 @@ export const outboxMigrations: readonly Migration[] = [
     ],
   },
 ];
+
+/** By these an outbox is told from the database of another program. */
+export const outboxTables: readonly string[] = [
+  'p0',
+  'p1',
+  'p2',
+  'p3',
+  'state',
+  'boots',
+  'dropped',
+  'totals',
+];
+
+export const tableNames: Statement = ddl(
+  "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 20",
+);
 
 /** A statement on the table of one class; `$n` in `text`, `TABLE` where its name goes. */
 function onClass(priority: Priority, text: string, params: readonly SqlValue[]): Statement {
@@ -112,6 +128,14 @@ export const drops = {
     sql`INSERT INTO totals (class, dropped) VALUES (${drop.priority}, ${drop.count})
         ON CONFLICT (class) DO UPDATE SET dropped = dropped + excluded.dropped`,
   ],
+  /** Into a new file: what an old one had not reported yet, and its totals. */
+  copy: (row: Row, number: number): Statement =>
+    sql`INSERT INTO dropped (class, number, reason, from_seq, to_seq, from_up_ms, to_up_ms, count)
+        VALUES (${row['class'] ?? 0}, ${number}, ${row['reason'] ?? ''}, ${row['from_seq'] ?? 0}, ${row['to_seq'] ?? 0},
+                ${row['from_up_ms'] ?? null}, ${row['to_up_ms'] ?? null}, ${row['count'] ?? 0}) ON CONFLICT DO NOTHING`,
+  copyTotal: (row: Row): Statement =>
+    sql`INSERT INTO totals (class, dropped) VALUES (${row['class'] ?? 0}, ${row['dropped'] ?? 0}) ON CONFLICT DO NOTHING`,
+  all: (): Statement => sql`SELECT * FROM dropped LIMIT 1000`,
   unreported: (): Statement => sql`SELECT * FROM dropped ORDER BY class, number LIMIT 32`,
   forget: (drop: { class: SqlValue; number: SqlValue; reason: SqlValue }): Statement =>
     sql`DELETE FROM dropped WHERE class = ${drop.class} AND number = ${drop.number} AND reason = ${drop.reason}`,
@@ -122,11 +146,22 @@ export const notes = {
   put: (key: string, value: string): Statement =>
     sql`INSERT INTO notes (key, value) VALUES (${key}, ${value}) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   remove: (key: string): Statement => sql`DELETE FROM notes WHERE key = ${key}`,
+  /** Only if it still says this: a file that took this one's place has notes of its own. */
+  settle: (key: string, value: string): Statement =>
+    sql`DELETE FROM notes WHERE key = ${key} AND value = ${value}`,
   all: (): Statement => sql`SELECT key, value FROM notes`,
 };
 
-/** Names of notes: the file is in use; a set-aside file is not salvaged yet; the state of the agent was not saved. */
-export const noteKeys = { open: 'open', rescue: 'rescue', stateLost: 'state_lost' } as const;
+/**
+ * Names of notes: the file is in use; set-aside files that are not salvaged yet; a replacement that is not reported yet;
+ * the state of the agent was not saved.
+ */
+export const noteKeys = {
+  open: 'open',
+  rescue: 'rescue',
+  report: 'report',
+  stateLost: 'state_lost',
+} as const;
 
 /** Keeps a value of the agent's; goes into `append` as an extra statement. Key to 64, value to 8192 characters. */
 export function putState(key: string, value: string): Statement {

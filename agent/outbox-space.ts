@@ -6,7 +6,7 @@ import type { Priority } from '../src/core/status-codes.ts';
 import type { Row, Statement } from '../src/ports.ts';
 import { nextEviction, thin } from './core/eviction.ts';
 import { pageBytes } from './core/page-carving.ts';
-import { emptyLog, giveReserve, spaceOf, sqliteCode, takeReserve } from './outbox-file.ts';
+import { emptyLog, spaceOf, sqliteCode } from './outbox-file.ts';
 import {
   commit,
   dropsOf,
@@ -19,6 +19,7 @@ import {
   readRows,
   remove,
 } from './outbox-queue.ts';
+import { giveReserve, takeReserve } from './outbox-reserve.ts';
 import { drops, priorities, rows } from './outbox-schema.ts';
 
 /** Commits new rows with `extra` in one transaction, after making room; evicts again if that overshot. */
@@ -94,7 +95,7 @@ function regainDisk(queue: Queue): void {
   const nowMs = queue.clock.monoMs();
   if (nowMs < queue.retryReserveMs) return;
   queue.retryReserveMs = nowMs + reserveEveryMs;
-  if (takeReserve(queue)) queue.diskPages = Number.MAX_SAFE_INTEGER;
+  if (takeReserve(queue.path, spaceOf(queue.maxBytes).logBytes)) queue.diskPages = Number.MAX_SAFE_INTEGER;
 }
 
 async function makeRoom(queue: Queue, needPages: number): Promise<void> {
@@ -123,12 +124,19 @@ async function makeRoom(queue: Queue, needPages: number): Promise<void> {
   }
 }
 
+/**
+ * A small file is not held at its size when the disk is full: the space that was set aside is there for it, and shares of
+ * next to nothing would refuse a panic for which there is room.
+ */
+const diskPagesLeast = 256;
+
 /** The disk itself is full: give the log's space back, then give up rows so that their pages can be used again. */
 async function relieve(queue: Queue, urgent: boolean): Promise<boolean> {
   queue.log.warn('outbox_disk_full');
   giveReserve(queue.path);
   queue.retryReserveMs = queue.clock.monoMs() + reserveEveryMs;
-  queue.diskPages = Math.min(queue.diskPages, await numberFrom(queue, 'page_count'));
+  const pages = Math.max(diskPagesLeast, await numberFrom(queue, 'page_count'));
+  queue.diskPages = Math.min(queue.diskPages, pages);
   await emptyLog(queue.database);
   const present = await presence(queue);
   const hardPages = urgent ? 0 : Number.MAX_SAFE_INTEGER;
@@ -151,8 +159,7 @@ async function evictOldest(queue: Queue, priority: Priority): Promise<void> {
   if (gone.length === 0) return;
   const range = { from: idOf(gone[0]), to: idOf(gone.at(-1)) };
   const list = dropsOf(priority, 'full', gone);
-  await remove(queue, [{ priority, range }], list.flatMap(drops.note));
-  noteDrops(queue, list);
+  if (await remove(queue, [{ priority, range }], list.flatMap(drops.note))) noteDrops(queue, list);
 }
 
 /** Rows given up at once: few enough for a small file, enough not to commit all the time on a large one. */
@@ -178,7 +185,8 @@ async function thinStretch(queue: Queue): Promise<void> {
     row['body'] instanceof Uint8Array ? [rows.insert(3, { id: idOf(row), body: row['body'] })] : [],
   );
   const range = { from: idOf(stretch[0]), to: idOf(stretch.at(-1)) };
-  await remove(queue, [{ priority: 3, range }], [...again, ...list.flatMap(drops.note)]);
+  const extra = [...again, ...list.flatMap(drops.note)];
+  if (!(await remove(queue, [{ priority: 3, range }], extra))) return;
   // `remove` took the kept ones off the count as well.
   for (const row of keep) if (isWalked(queue, 3, idOf(row))) queue.classes[3].count += 1;
   queue.thinnedTo = range.to;

@@ -1,14 +1,14 @@
 // The durable queue of a vehicle: an event is on disk before anything is sent or acted on, and leaves it only when the
 // broker has acknowledged it or when space runs out (counted, ranged and reported). All work is done in one line, one
 // job at a time. Never loses an acknowledged event silently, never falls back to memory.
-import { AppError } from '../src/core/errors.ts';
+import { AppError, messageOf } from '../src/core/errors.ts';
 import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
 import { isId } from '../src/core/ids.ts';
 import type { Statement } from '../src/ports.ts';
 import { bootNumberOf, stateSum } from './core/outbox-row.ts';
-import { fileBytes, inMemory, markClosed, maxBytesLeast, openFile } from './outbox-file.ts';
+import { closeFile, fileBytes, maxBytesLeast } from './outbox-file.ts';
 import { commit, emptyClass, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
-import { isNumberLeft, replaceFile, resumeRescue } from './outbox-repair.ts';
+import { isNumberLeft, openOrReplace, resumeRescue } from './outbox-repair.ts';
 import {
   adopt,
   appendNow,
@@ -62,7 +62,7 @@ export interface Outbox {
   rewind(): Promise<void>;
   /** Deletes exactly these; the deletion itself may wait, a repeat after a crash is harmless. */
   acknowledge(boot: string, ranges: readonly (readonly [from: number, to: number])[]): Promise<void>;
-  /** UTC of `upMs` 0 of this boot: events stored without UTC get it when read, in later boots too. */
+  /** UTC of `upMs` 0 of this boot, to the second: events stored without UTC get it when read, in later boots too. */
   setOrigin(originMs: number, quality: TimeQuality): Promise<void>;
   readState(): Promise<AgentState>;
   stats(): Promise<OutboxStats>;
@@ -85,10 +85,14 @@ async function nextNow(run: Run, want: NextBatch): Promise<Batch | null> {
   return nextBatch(run.queue, { ...want, limit });
 }
 
+const originToleranceMs = 1000;
+
 async function setOriginNow(run: Run, originMs: number, quality: TimeQuality): Promise<void> {
   const { queue } = run;
   const known = await originOf(queue, queue.number);
-  if (known?.originMs === originMs && known.quality === quality) return;
+  const isSame = known?.quality === quality && known.originMs !== null;
+  // Every welcome names a slightly other one; a second more or less is not worth a commit.
+  if (isSame && Math.abs(known.originMs - originMs) <= originToleranceMs) return;
   await commit(queue, () => [boots.setOrigin({ number: queue.number, originMs, quality })]);
   queue.boots.delete(queue.number);
 }
@@ -127,6 +131,7 @@ function createQueue(options: OutboxOptions, database: Queue['database']): Queue
     number: 0,
     nextSeq: 1,
     isInDoubt: false,
+    damage: null,
     classes: [emptyClass(), emptyClass(), emptyClass(), emptyClass()],
     boots: new Map(),
     pending: [],
@@ -141,27 +146,37 @@ function createQueue(options: OutboxOptions, database: Queue['database']): Queue
 }
 
 /** Takes up what a sound file holds; the cost does not depend on how much that is. */
-async function takeUp(run: Run, note: string | undefined): Promise<void> {
+async function takeUp(run: Run, kept: ReadonlyMap<string, string>): Promise<void> {
   const { queue, options } = run;
-  if ((await readRows(queue, boots.byName(options.boot))).length > 0) {
+  const { database } = queue;
+  const note = kept.get(noteKeys.rescue);
+  run.reportNote = kept.get(noteKeys.report) ?? null;
+  const isKnown = (await readRows(queue, boots.byName(options.boot))).length > 0;
+  const newest = Number((await readRows(queue, boots.newest()))[0]?.['number'] ?? 0);
+  const firsts = [];
+  const lasts = [];
+  for (const priority of priorities) {
+    firsts.push((await readRows(queue, rows.first(priority)))[0]);
+    lasts.push((await readRows(queue, rows.last(priority)))[0]);
+  }
+  // Damage that shows only now has replaced the file, and all is taken up already.
+  if (queue.database !== database) return;
+  if (isKnown) {
     throw new AppError('config', `${options.path}: boot id ${options.boot} was used before`, {
       hint: 'Every start of the agent needs a boot id of its own.',
     });
   }
-  queue.number = Number((await readRows(queue, boots.newest()))[0]?.['number'] ?? 0) + 1;
-  if (!isNumberLeft(queue.number)) throw new AppError('storage', `${options.path}: no boot number is left`);
-  let oldest = queue.number;
-  for (const priority of priorities) {
-    const first = (await readRows(queue, rows.first(priority)))[0];
-    const last = (await readRows(queue, rows.last(priority)))[0];
-    if (first !== undefined) oldest = Math.min(oldest, bootNumberOf(Number(first['id'])));
-    queue.classes[priority].last = Number(last?.['id'] ?? 0);
-  }
-  await commit(queue, () => [
-    boots.add({ number: queue.number, boot: options.boot }),
-    ...(note === undefined ? [boots.forgetBelow(oldest)] : []),
-  ]);
-  queue.walk = { priority: 0, at: 0, boundary: queue.number * 2 ** 31 };
+  const number = newest + 1;
+  if (!isNumberLeft(number)) throw new AppError('storage', `${options.path}: no boot number is left`);
+  const numbers = firsts.flatMap((row) => (row === undefined ? [] : [bootNumberOf(Number(row['id']))]));
+  const forget = note === undefined ? [boots.forgetBelow(Math.min(number, ...numbers))] : [];
+  await commit(queue, () =>
+    queue.database === database ? [boots.add({ number, boot: options.boot }), ...forget] : [],
+  );
+  if (queue.database !== database) return;
+  queue.number = number;
+  for (const priority of priorities) queue.classes[priority].last = Number(lasts[priority]?.['id'] ?? 0);
+  queue.walk = { priority: 0, at: 0, boundary: number * 2 ** 31 };
   run.rescue = note === undefined ? null : resumeRescue(queue, { path: options.path, note });
 }
 
@@ -179,18 +194,20 @@ function assertOptions(options: OutboxOptions): void {
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   assertOptions(options);
-  const opened = await openFile(options);
-  const replaced = opened.ok
-    ? null
-    : await replaceFile(options, { reason: opened.fault, boot: options.boot });
-  const kept = opened.ok ? opened : replaced?.opened;
-  if (kept === undefined) throw new AppError('storage', `${options.path}: cannot be opened`);
+  const start = await openOrReplace(options, options.boot).catch((thrown: unknown) => {
+    if (thrown instanceof AppError) throw thrown;
+    throw new AppError('storage', `${options.path}: cannot be opened: ${messageOf(thrown)}`, {
+      cause: thrown,
+      hint: 'Check the disk, the rights on the file and its folder, and that the file system is not read-only.',
+    });
+  });
+  const kept = start.kind === 'sound' ? start.opened : start.replaced.opened;
   const queue = createQueue(options, kept.database);
   const run: Run = {
     options,
     queue,
     rescue: null,
-    replaced: null,
+    reportNote: null,
     tail: Promise.resolve(),
     isClosed: false,
     isBusy: false,
@@ -198,8 +215,8 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   };
   queue.replace = (reason) => replaceWhileRunning(run, reason);
   try {
-    if (replaced === null) await takeUp(run, kept.notes.get(noteKeys.rescue));
-    else adopt(run, replaced);
+    if (start.kind === 'sound') await takeUp(run, kept.notes);
+    else adopt(run, start.replaced);
     for (const row of await readRows(queue, drops.totals())) {
       const priority = priorities.find((one) => one === row['class']);
       if (priority !== undefined) queue.classes[priority].dropped = Number(row['dropped']);
@@ -209,11 +226,13 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     run.isClosed = true;
     run.cancel();
     run.rescue?.close();
-    await queue.database.close();
+    await closeFile(queue.database);
     throw thrown;
   }
-  if (replaced !== null)
-    options.log.error('outbox_replaced', { reason: replaced.reason, evidence: replaced.evidence });
+  if (start.kind === 'replaced') {
+    const { reason, evidence } = start.replaced;
+    options.log.error('outbox_replaced', { reason, evidence });
+  }
   planBackground(run);
   return outboxOf(run);
 }
@@ -234,11 +253,18 @@ function outboxOf(run: Run): Outbox {
         run.isClosed = true;
         run.cancel();
         run.rescue?.close();
-        try {
-          await flushPending(queue);
-          if (run.options.path !== inMemory) await markClosed(queue.database);
-        } finally {
-          await queue.database.close();
+        // What is acknowledged and not deleted comes again, which is harmless.
+        await flushPending(queue).catch((thrown: unknown) => {
+          run.options.log.warn('outbox_close', { reason: String(thrown) });
+        });
+        if (!(await closeFile(queue.database))) {
+          throw new AppError(
+            'storage',
+            `${run.options.path}: the disk does not take the mark that it is closed`,
+            {
+              hint: 'Nothing is lost: the next start reads the log. Check the disk.',
+            },
+          );
         }
       });
     },

@@ -34,7 +34,15 @@ function parse<T extends object>(
   return { value: empty, lost: true };
 }
 
-/** `isIntact` false: there was a record and it cannot be read, so relays count as unknown until the board is read. */
+/**
+ * Of a record that may be older than what was done: what keeps a command from being taken twice, and nothing that could
+ * set a relay. Relays then count as they are read from the board, and a command that was waiting is not carried out.
+ */
+function withoutOrders({ counter, seen, changesUtcMs }: CommandRecord): CommandRecord {
+  return { ...createCommandRecord(), counter, seen, changesUtcMs };
+}
+
+/** `isIntact` false: the record was lost or may be out of date, so relays count as unknown until the board is read. */
 export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
   readonly memory: VehicleMemory;
@@ -47,10 +55,11 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   const memory = parse<VehicleMemory>(values.get(memoryKey), emptyMemory);
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
+  const isWhole = isIntact && !record.lost;
   // Read with care by the vehicle itself: of zones that are lost the arrivals are told once more.
   const zones = parse<object>(values.get(zonesKey), {}).value;
   return {
-    record: record.value,
+    record: isWhole ? record.value : withoutOrders(record.value),
     memory: {
       ...memory.value,
       traffic: trafficOf(memory.value.traffic),
@@ -58,6 +67,6 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
     },
     inbox,
     zones,
-    isIntact: isIntact && !record.lost,
+    isIntact: isWhole,
   };
 }

