@@ -301,23 +301,41 @@ export function bitsPerChar(serial: BoardProfile['serial']): number {
   return 1 + serial.dataBits + (serial.parity === 'none' ? 0 : 1) + serial.stopBits;
 }
 
+/** The poll that shows the panic button, else the crash contact: the one that must not be late; null when neither is fitted. */
+export function urgentPoll(profile: BoardProfile): string | null {
+  return profile.inputs.panic?.poll ?? profile.inputs.crash?.poll ?? null;
+}
+
+/** Timers go off on whole milliseconds, at either end of an exchange. */
+const timerMs = 2;
+
+/** How long one exchange of a poll holds the bus, in ms, with `turnaroundMs` of thinking time for the board. */
+export function exchangeMs(profile: BoardProfile, name: string, turnaroundMs: number): number {
+  const poll = profile.polls[name];
+  const request = poll === undefined ? null : pollRequest(profile, poll);
+  if (request === null) return 0;
+  const charMs = (bitsPerChar(profile.serial) * 1000) / profile.serial.baudRate;
+  const silenceMs = Math.max(3.5 * charMs, 1.75);
+  // The board waits for the silence that ends a request (SL 2.5.1.1), and the master for the one that ends the answer.
+  const pausesMs = silenceMs + turnaroundMs + silenceMs + 1 + timerMs;
+  return (encodeRequest(request).length + expectedLength(request)) * charMs + pausesMs;
+}
+
 /**
- * The longest time between two good samples of an input on an undisturbed bus, in ms: its own period or, if that is
- * longer, one exchange of its poll plus the longest other exchange that may stand in the way, with `turnaroundMs`
- * of thinking time for the board each. A press shorter than this may be missed; faster serial settings shorten it.
+ * The longest time between two good samples of an input on an undisturbed bus, in ms. For the urgent poll that is its own
+ * period or, if longer, its exchange and the longest other one, because no more than one ever goes in between
+ * (`board-turns.ts`); for any other poll it is an estimate. A pulse shorter than this may be
+ * missed; faster serial settings shorten it. Relay orders go first and are not reckoned with, nor is the latency of a USB
+ * adapter, which adds to `turnaroundMs`.
  */
 export function worstSampleGapMs(profile: BoardProfile, input: InputName, turnaroundMs = 5): number {
   const own = profile.inputs[input]?.poll;
-  const charMs = (bitsPerChar(profile.serial) * 1000) / profile.serial.baudRate;
-  const exchangeMs = (poll: BoardPoll) => {
-    const request = pollRequest(profile, poll);
-    if (request === null) return 0;
-    const gapMs = Math.max(3.5 * charMs, 1.75) + 1;
-    return (encodeRequest(request).length + expectedLength(request)) * charMs + turnaroundMs + gapMs;
-  };
   const ownPoll = own === undefined ? undefined : profile.polls[own];
-  if (ownPoll === undefined) return Infinity;
-  const others = Object.entries(profile.polls).filter(([key]) => key !== own);
-  const longest = Math.max(0, ...others.map(([, poll]) => exchangeMs(poll)));
-  return Math.max(ownPoll.periodMs, exchangeMs(ownPoll)) + longest;
+  if (own === undefined || ownPoll === undefined) return Infinity;
+  const ownMs = exchangeMs(profile, own, turnaroundMs);
+  const others = Object.keys(profile.polls).filter((key) => key !== own);
+  const longestMs = Math.max(0, ...others.map((key) => exchangeMs(profile, key, turnaroundMs)));
+  const periodMs = ownPoll.periodMs + timerMs;
+  if (own === urgentPoll(profile)) return Math.max(periodMs, ownMs + longestMs);
+  return Math.max(periodMs, ownMs) + longestMs;
 }

@@ -95,6 +95,8 @@ export interface BoardState {
   readonly setup: readonly SetupProgress[];
   readonly orders: Readonly<Partial<Record<FeatureName, ActiveOrder>>>;
   readonly problems: Readonly<Record<string, string>>;
+  /** The urgent poll has just ended: one other exchange may go before it is due again (`board-turns.ts`). */
+  readonly mayInterpose: boolean;
   /** When a `time` input is due. */
   readonly wakeAtMs: number | null;
 }

@@ -3,8 +3,9 @@
 // (edge-agents 2.3 rule 9), and never keep an order for a board that is not there.
 import type { FeatureName } from '../../src/core/event.ts';
 import { decodeRelay } from './board-decode.ts';
-import { type BoardProfile, bitsPerChar, pollRequest, readAddress } from './board-profile.ts';
+import { type BoardProfile, bitsPerChar, pollRequest, readAddress, urgentPoll } from './board-profile.ts';
 import { afterSetup, idleSetup, setupRequest } from './board-setup.ts';
+import { inTurn, setupWaits, waitsForUrgent } from './board-turns.ts';
 import type { BoardInput, BoardOutput, BoardPurpose, BoardState, PendingJob } from './board-types.ts';
 import { type BoardDraft, type BoardWork, emit, freshUnit, noteAnswer, setProblem } from './board-watch.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
@@ -40,6 +41,7 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
     setup: profile.setup.map(() => idleSetup),
     orders: {},
     problems: {},
+    mayInterpose: true,
     wakeAtMs: null,
   };
 }
@@ -68,7 +70,7 @@ export function stepBoard(
   schedule(work);
   // The master sends nothing in a step that ends a job, so that what follows from it can go first.
   feedMaster(work, { kind: 'time', atMs: input.atMs });
-  work.draft.wakeAtMs = nextWakeMs(work.draft);
+  work.draft.wakeAtMs = nextWakeMs(work.draft, input.atMs);
   return { state: work.draft, outputs: work.outputs };
 }
 
@@ -156,6 +158,7 @@ function finishPoll(work: BoardWork, name: string, { job, result }: Finished): v
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
   if (poll === undefined || state === undefined) return;
+  if (name === urgentPoll(draft.profile)) draft.mayInterpose = true;
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
   draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false } };
@@ -298,14 +301,17 @@ function finishOrder(
 function schedule(work: BoardWork): void {
   const { draft, atMs } = work;
   if (!draft.isLinkUp) return;
-  for (const [name, state] of Object.entries(draft.polls)) {
+  const urgent = urgentPoll(draft.profile);
+  for (const name of inTurn(draft, atMs)) {
     const poll = draft.profile.polls[name];
-    if (poll === undefined || state.isPending || state.nextAtMs > atMs) continue;
+    const state = draft.polls[name];
+    if (poll === undefined || state === undefined || waitsForUrgent(draft, name, atMs)) continue;
     const request = pollRequest(draft.profile, poll);
     if (request === null) continue;
     const inTime = state.nextAtMs + poll.periodMs;
     const nextAtMs = inTime > atMs ? inTime : atMs + poll.periodMs;
     draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: true } };
+    if (name !== urgent) draft.mayInterpose = false;
     submit(work, { kind: 'poll', poll: name }, { request, priority: 'poll' });
   }
   for (const [at, progress] of draft.setup.entries()) {
@@ -313,16 +319,25 @@ function schedule(work: BoardWork): void {
     const unit = rule && draft.profile.units[rule.unit]?.address;
     if (rule === undefined || unit === undefined) continue;
     if (progress.isPending || progress.dueAtMs === null || progress.dueAtMs > atMs) continue;
+    if (setupWaits(draft, atMs)) continue;
+    draft.mayInterpose = false;
     draft.setup = draft.setup.map((other, index) => (index === at ? { ...other, isPending: true } : other));
     submit(work, { kind: 'setup', at }, { request: setupRequest(rule, unit, progress), priority: 'config' });
   }
 }
 
-function nextWakeMs(draft: BoardDraft): number | null {
+function nextWakeMs(draft: BoardDraft, atMs: number): number | null {
   const times = draft.master.wakeAtMs === null ? [] : [draft.master.wakeAtMs];
   if (draft.isLinkUp) {
-    for (const poll of Object.values(draft.polls)) if (!poll.isPending) times.push(poll.nextAtMs);
-    for (const { isPending, dueAtMs } of draft.setup) if (!isPending && dueAtMs !== null) times.push(dueAtMs);
+    // What waits for the urgent poll is looked at again when that one ends.
+    for (const [name, poll] of Object.entries(draft.polls)) {
+      const waits = poll.nextAtMs <= atMs && waitsForUrgent(draft, name, atMs);
+      if (!poll.isPending && !waits) times.push(poll.nextAtMs);
+    }
+    for (const { isPending, dueAtMs } of draft.setup) {
+      const waits = dueAtMs !== null && dueAtMs <= atMs && setupWaits(draft, atMs);
+      if (!isPending && dueAtMs !== null && !waits) times.push(dueAtMs);
+    }
   }
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -3,6 +3,7 @@
 // never keep more than one line of bytes, and never give a value that the receiver did not send.
 import { aim, createFieldReader, type FieldReader } from './nmea-fields.ts';
 import { decodeFields, type Sentence } from './nmea-sentences.ts';
+import { decodeSky, type SkySentence } from './nmea-sky.ts';
 
 /** NMEA 0183 allows 82 characters; RTK receivers send 92 and more. Beyond this it is noise, not a sentence. */
 export const maxLineBytes = 256;
@@ -26,6 +27,8 @@ interface Rejected {
 export interface Decoded {
   readonly state: NmeaState;
   readonly sentences: readonly Sentence[];
+  /** What says nothing of the position, only of satellites and antenna. */
+  readonly sky: readonly SkySentence[];
   readonly rejected: Rejected;
   /** Good sentences of types that are not for us. */
   readonly ignored: number;
@@ -49,6 +52,7 @@ export function decodeNmea(state: NmeaState, bytes: Uint8Array): Decoded {
   const stream = state.pending.length === 0 ? bytes : joined(state.pending, bytes);
   const reader = createFieldReader(stream);
   const sentences: Sentence[] = [];
+  const sky: SkySentence[] = [];
   let rejected: Record<keyof Rejected, number> | null = null;
   let ignored = 0;
   let strayBytes = 0;
@@ -63,18 +67,27 @@ export function decodeNmea(state: NmeaState, bytes: Uint8Array): Decoded {
     const end = lineEnd(stream, at);
     if (end === stream.length && end - at <= maxLineBytes) {
       const pending = stream.slice(at);
-      return { state: { pending }, sentences, rejected: rejected ?? nothingRejected, ignored, strayBytes };
+      return {
+        state: { pending },
+        sentences,
+        sky,
+        rejected: rejected ?? nothingRejected,
+        ignored,
+        strayBytes,
+      };
     }
     const outcome = end - at > maxLineBytes ? 'tooLong' : decodeLine(reader, at, end);
-    if (typeof outcome === 'object') sentences.push(outcome);
-    else if (outcome === 'ignored') ignored += 1;
+    if (typeof outcome === 'object') {
+      if (outcome.type === 'GSV' || outcome.type === 'TXT') sky.push(outcome);
+      else sentences.push(outcome);
+    } else if (outcome === 'ignored') ignored += 1;
     else {
       rejected ??= { ...nothingRejected };
       rejected[outcome] += 1;
     }
     at = end;
   }
-  return { state: emptyState, sentences, rejected: rejected ?? nothingRejected, ignored, strayBytes };
+  return { state: emptyState, sentences, sky, rejected: rejected ?? nothingRejected, ignored, strayBytes };
 }
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -96,7 +109,7 @@ function lineEnd(stream: Uint8Array, from: number): number {
   return at;
 }
 
-type Outcome = Sentence | 'ignored' | keyof Rejected;
+type Outcome = Sentence | SkySentence | 'ignored' | keyof Rejected;
 
 /** Judges the line in [from, end): `from` is the `$`, `end` the byte after the line. */
 function decodeLine(reader: FieldReader, from: number, end: number): Outcome {
@@ -112,7 +125,7 @@ function decodeLine(reader: FieldReader, from: number, end: number): Outcome {
   if (starAt - from < 7 || bytes[from + 6] !== 0x2c) return 'ignored';
   const talker = talkerName(bytes[from + 1] ?? 0, bytes[from + 2] ?? 0);
   aim(reader, from + 7, starAt);
-  const sentence = decodeFields(reader, talker, from + 3);
+  const sentence = decodeFields(reader, talker, from + 3) ?? decodeSky(reader, talker, from + 3);
   if (sentence === null) return 'ignored';
   return reader.bad ? 'malformed' : sentence;
 }

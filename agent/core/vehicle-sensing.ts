@@ -10,6 +10,7 @@ import { judgeFix } from './plausibility.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from './reporting.ts';
 import { changeStatusCode } from './sensor-events.ts';
 import { offerGnssTime } from './timekeeping.ts';
+import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
@@ -27,6 +28,7 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
       case 'analogs':
         put(work, { analogs: { ...work.state.analogs, ...output.values } });
         if (output.values.fuel !== undefined) watchFuel(work, output.values.fuel);
+        watchVehicle(work, { kind: 'time' });
         break;
       case 'boardUp':
         put(work, { isBoardFresh: true });
@@ -83,6 +85,8 @@ function tellInput(work: Work, change: InputChange<InputName>): void {
   if (before === value) return;
   put(work, { memory: { ...memory, inputs: { ...memory.inputs, [signal]: value } } });
   if (statusCode !== null) commitNow(work, [stamp(work, { statusCode }, sinceMs)]);
+  if (value && (signal === 'crash' || signal === 'personEnter' || signal === 'personExit'))
+    watchVehicle(work, { kind: 'pulse', pulse: { contact: signal, atMs: sinceMs } });
 }
 
 /** Bytes of the GNSS receiver. */
@@ -97,6 +101,7 @@ export function takeGnssBytes(work: Work, bytes: Uint8Array): void {
     reports.push(...step.reports);
   }
   put(work, { nmea: decoded.state, epochs });
+  watchSky(work, decoded.sky);
   for (const report of reports) takeReport(work, report);
 }
 
@@ -108,7 +113,10 @@ export function flushGnss(work: Work): void {
 }
 
 function takeReport(work: Work, report: EpochReport): void {
-  if (report.kind === 'void') return put(work, { speed: noteVoid(work.state.speed) });
+  if (report.kind === 'void') {
+    put(work, { speed: noteVoid(work.state.speed) });
+    return watchVehicle(work, { kind: 'epoch', epoch: { kind: 'void', atMs: report.atMonoMs } });
+  }
   const judged = judgeFix(work.state.plausibility, report.fix);
   put(work, {
     plausibility: judged.state,
@@ -116,11 +124,15 @@ function takeReport(work: Work, report: EpochReport): void {
     fixes: work.state.fixes + 1,
   });
   takeFix(work, judged.fix);
+  const kind = isBelievable(judged.fix) ? 'fix' : 'doubtful';
+  watchVehicle(work, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }
 
 /** What is to be spared now: the battery first, then a link that costs. */
 function profileOf({ state }: Work): ReportingProfile {
-  if (readingOf(state.inputs, 'externalPower').reading === 'off') return 'low-battery';
+  const { power } = state.alarms;
+  const isCut = readingOf(state.inputs, 'externalPower').reading === 'off' || power.cut.isOn;
+  if (isCut || power.supply.isOn || power.backup.isOn) return 'low-battery';
   return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
 }
 

@@ -10,6 +10,8 @@ import {
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
 import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
+import type { AlarmMemory } from './alarms/alarm-memory.ts';
+import type { AlarmsState } from './alarms/alarms.ts';
 import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
@@ -57,6 +59,7 @@ export interface VehicleMemory {
   readonly fuel: FuelMemory;
   /** What the mobile link carried this month. */
   readonly traffic: Traffic;
+  readonly alarms?: AlarmMemory;
 }
 
 export type PortName = 'board' | 'gnss';
@@ -80,6 +83,7 @@ export interface VehicleState {
   readonly fix: Fix | null;
   readonly reporting: ReportingState;
   readonly zones: VehicleZones;
+  readonly alarms: AlarmsState;
   readonly commands: CommandsState;
   readonly relays: RelaysState;
   /** Last read-back of the relays, and whether the next one is the first since the board came up. */
@@ -210,7 +214,8 @@ export function log(
   work.effects.push({ kind: 'log', level, event, fields });
 }
 
-function sensed(state: VehicleState, name: InputName): Sensed {
+/** A digital input as it is now, debounced. */
+export function sensed(state: VehicleState, name: InputName): Sensed {
   const { reading, sinceMs } = readingOf(state.inputs, name);
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
 }
@@ -225,13 +230,27 @@ function alertTo(state: VehicleState, name: InputName): Sensed {
   return sensed(state, name);
 }
 
+/**
+ * Revolutions may only add caution: an engine that turns is ignition on whatever the wire says, and "off" holds at the
+ * earliest since it stopped. Revolutions of zero, or a resting alternator, prove nothing here.
+ */
+function withEngine(ignition: Sensed, state: VehicleState, nowMs: number): Sensed {
+  const { rpm } = state.analogs;
+  const turnedMs = state.alarms.engine.turnedMs ?? Number.NEGATIVE_INFINITY;
+  if (typeof rpm === 'number' && rpm >= state.settings.alarms.engineRpm)
+    return ignition.value === true ? ignition : { value: true, sinceMs: nowMs };
+  return ignition.value === false
+    ? { value: false, sinceMs: Math.max(ignition.sinceMs, turnedMs) }
+    : ignition;
+}
+
 /** What is proven now. */
 export function evidenceOf(work: Work): Evidence {
   const { state, now } = work;
   const readMs = state.relaysReadMs;
   return {
     nowMs: now.monoMs,
-    ignition: alertTo(state, 'ignition'),
+    ignition: withEngine(alertTo(state, 'ignition'), state, now.monoMs),
     panic: sensed(state, 'panic'),
     motion: alertTo(state, 'motion'),
     speed: speedAt(state.speed, now.monoMs),
@@ -259,12 +278,13 @@ function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
   return known;
 }
 
-function isPlaced(fix: Fix | null, atMs: number): fix is Fix {
-  return fix !== null && Math.abs(atMs - fix.atMonoMs) <= vehicleLimits.fixAgeMs;
+/** The last believable fix if it belongs to that moment. */
+function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
+  return fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs ? null : fix;
 }
 
-function place(fix: Fix | null, atMs: number): Partial<FleetEvent> {
-  if (!isPlaced(fix, atMs)) return {};
+function place(fix: Fix | null): Partial<FleetEvent> {
+  if (fix === null) return {};
   return {
     latitude: fix.latitude,
     longitude: fix.longitude,
@@ -278,12 +298,12 @@ function place(fix: Fix | null, atMs: number): Partial<FleetEvent> {
   };
 }
 
-/** Gives a draft its time, its place (that of `fix`) and the sensor states of this moment. */
+/** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
 export function stamp(
   work: Work,
   draft: EventDraft,
   atMs = work.now.monoMs,
-  fix = work.state.fix,
+  fix = fixAt(work.state, atMs),
 ): StampedEvent {
   const { state } = work;
   const upMs = upMsAt(state.time, atMs);
@@ -296,8 +316,8 @@ export function stamp(
     odometer: Math.round(state.reporting.odometerM) / 1000,
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: knownInputs(state) ?? {},
-    ...place(fix, atMs),
-    ...(isPlaced(fix, atMs) ? presentZone(state.zones) : {}),
+    ...place(fix),
+    ...(fix === null ? {} : presentZone(state.zones)),
     ...draft,
     outputs: { ...knownOutputs(state), ...draft.outputs },
   } as const;
@@ -331,8 +351,8 @@ export function commitNow(
 }
 
 /** Records one fact: at once, or within the window if it is of the lowest class. */
-export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs, fix = work.state.fix): void {
-  const stamped = stamp(work, draft, atMs, fix);
+export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs, fix?: Fix | null): void {
+  const stamped = fix === undefined ? stamp(work, draft, atMs) : stamp(work, draft, atMs, fix);
   const { pending } = work.state;
   const waits = stamped.priority === 3 && work.config.windowMs > 0 && pending.length < vehicleLimits.pending;
   if (!waits) return commitNow(work, [stamped]);

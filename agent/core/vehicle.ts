@@ -3,6 +3,8 @@
 import { featureNames, type InputName, inputNames } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { Hello, Welcome } from '../../src/core/wire.ts';
+import { parseAlarmMemory } from './alarms/alarm-memory.ts';
+import { createAlarms } from './alarms/alarms.ts';
 import { createBoard } from './board.ts';
 import { createCommandsState } from './command-draft.ts';
 import { type CommandRecord } from './command-record.ts';
@@ -19,6 +21,7 @@ import { createPort, type PortInput, type PortOptions, portWakeMs, stepPort } fr
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
+import { watchVehicle } from './vehicle-alarms.ts';
 import {
   beginConfig,
   configHello,
@@ -67,7 +70,7 @@ function inputRules(config: VehicleConfig): Partial<Record<InputName, InputRule>
       invert: signal.invert,
       debounceMs: signal.debounceMs,
       staleMs,
-      immediate: name === 'panic',
+      immediate: name === 'panic' || name === 'crash',
     };
   }
   return rules;
@@ -108,6 +111,7 @@ export function createVehicle(
     fix: null,
     reporting: createReporting(memory.odometerM),
     zones: createVehicleZones(given.zones),
+    alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
     commands: createCommandsState(given.record),
     relays: createRelaysState({ wasIgnitionOn: memory.inputs.ignition === true }),
     relaysReadMs: null,
@@ -225,6 +229,7 @@ function passTime(work: Work): void {
     put(work, { tickMs: monoMs + vehicleLimits.tickMs, time: offerSystemTime(work.state.time, work.now) });
     lookAround(work);
     watchConfig(work);
+    watchVehicle(work, { kind: 'time' });
   }
 }
 

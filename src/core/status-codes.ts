@@ -52,6 +52,8 @@ export const statusCodes = {
   TOWING_STOP: { code: 63602, text: 'Tow_Stop', priority: 2 },
   TAMPER_ON: { code: 63621, text: 'Tamper', priority: 0 },
   TAMPER_OFF: { code: 63622, text: 'Tamper_Off', priority: 0 },
+  BREACH_ON: { code: 63625, text: 'Breach', priority: 1 },
+  BREACH_OFF: { code: 63626, text: 'Breach_Off', priority: 2 },
   DOOR_LOCK: { code: 63637, text: 'Door_Lock', priority: 0 },
   DOOR_UNLOCK: { code: 63638, text: 'Door_Unlock', priority: 0 },
   ONLINE: { code: 63645, text: 'Online', priority: 3 },

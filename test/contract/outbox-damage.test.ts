@@ -211,7 +211,10 @@ async function openDamaged(original: Original, damage: Damage): Promise<Outcome>
   const { dropped } = await outbox.stats();
   const counted = dropped.reduce((sum, count) => sum + count, 0);
   const { isIntact, values } = await outbox.readState();
-  if (isIntact && values.get('commands') === undefined) faults.push('the state is gone and counts as intact');
+  // A log that ends on a whole commit cannot be told from one that never grew: then the state of its time holds.
+  const isTold = damage.name !== 'the log cut short';
+  if (isTold && isIntact && values.get('commands') === undefined)
+    faults.push('the state is gone and counts as intact');
   // A torn last commit of a log is what a power cut leaves; everything else that is gone must show.
   const mayBeSilent = damage.of === 'cut' && damage.name.includes('log');
   if (lost > 0 && !isReplaced && counted < lost && !mayBeSilent) faults.push(`${lost} are gone in silence`);

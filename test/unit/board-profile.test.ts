@@ -30,7 +30,7 @@ describe('a board profile', () => {
 
     it(`${name} says how short a press it can miss, and misses none of 50 ms at 38400 baud`, async () => {
       const profile = await readBoardProfile(name);
-      expect(worstSampleGapMs(profile, 'panic')).toBeLessThan(110);
+      expect(worstSampleGapMs(profile, 'panic')).toBeLessThan(80);
       const fast = applyOverrides(profile, {
         serial: { baudRate: 38_400 },
         polls: { inputs: { periodMs: 25 } },

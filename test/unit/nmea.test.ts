@@ -203,7 +203,7 @@ describe('the byte stream', () => {
 
   test('other sentences are ignored and counted; noise outside lines is counted', () => {
     const decoded = decodeAll(
-      latin1(`\u0000\u00ff{"x":1}${nmeaLine('GPGSV,1,1,00')}${nmeaLine('PMTK010,001')}${nmeaLine('X')}`),
+      latin1(`\u0000\u00ff{"x":1}${nmeaLine('GPGST,1,1,00')}${nmeaLine('PMTK010,001')}${nmeaLine('X')}`),
     );
     expect(decoded).toMatchObject({ ignored: 3, strayBytes: 9, sentences: [] });
   });

@@ -5,6 +5,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
+import { alarmSettingsSchema } from './alarms.ts';
 import { fuelSettingsSchema } from './fuel.ts';
 import { linkSchema } from './link.ts';
 import { reportingSchema } from './reporting.ts';
@@ -16,6 +17,7 @@ export const settingsSchema = Type.Object({
   link: linkSchema,
   fuel: fuelSettingsSchema,
   zones: zonesSchema,
+  alarms: alarmSettingsSchema,
 });
 
 export type Settings = Static<typeof settingsSchema>;

@@ -1,0 +1,64 @@
+// The crash contact: told at once, with the speed before and the positions of the last seconds, then each position of the
+// seconds after. A contact that chatters is one impact. It must never wait for anything: no debounce, no position.
+import type { Fix } from '../epochs.ts';
+import type { AlarmStep, Scene, Told } from './scene.ts';
+
+export const impactLimits = {
+  /** Fixes kept from before, at most one a second, and how old they may be. */
+  ring: 10,
+  ringMs: 10_500,
+  spacingMs: 900,
+  /** Positions after it are recorded this long. */
+  afterMs: 10_000,
+  /** A second contact within this belongs to the same impact. */
+  sameMs: 60_000,
+} as const;
+
+export interface ImpactState {
+  /** Believable fixes with speed, oldest first. */
+  readonly ring: readonly Fix[];
+  readonly lastMs: number | null;
+  readonly suppressed: number;
+}
+
+export const noImpact: ImpactState = { ring: [], lastMs: null, suppressed: 0 };
+
+const around = (fix: Fix): Told => ({
+  name: 'LOCATION',
+  atMs: fix.atMonoMs,
+  attributes: { impact: true },
+  fix,
+});
+
+/** Keeps the last seconds; after an impact each position is told. */
+export function noteImpactFix(before: ImpactState, scene: Scene): AlarmStep<ImpactState> {
+  const { epoch, nowMs } = scene;
+  if (epoch?.kind !== 'fix') return { state: before, told: [] };
+  const { fix } = epoch;
+  const last = before.ring.at(-1);
+  if (last !== undefined && fix.atMonoMs - last.atMonoMs < impactLimits.spacingMs)
+    return { state: before, told: [] };
+  const ring = [...before.ring, fix].slice(-impactLimits.ring);
+  const isAfter = before.lastMs !== null && nowMs - before.lastMs <= impactLimits.afterMs;
+  return { state: { ...before, ring }, told: isAfter ? [around(fix)] : [] };
+}
+
+/** The contact closed at `atMs`. The impact first, then the way to it. */
+export function takeImpact(before: ImpactState, scene: Scene, atMs: number): AlarmStep<ImpactState> {
+  const { nowMs } = scene;
+  const isSame = before.lastMs !== null && nowMs - before.lastMs < impactLimits.sameMs;
+  if (isSame) return { state: { ...before, suppressed: before.suppressed + 1 }, told: [] };
+  const ring = before.ring.filter((fix) => nowMs - fix.atMonoMs <= impactLimits.ringMs);
+  const speeds = ring.flatMap(({ speedKmh }) => (speedKmh === null ? [] : [speedKmh]));
+  const rounded = (kmh: number): number => Math.round(kmh * 10) / 10;
+  const attributes = {
+    ...(speeds.length === 0
+      ? {}
+      : { speedBeforeKmh: rounded(speeds.at(-1) ?? 0), maxBeforeKmh: rounded(Math.max(...speeds)) }),
+    ...(before.suppressed > 0 ? { suppressed: before.suppressed } : {}),
+  };
+  return {
+    state: { ring: before.ring, lastMs: nowMs, suppressed: 0 },
+    told: [{ name: 'IMPACT', atMs, attributes }, ...ring.map(around)],
+  };
+}

@@ -1,0 +1,79 @@
+// How many satellites the receiver hears, from its GSV sentences, and whether they vanished all at once: the mark of a
+// jammer. Bounded: a few numbers a constellation. A tunnel looks the same, so who drives is never said to be jammed.
+import type { SkySentence } from '../nmea-sky.ts';
+
+export const skyLimits = {
+  /** So many strong satellites together are an open sky. */
+  strong: 4,
+  /** From open sky to (almost) nothing within this: no cloud, tree or slow fade does that. */
+  dropMs: 8000,
+  /** A constellation that was not heard of for this long is gone. */
+  lifeMs: 5000,
+  constellations: 10,
+} as const;
+
+interface Constellation {
+  readonly tracked: number;
+  readonly strong: number;
+  readonly atMs: number;
+}
+
+export interface SkyState {
+  readonly constellations: Readonly<Record<string, Constellation>>;
+  /** When the sky was last open, and since when nothing is heard although the receiver reports; null = never, not. */
+  readonly openMs: number | null;
+  readonly emptySinceMs: number | null;
+  /** All vanished at once and none came back. */
+  readonly isDropped: boolean;
+  readonly reportedMs: number | null;
+  readonly antenna: 'ok' | 'open' | 'short' | null;
+}
+
+export const darkSky: SkyState = {
+  constellations: {},
+  openMs: null,
+  emptySinceMs: null,
+  isDropped: false,
+  reportedMs: null,
+  antenna: null,
+};
+
+/** Takes in sentences of one chunk of bytes. */
+export function noteSky(before: SkyState, sentences: readonly SkySentence[], atMs: number): SkyState {
+  let state = before;
+  for (const sentence of sentences) {
+    if (sentence.type === 'TXT') {
+      state = { ...state, antenna: sentence.antenna };
+      continue;
+    }
+    const { talker, message, tracked, strong } = sentence;
+    const old = message === 1 ? undefined : state.constellations[talker];
+    const isNew = state.constellations[talker] === undefined;
+    if (isNew && Object.keys(state.constellations).length >= skyLimits.constellations) continue;
+    const sum = { tracked: (old?.tracked ?? 0) + tracked, strong: (old?.strong ?? 0) + strong, atMs };
+    state = {
+      ...state,
+      constellations: { ...state.constellations, [talker]: sum },
+      reportedMs: atMs,
+    };
+  }
+  return state;
+}
+
+/** Looks at the sky as a whole, once an epoch: between its sentences it is not complete. */
+export function closeSky(state: SkyState, atMs: number): SkyState {
+  const { reportedMs } = state;
+  if (reportedMs === null || atMs - reportedMs > skyLimits.lifeMs) return { ...state, emptySinceMs: null };
+  let [tracked, strong] = [0, 0];
+  for (const one of Object.values(state.constellations)) {
+    if (atMs - one.atMs > skyLimits.lifeMs) continue;
+    tracked += one.tracked;
+    strong += one.strong;
+  }
+  if (strong >= skyLimits.strong) return { ...state, openMs: atMs, emptySinceMs: null, isDropped: false };
+  // One satellite may linger as a ghost.
+  if (tracked > 1) return { ...state, emptySinceMs: null, isDropped: false };
+  const emptySinceMs = state.emptySinceMs ?? atMs;
+  const isSudden = state.openMs !== null && emptySinceMs - state.openMs <= skyLimits.dropMs;
+  return { ...state, emptySinceMs, isDropped: isSudden };
+}

@@ -1,0 +1,222 @@
+// Moves with ignition off: towed, loaded on a truck, rolled away. Decided on several believable fixes away from where it was
+// parked and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a jump of its position
+// can raise it. A ferry or a train moves a parked vehicle just so: that cannot be told apart (setting `towing`).
+import { distanceM, type Point } from '../../../src/core/geo.ts';
+import type { Fix } from '../epochs.ts';
+import { evidenceLimits } from '../evidence.ts';
+import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
+import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
+
+const towLimits = {
+  /** Fixes in a row away from the parking place; more after a gap in which nobody saw how it moved. */
+  fixes: 5,
+  fixesAfterGap: 10,
+  /** After a gap it must be this far away: a receiver that comes back may be off by hundreds of metres. */
+  gapM: 500,
+  /** Fixes that make the parking place; their mean is better than the first of them. */
+  placeFixes: 60,
+  /** Slower is the Doppler noise of a standing receiver. */
+  creepKmh: 4,
+  /** Share of the way that must have been seen as speed. */
+  seenShare: 1 / 3,
+  /** Two sigma of a fix at HDOP 1. */
+  scatterM: 15,
+  /** Longer between two fixes is a gap. */
+  gapMs: 10_000,
+  /** Without a position for this long the motion input alone may tell. */
+  blindMs: 60_000,
+  /** Ignition on for this long ends it. */
+  ignitionMs: 3000,
+  unknownEndsMs: 3_600_000,
+} as const;
+
+interface Parked {
+  readonly at: Point;
+  /** Fixes averaged in `at`. */
+  readonly count: number;
+}
+
+export interface TowingState {
+  readonly episode: Episode;
+  /** Null while the ignition is on or the place is not known. */
+  readonly parked: Parked | null;
+  readonly last: Fix | null;
+  /** Way seen as Doppler speed since it was parked, metres. */
+  readonly seenM: number;
+  readonly isGap: boolean;
+  /** Fixes in a row that are away. */
+  readonly away: number;
+  readonly awayM: number;
+  /** A jump was suspected since the last believable fix. */
+  readonly hasJumped: boolean;
+  readonly isOffSince: number | null;
+}
+
+/** @param parked where it was parked before this start, from memory; the time since then is a gap. */
+export function createTowing(given: {
+  readonly wasTowed: boolean;
+  readonly parked: Point | null;
+}): TowingState {
+  const parked = given.parked === null ? null : { at: given.parked, count: towLimits.placeFixes };
+  return {
+    episode: resumeEpisode(given.wasTowed),
+    parked,
+    last: null,
+    seenM: 0,
+    isGap: parked !== null,
+    away: 0,
+    awayM: 0,
+    hasJumped: false,
+    isOffSince: null,
+  };
+}
+
+const here = ({ latitude, longitude }: Fix): Point => ({ latitude, longitude });
+
+const afresh = { seenM: 0, isGap: false, away: 0, awayM: 0, hasJumped: false } as const;
+
+/** Off by the wire or, without one, by an engine that rests. Null = nobody knows. */
+function offOf(scene: Scene, isRunning: boolean | null): boolean | null {
+  if (scene.ignition.value !== null) return !scene.ignition.value;
+  return isRunning === null ? null : !isRunning;
+}
+
+/** Takes in one step, after the engine. */
+export function stepTowing(
+  before: TowingState,
+  scene: Scene,
+  isRunning: boolean | null,
+): AlarmStep<TowingState> {
+  const { settings, nowMs, epoch } = scene;
+  const isOff = settings.towing ? offOf(scene, isRunning) : false;
+  if (isOff === false) return ended({ ...before, isOffSince: null }, scene);
+  if (isOff === null) return { state: before, told: [] };
+  const sinceMs = scene.ignition.value === false ? scene.ignition.sinceMs : nowMs;
+  const off = { ...before, isOffSince: Math.min(before.isOffSince ?? sinceMs, Math.max(sinceMs, 0)) };
+  if (epoch?.kind === 'doubtful') return tell(jumpedOrNot(off, epoch.fix), scene, null);
+  if (epoch?.kind !== 'fix') return tell(off, scene, null);
+  const placed = takeFix(off, scene, epoch.fix);
+  return tell(placed, scene, epoch.fix);
+}
+
+function jumpedOrNot(state: TowingState, fix: Fix): TowingState {
+  return fix.doubts.includes('jump') ? { ...state, hasJumped: true, away: 0 } : state;
+}
+
+function ended(state: TowingState, scene: Scene): AlarmStep<TowingState> {
+  const cleared: TowingState = { ...state, ...afresh, parked: null, last: null };
+  if (!state.episode.isOn) return { state: cleared, told: [] };
+  const { episode, news } = stepEpisode(state.episode, {
+    atMs: scene.nowMs,
+    holds: false,
+    onMs: 0,
+    offMs: scene.settings.towing ? towLimits.ignitionMs : 0,
+    repeatMs: 0,
+  });
+  const next = { ...(episode.isOn ? state : cleared), episode };
+  if (news?.kind !== 'end') return { state: next, told: [] };
+  const attributes = { reason: 'ignition on', distanceM: Math.round(state.awayM), ...lasted(news) };
+  return { state: next, told: [{ name: 'TOWING_STOP', atMs: scene.nowMs, attributes }] };
+}
+
+/** Where it is relative to where it was parked. */
+function takeFix(state: TowingState, scene: Scene, fix: Fix): TowingState {
+  const { settings, nowMs } = scene;
+  const { last, parked } = state;
+  const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
+  const speedKmh = fix.speedKmh ?? 0;
+  if (parked === null) {
+    const isPlace = isArmed && speedKmh <= evidenceLimits.standstillKmh;
+    return isPlace
+      ? { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix }
+      : { ...state, last: fix };
+  }
+  // A new place that was reached by a jump is a new belief, not a way.
+  if (state.hasJumped && !state.episode.isOn)
+    return { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix };
+  const stepMs = last === null ? 0 : fix.atMonoMs - last.atMonoMs;
+  const isGap = state.isGap || stepMs > towLimits.gapMs;
+  const seenM =
+    state.seenM +
+    (speedKmh > towLimits.creepKmh && stepMs <= towLimits.gapMs ? (speedKmh / 3600) * stepMs : 0);
+  const awayM = distanceM(parked.at, fix);
+  const farM = Math.max(settings.towM, towLimits.scatterM * Math.min(5, Math.max(1, fix.hdop ?? 1)));
+  const isSeen = seenM >= awayM * towLimits.seenShare;
+  const isAway = awayM > farM && (isSeen || (isGap && awayM > towLimits.gapM));
+  if (awayM < farM / 2 && speedKmh <= evidenceLimits.standstillKmh && !state.episode.isOn) {
+    const near = { ...afresh, away: 0, parked: closer(parked, fix), last: fix };
+    return { ...state, ...near, hasJumped: false };
+  }
+  return { ...state, last: fix, seenM, isGap, awayM, away: isAway ? state.away + 1 : 0 };
+}
+
+/** The mean of the first fixes; later ones only confirm it, or a slow drift would take the place along. */
+function closer(parked: Parked, fix: Fix): Parked {
+  if (parked.count >= towLimits.placeFixes) return parked;
+  const count = parked.count + 1;
+  const mean = (old: number, fresh: number): number => old + (fresh - old) / count;
+  return {
+    at: {
+      latitude: mean(parked.at.latitude, fix.latitude),
+      // Fixes of one parking place never lie across the antimeridian by more than a step; keep the first there.
+      longitude:
+        Math.abs(fix.longitude - parked.at.longitude) > 1
+          ? parked.at.longitude
+          : mean(parked.at.longitude, fix.longitude),
+    },
+    count,
+  };
+}
+
+/** Moves without a position: the motion input alone, held long. */
+function movesBlindly(state: TowingState, scene: Scene): boolean {
+  const { settings, motion, nowMs, ignition } = scene;
+  const isBlind = nowMs - (state.last?.atMonoMs ?? state.isOffSince ?? nowMs) >= towLimits.blindMs;
+  const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
+  const heldMs = motion.value === true ? nowMs - Math.max(motion.sinceMs, ignition.sinceMs, 0) : 0;
+  return settings.towMotionS > 0 && isBlind && isArmed && heldMs >= settings.towMotionS * 1000;
+}
+
+function conditionOf(state: TowingState, scene: Scene, fix: Fix | null): boolean | null {
+  if (!state.episode.isOn) {
+    const wanted = state.isGap ? towLimits.fixesAfterGap : towLimits.fixes;
+    return state.away >= wanted || movesBlindly(state, scene);
+  }
+  if (fix !== null) return (fix.speedKmh ?? 0) > evidenceLimits.standstillKmh;
+  const isStale = state.last === null || scene.nowMs - state.last.atMonoMs > fixLifeMs;
+  if (!isStale) return null;
+  return scene.motion.value;
+}
+
+function tell(state: TowingState, scene: Scene, fix: Fix | null): AlarmStep<TowingState> {
+  const { settings, nowMs } = scene;
+  // Between two fixes of a tow nothing is new; a count that goes on must not be broken.
+  const isBetween =
+    state.episode.isOn && fix === null && state.last !== null && nowMs - state.last.atMonoMs <= fixLifeMs;
+  if (isBetween) return { state, told: [] };
+  const { episode, news } = stepEpisode(state.episode, {
+    atMs: nowMs,
+    holds: conditionOf(state, scene, fix),
+    onMs: 0,
+    offMs: settings.towEndS * 1000,
+    repeatMs: settings.repeatS * 1000,
+    unknownEndsMs: towLimits.unknownEndsMs,
+  });
+  const next: TowingState = { ...state, episode };
+  if (news === null) return { state: next, told: [] };
+  const way = { distanceM: Math.round(state.awayM) };
+  if (news.kind === 'begin') {
+    const by = state.away === 0 ? 'motion input' : 'position';
+    const whileOff = state.away > 0 && state.isGap && state.seenM === 0 ? { unseen: true } : {};
+    const attributes = { by, ...way, ...whileOff, ...keptBack(news) };
+    return { state: next, told: [{ name: 'TOWING_START', atMs: nowMs, attributes }] };
+  }
+  const told: Told = {
+    name: 'TOWING_STOP',
+    atMs: nowMs,
+    attributes: { reason: 'stands', ...way, ...lasted(news) },
+  };
+  // Where it stands now is where it is parked: the next tow is told as well.
+  const parked = fix === null ? null : { at: here(fix), count: 1 };
+  return { state: { ...next, ...afresh, parked }, told: [told] };
+}

@@ -1,0 +1,218 @@
+// Alarms through the whole vehicle core: bytes of a board and of a receiver in, durable events out, over a restart. Also that
+// what alarms guess never lets the interlock believe in an ignition that is off.
+import { describe, expect, it } from 'vitest';
+import { readBoardProfile } from '../../agent/boards.ts';
+import { applyOverrides } from '../../agent/core/board-profile.ts';
+import { createCommandRecord } from '../../agent/core/command-record.ts';
+import { createVehicle, stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
+import {
+  type Commit,
+  evidenceOf,
+  type VehicleConfig,
+  type VehicleEffect,
+  type VehicleEvent,
+  type VehicleMemory,
+} from '../../agent/core/vehicle-state.ts';
+import { emptyMemory } from '../../agent/vehicle-record.ts';
+import { createBoard } from '../../simulator/board.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { createGnss } from '../../simulator/gnss.ts';
+import { createPipe } from '../../simulator/pipe.ts';
+import { createSeededEntropy } from '../../simulator/random.ts';
+import { standardSettings } from '../../src/core/settings/settings.ts';
+import { type StatusName, statusCodes } from '../../src/core/status-codes.ts';
+import type { ByteLink } from '../../src/ports.ts';
+
+const line = { baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 } as const;
+const startMs = Date.UTC(2026, 11, 1);
+
+async function createBench() {
+  const shipped = await readBoardProfile('waveshare-io-analog');
+  const verdict = applyOverrides(shipped, {
+    // The motion contact is wired to a crash sensor here.
+    inputs: { motion: false, crash: { poll: 'inputs', address: 6, invert: false, debounceMs: 500 } },
+  });
+  if (verdict.kind !== 'ok') throw new Error('profile');
+  const config: VehicleConfig = {
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    agentVersion: '0.0.0',
+    earliestUtcMs: Date.UTC(2026, 10, 1),
+    boot: 'b1',
+    profile: verdict.profile,
+    broker: { keepaliveS: 240 },
+    gnssSilenceMs: 5000,
+    settings: standardSettings,
+    windowMs: 10_000,
+  };
+  const clock = createVirtualClock(startMs);
+  const entropy = createSeededEntropy('vehicle alarms');
+  const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 90 };
+  const commits: Commit[] = [];
+  const links: Partial<Record<'board' | 'gnss', ByteLink>> = {};
+  let memory: VehicleMemory = emptyMemory;
+  const now = () => ({ monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: 0.5 });
+  const boot = () =>
+    createVehicle(config, {
+      now: now(),
+      bootMonoMs: clock.monoMs(),
+      record: createCommandRecord(),
+      memory,
+      connectDelayMs: 3_600_000,
+    });
+  let state = boot();
+  const perform = (effect: VehicleEffect): void => {
+    if (effect.kind === 'writePort') links[effect.port]?.write(effect.bytes);
+    if (effect.kind !== 'commit') return;
+    commits.push(effect);
+    memory = JSON.parse(JSON.stringify(effect.memory)) as VehicleMemory;
+  };
+  const feed = (event: VehicleEvent): void => {
+    const step = stepVehicle(state, event, { now: now(), config });
+    state = step.state;
+    for (const effect of step.effects) perform(effect);
+  };
+  const board = createBoard({
+    name: 'waveshare-io-analog',
+    clock,
+    entropy: entropy.stream('board'),
+    send: (bytes) => cables.board.send(bytes),
+  });
+  const cableOf = (name: string, onBytes: (bytes: Uint8Array) => void) =>
+    createPipe({ clock, entropy: entropy.stream(name), line, onBytes });
+  const cables = {
+    board: cableOf('board', (bytes) => board.receive(bytes)),
+    gnss: cableOf('gnss', () => undefined),
+  };
+  const gnss = createGnss({
+    clock,
+    entropy: entropy.stream('gnss'),
+    utcMs: () => clock.utcMs(),
+    truth: () => truth,
+    send: (bytes) => cables.gnss.send(bytes),
+    extra: ['GSV'],
+    acquireS: 3,
+  });
+  const open = async (): Promise<void> => {
+    for (const port of ['board', 'gnss'] as const) {
+      links[port] = await cables[port].open(
+        { path: port, ...line },
+        { onBytes: (bytes) => feed({ kind: 'bytes', port, bytes }), onDown: () => undefined },
+      );
+      feed({ kind: 'time' });
+      feed({ kind: 'opened', port });
+    }
+  };
+  const told = () => commits.flatMap(({ events }) => events.map(({ event }) => event));
+  return {
+    board,
+    gnss,
+    truth,
+    commits,
+    open,
+    names: () =>
+      told().map(
+        ({ statusCode }) => Object.entries(statusCodes).find(([, { code }]) => code === statusCode)?.[0],
+      ),
+    last: (name: StatusName) =>
+      told()
+        .filter(({ statusCode }) => statusCode === statusCodes[name].code)
+        .at(-1),
+    clear: () => commits.splice(0),
+    evidence: () => evidenceOf({ state, effects: [], now: now(), config, receipts: [] }),
+    setRpm: (rpm: number) => {
+      state = { ...state, analogs: { ...state.analogs, rpm } };
+    },
+    memory: () => memory,
+    pass(seconds: number) {
+      const untilMs = clock.monoMs() + seconds * 1000;
+      while (clock.monoMs() < untilMs) {
+        const wakeMs = Math.max(clock.monoMs() + 1, vehicleWakeMs(state, config));
+        const stepMs = Math.min(clock.nextDueMs() ?? untilMs, wakeMs, untilMs) - clock.monoMs();
+        clock.advance(stepMs);
+        // Due east.
+        truth.longitude +=
+          ((truth.speedKmh / 3_600_000) * stepMs) / (111.195 * Math.cos((truth.latitude * Math.PI) / 180));
+        if (vehicleWakeMs(state, config) <= clock.monoMs()) feed({ kind: 'time' });
+      }
+    },
+    /** Dies without a word, and starts anew. */
+    async restart() {
+      for (const link of Object.values(links)) await link.close();
+      state = boot();
+      await open();
+    },
+  };
+}
+
+describe('a whole vehicle', () => {
+  it('tells of an impact at its first sample, durable with the way to it, and once', async () => {
+    const vehicle = await createBench();
+    await vehicle.open();
+    vehicle.board.setSignal('ignition', true);
+    vehicle.truth.speedKmh = 54;
+    vehicle.pass(30);
+    vehicle.clear();
+    vehicle.board.setSignal('motion', true); // the terminal that the crash sensor is wired to
+    vehicle.pass(0.15);
+    // The first commit holds the positions that waited, and the impact.
+    const first = vehicle.commits[0]?.events.at(-1);
+    expect(first).toMatchObject({ priority: 0, event: { statusCode: statusCodes.IMPACT.code } });
+    expect(Number(vehicle.last('IMPACT')?.attributes?.['speedBeforeKmh'])).toBeCloseTo(54, -1);
+    expect(vehicle.names().filter((name) => name === 'LOCATION').length).toBeGreaterThanOrEqual(9);
+    vehicle.pass(5);
+    expect(vehicle.names().filter((name) => name === 'IMPACT')).toHaveLength(1);
+  });
+
+  it('remembers over a restart what it told, and tells of its end', async () => {
+    const vehicle = await createBench();
+    await vehicle.open();
+    vehicle.board.setSupplyVolts(11);
+    vehicle.pass(150);
+    expect(vehicle.last('LOW_BATTERY')?.attributes).toMatchObject({ battery: 'vehicle' });
+    expect(vehicle.last('GPS_FIRST_FIX')?.latitude).toBeCloseTo(43.65, 2);
+    expect(JSON.stringify(vehicle.memory()).length).toBeLessThan(600);
+    vehicle.clear();
+    await vehicle.restart();
+    vehicle.pass(150);
+    vehicle.board.setSupplyVolts(12.8);
+    vehicle.pass(150);
+    const names = vehicle.names();
+    expect(names).not.toContain('LOW_BATTERY');
+    expect(names.filter((name) => name === 'BATTERY_RESTORED')).toHaveLength(1);
+  });
+
+  it('hears of a jammer and of its end; the loss carries the last place', async () => {
+    const vehicle = await createBench();
+    await vehicle.open();
+    vehicle.pass(60);
+    vehicle.clear();
+    vehicle.gnss.setJammed(true);
+    vehicle.pass(200);
+    expect(vehicle.names()).toEqual(expect.arrayContaining(['GPS_JAMMING', 'GPS_LOST']));
+    expect(vehicle.last('GPS_LOST')).toMatchObject({ attributes: { reason: 'jammed' } });
+    expect(vehicle.last('GPS_LOST')?.latitude).toBeCloseTo(43.65, 2);
+    vehicle.gnss.setJammed(false);
+    vehicle.pass(60);
+    expect(vehicle.names().filter((name) => name === 'GPS_RESTORED')).toHaveLength(1);
+  });
+
+  it('revolutions may say that ignition is on, never that it is off', async () => {
+    const vehicle = await createBench();
+    await vehicle.open();
+    vehicle.pass(30);
+    expect(vehicle.evidence().ignition.value).toBe(false);
+    vehicle.setRpm(800);
+    expect(vehicle.evidence().ignition.value).toBe(true);
+    vehicle.pass(2);
+    vehicle.setRpm(0);
+    const { ignition, nowMs } = vehicle.evidence();
+    expect(ignition.value).toBe(false);
+    expect(nowMs - ignition.sinceMs).toBeLessThan(3000);
+    // A silent board: unknown, whatever was last read of the engine.
+    vehicle.board.setPower(false);
+    vehicle.pass(5);
+    vehicle.setRpm(0);
+    expect(vehicle.evidence().ignition.value).toBe(null);
+  });
+});
