@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Command line of the agent and its composition root: the one place where ports meet adapters.
 import { readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { createLog } from '../src/adapters/log.ts';
@@ -25,6 +25,8 @@ import { readNetworkFile } from './adapters/network-file.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
+import { listAlarms } from './cli/alarms.ts';
+import { fuelCalibrate } from './cli/fuel-calibrate.ts';
 import { type AgentFile, agentFileSchema, describeConfig, toAgentConfig } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
 import { worstSampleGapMs } from './core/board-profile.ts';
@@ -144,6 +146,27 @@ function show(flags: Flags): void {
   print(flags, { json: { config: value, origins }, text: lines.join('\n') });
 }
 
+async function calibrateFuel(flags: Flags): Promise<void> {
+  const { value: file } = load(flags);
+  const { profile, boardPort } = await toAgentConfig(file, { secret: '', agentVersion: readVersion() });
+  const { answers, capacity, drain, litres } = flags;
+  await fuelCalibrate({
+    profile,
+    port: boardPort,
+    clock: createSystemClock(),
+    openByteLink: openSerialPort,
+    plan:
+      typeof capacity === 'number'
+        ? { capacityL: capacity, mode: drain === true ? 'drain' : 'fill', startL: Number(litres) }
+        : null,
+    answers: typeof answers === 'string' ? readFileSync(answers, 'utf8') : null,
+    progressPath: join(dirname(file.storage.path), 'fuel-calibration.json'),
+    input: process.stdin,
+    output: process.stdout,
+    stopped: untilStopped(),
+  });
+}
+
 async function boards(flags: Flags): Promise<void> {
   const profiles = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
   const lines = profiles.map((profile) => `${profile.name.padEnd(24)} ${profile.title}`);
@@ -203,6 +226,32 @@ function createParser(): Argv {
         .demandCommand(1, 'Say what to do with the configuration: check or show'),
     )
     .command('boards', 'List the board profiles that come with the agent', withJson, boards)
+    .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, (flags) =>
+      print(flags, listAlarms()),
+    )
+    .command('fuel', 'The tank', (parser) =>
+      parser
+        .command(
+          'calibrate',
+          'Make the table of a tank of any shape: fill or drain it step by step (stop the agent first)',
+          (more) =>
+            withConfig(more)
+              .option('capacity', { type: 'number', describe: 'Litres in the full tank' })
+              .option('litres', { type: 'number', default: 0, describe: 'Litres in the tank now' })
+              .option('drain', { type: 'boolean', describe: 'Take fuel out step by step instead of filling' })
+              .option('answers', {
+                type: 'string',
+                requiresArg: true,
+                describe: 'JSON file with the amounts, for use without a person',
+              })
+              .example(
+                '$0 fuel calibrate --capacity 300',
+                'An empty tank of 300 litres; Ctrl-C keeps every point',
+              ),
+          calibrateFuel,
+        )
+        .demandCommand(1, 'Say what to do with the tank: calibrate'),
+    )
     .example('$0 boards', 'Which boards are known')
     .example('$0 config check --config agent.toml', 'Before the first start; touches no hardware')
     .example('$0 start --config agent.toml', 'Run; what it sees is logged as JSON lines')
