@@ -17,6 +17,7 @@ import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
 import type { ConfigStore } from './config-store.ts';
 import type { KeptMessage } from './core/inbox.ts';
+import type { ServiceCodes } from './core/service-code.ts';
 import { createVehicle, helloOf, stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
 import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
@@ -37,6 +38,8 @@ export interface AgentPorts {
   readonly supervisor: Supervisor;
   /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
   network?(): Promise<'home' | 'roaming' | null>;
+  /** Codes that restore the engine without a network. */
+  readonly serviceCodes?: ServiceCodes;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
   /** The two slots of the configuration that the broker sends. */
@@ -58,6 +61,12 @@ export interface AgentStatus {
 
 export interface Agent {
   status(): Promise<AgentStatus>;
+  /**
+   * A one-time code that a person entered at the unit. A right one restores the engine and nothing else; every try is an
+   * event, and five wrong ones lock the entry for an hour.
+   * @returns whether it was right, and what to tell the person; never the code.
+   */
+  enterServiceCode(code: string): { readonly isRight: boolean; readonly words: string };
   /** Reports SHUTDOWN, delivers what it can, closes everything. Resolves within 5 s. */
   close(): Promise<void>;
 }
@@ -196,6 +205,10 @@ async function writeSlot(
   dispatch({ kind: 'slotWritten', slot, fault });
 }
 
+function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
+  return serviceCodes === undefined ? {} : { serviceCodes };
+}
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
@@ -204,7 +217,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const outbox = await ports.openOutbox(boot, bootMonoMs);
   const { record, memory, inbox, zones, isIntact } = await readVehicleRecord(outbox);
   const slots = await ports.configSlots.read();
-  const vehicle: VehicleConfig = { ...config, boot };
+  const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const kept = { record, memory, inbox, zones, slots };
@@ -266,6 +279,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   let isClosing = false;
   return {
     status: () => statusOf(loop.state(), { boot, outbox, commits }),
+    enterServiceCode(code) {
+      dispatch({ kind: 'serviceCode', code });
+      return loop.state().service.last ?? { isRight: false, words: 'not judged yet: look at the events' };
+    },
     async close() {
       if (isClosing) return;
       isClosing = true;

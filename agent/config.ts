@@ -8,8 +8,14 @@ import { type Settings, settingsSchema, standardSettings } from '../src/core/set
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board-profile.ts';
+import {
+  type Protection,
+  protectionFaults,
+  protectionSchema,
+  standardProtection,
+} from './core/protection.ts';
 
-export { standardSettings };
+export { standardProtection, standardSettings };
 
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
@@ -78,6 +84,7 @@ export const agentFileSchema = Type.Object({
       ),
     ),
   }),
+  protection: protectionSchema,
   ...settingsSchema.properties,
   log: Type.Object({
     level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -110,6 +117,8 @@ export interface AgentConfig {
   readonly gnssSilenceMs: number;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
+  /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
+  readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
   readonly windowMs: number;
 }
@@ -136,6 +145,10 @@ export async function toAgentConfig(
     throw new AppError('config', `The overrides do not fit board profile ${file.board.profile}: ${lines}`);
   }
   const { profile } = verdict;
+  const unfit = protectionFaults(file.protection, profile)
+    .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
+    .join('; ');
+  if (unfit !== '') throw new AppError('config', unfit);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -154,6 +167,7 @@ export async function toAgentConfig(
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
     settings: settingsIn(file),
+    protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
 }
@@ -166,5 +180,6 @@ export function describeConfig(config: AgentConfig): LogFields {
     broker: config.broker.url,
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
+    protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

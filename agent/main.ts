@@ -20,6 +20,7 @@ import {
   settingsOf,
 } from '../src/config.ts';
 import { AppError, messageOf } from '../src/core/errors.ts';
+import { serviceCodesOfSecret } from '../src/service-codes.ts';
 import { readVersion } from '../src/version.ts';
 import { readNetworkFile } from './adapters/network-file.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
@@ -99,6 +100,7 @@ async function start(flags: Flags): Promise<void> {
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
     configSlots: createConfigFiles(dirname(file.storage.path)),
+    serviceCodes: serviceCodesOfSecret(config.broker.secret, config),
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({
         path: file.storage.path,

@@ -74,6 +74,8 @@ interface Wiring {
   readonly fuel: { readonly channel: number; readonly atZero: number; readonly atOne: number } | null;
   readonly supply: { readonly channel: number; readonly atZero: number; readonly atOne: number } | null;
   readonly relays: Readonly<Record<FeatureName, number>>;
+  /** The buzzer in the cabin; the agent drives it only if its configuration says so. */
+  readonly warning: number;
 }
 
 export interface BoardMap {
@@ -102,9 +104,11 @@ const usualInputs: Wiring['inputs'] = {
   tamper: { channel: 4 },
   externalPower: { channel: 5 },
   motion: { channel: 6 },
+  service: { channel: 7 },
 };
 
 const relays: Wiring['relays'] = { enginecutoff: 0, cargoaccess: 1 };
+const warning = 2;
 
 /** Modbus RTU Relay (D): waveshare.com/wiki/Modbus_RTU_Relay_(D); flash values in 100 ms (wiki, "flash ON"). */
 const waveshareRelayD: UnitMap = {
@@ -228,27 +232,27 @@ export const boardMaps = {
   'waveshare-relay-d': {
     label: 'Waveshare Modbus RTU Relay (D)',
     units: [waveshareRelayD],
-    wiring: { inputs: usualInputs, relays, ...noAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, ...noAnalogs },
   },
   'waveshare-io-analog': {
     label: 'Waveshare Modbus RTU IO 8CH + Analog Input 8CH (B)',
     units: [waveshareIo, waveshareAnalog],
-    wiring: { inputs: usualInputs, relays, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
   },
   eletechsup: {
     label: 'Eletechsup R421A08 + R4DIF08 + N4AIA04',
     units: [r421a08, r4dif08, n4aia04],
-    wiring: { inputs: usualInputs, relays, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
   },
   'adam-4150': {
     label: 'Advantech ADAM-4150',
     units: [adam4150],
-    wiring: { inputs: usualInputs, relays, ...noAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, ...noAnalogs },
   },
   generic: {
     label: 'generic Modbus I/O',
     units: [genericUnit],
-    wiring: { inputs: usualInputs, relays, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
   },
 } as const satisfies Record<string, BoardMap>;
 

@@ -67,7 +67,7 @@ export interface Board {
   setFuel(fraction: number): void;
   setSupplyVolts(volts: number): void;
   /** State of the contact now: the truth, whatever the bus says. */
-  isEnergised(feature: FeatureName): boolean;
+  isEnergised(relay: FeatureName | 'warning'): boolean;
   setFaults(change: Partial<BoardFaults>): void;
   faults(): BoardFaults;
   /** Off: no answers, all relays fall off. On: relays stay off, settings are as before. */
@@ -236,7 +236,7 @@ export function createBoard(options: BoardOptions): Board {
     },
     setFuel: (fraction) => terminals.setAnalog(wiring.fuel, fraction),
     setSupplyVolts: (value) => terminals.setAnalog(wiring.supply, value / fullSupplyVolts),
-    isEnergised: (feature) => pins.relay(wiring.relays[feature]),
+    isEnergised: (relay) => pins.relay(relay === 'warning' ? wiring.warning : wiring.relays[relay]),
     setFaults(change) {
       faults = { ...faults, ...change };
     },

@@ -12,6 +12,7 @@ import type {
   Supervisor,
   Verifier,
 } from '../src/ports.ts';
+import { serviceCodesOfSecret } from '../src/service-codes.ts';
 import { type Board, createBoard } from './board.ts';
 import type { BoardName } from './board-maps.ts';
 import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts';
@@ -191,6 +192,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     verifier: options.verifier,
     supervisor: noSupervisor,
     configSlots: createMemorySlots(),
+    serviceCodes: serviceCodesOfSecret(options.config.broker.secret, options.config),
     openOutbox: (boot, bootMonoMs) => options.openOutbox(clock, boot, bootMonoMs),
   }).catch((error: unknown) => {
     hardware.close();

@@ -1,6 +1,6 @@
 // From the words of one poll to samples of signals and relays, along the profile. Pure. It must never make a state of
 // a word that means neither on nor off.
-import { analogValue, type BoardProfile, type BoardRelay, readAddress } from './board-profile.ts';
+import { analogValue, type BoardProfile, type BoardRelay, readAddress, wiringsOf } from './board-profile.ts';
 import type { BoardOutput } from './board-types.ts';
 
 /** Samples of all signals and relays in one poll's range; `values` null = none of them is known. */
@@ -29,7 +29,9 @@ export function decodePoll(
     return raw === null ? null : analogValue(signal, raw);
   });
   if (analogs !== null) outputs.push({ kind: 'analogs', atMs, values: analogs });
-  const relays = pick(profile.relays, (relay) => decodeRelay(relay, at(readAddress(relay))));
+  const relays = pick(Object.fromEntries(wiringsOf(profile)), (relay) =>
+    decodeRelay(relay, at(readAddress(relay))),
+  );
   if (relays !== null) outputs.push({ kind: 'relays', atMs, values: relays });
   return outputs;
 }

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../src/core/errors.ts';
-import { featureNames, type InputName, inputNames } from '../../src/core/event.ts';
+import { type FeatureName, featureNames, type InputName, inputNames } from '../../src/core/event.ts';
 import { checkRequest, encodeRequest, expectedLength, type ModbusRequest } from './modbus-frame.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -84,14 +84,24 @@ const relaySchema = Type.Object(
     readAddress: Type.Optional(word),
     readOn: Type.Optional(word),
     readOff: Type.Optional(word),
+    /** FC05 here closes the relay for value x 100 ms, after which the board opens it by itself; only for `coil`. */
+    flashAddress: Type.Optional(word),
     /** De-energised = engine can start, cargo locked. There is no other choice (edge-agents 2.3 rule 8). */
     safe: Type.Literal('de-energised'),
   },
   closed,
 );
 
+/** Relays are read back at least this often (edge-agents 2.3 rule 10). */
+const readBackMostMs = 5000;
+
 const analogNames = ['fuel', 'supplyVoltage', 'backupVoltage', 'rpm', 'passengers'] as const;
 export type AnalogName = (typeof analogNames)[number];
+
+/** Outputs that are no feature of the vehicle: nobody commands them, and they are silent when de-energised. */
+const outputNames = ['warning'] as const;
+/** Everything that the agent switches. */
+export type RelayName = FeatureName | (typeof outputNames)[number];
 
 const optionalKeys = <Name extends string, Schema extends Type.TSchema>(
   names: readonly Name[],
@@ -105,6 +115,7 @@ const optionalKeys = <Name extends string, Schema extends Type.TSchema>(
 const inputsSchema = Type.Object(optionalKeys(inputNames, digitalSchema), closed);
 const analogsSchema = Type.Object(optionalKeys(analogNames, analogSchema), closed);
 const relaysSchema = Type.Object(optionalKeys(featureNames, relaySchema), closed);
+const outputsSchema = Type.Object(optionalKeys(outputNames, relaySchema), closed);
 
 export const boardProfileSchema = Type.Object(
   {
@@ -119,6 +130,7 @@ export const boardProfileSchema = Type.Object(
     inputs: inputsSchema,
     analogs: analogsSchema,
     relays: relaysSchema,
+    outputs: Type.Optional(outputsSchema),
   },
   closed,
 );
@@ -135,6 +147,7 @@ export const boardOverridesSchema = Type.Object(
     inputs: Type.Optional(Type.Object(optionalKeys(inputNames, orOff(patch(digitalSchema))), closed)),
     analogs: Type.Optional(Type.Object(optionalKeys(analogNames, orOff(patch(analogSchema))), closed)),
     relays: Type.Optional(Type.Object(optionalKeys(featureNames, orOff(patch(relaySchema))), closed)),
+    outputs: Type.Optional(Type.Object(optionalKeys(outputNames, orOff(patch(relaySchema))), closed)),
   },
   closed,
 );
@@ -225,24 +238,49 @@ function checkProfile(profile: BoardProfile): ErrorDetail[] {
     if (signal.valid[0] >= signal.valid[1])
       fault(`/analogs/${key}/valid`, 'the second number must be larger');
   }
-  for (const [key, relay] of Object.entries(profile.relays)) {
-    const pointer = `/relays/${key}`;
+  const wirings = wiringsOf(profile);
+  for (const [key, relay] of wirings) {
+    const pointer = `/${key === 'warning' ? 'outputs' : 'relays'}/${key}`;
     within(pointer, { poll: relay.poll, address: readAddress(relay) }, relay.kind === 'coil' ? [1] : [3]);
-    if (!(relay.unit in profile.units)) fault(`${pointer}/unit`, `there is no unit "${relay.unit}"`);
-    if (profile.polls[relay.poll]?.unit !== relay.unit) fault(`${pointer}/poll`, 'reads another unit');
-    const hasWords = relay.on !== undefined && relay.off !== undefined && relay.on !== relay.off;
-    if (relay.kind === 'register' && !hasWords)
-      fault(pointer, 'a register needs two different words: on and off');
-  }
-  const { enginecutoff, cargoaccess } = profile.relays;
-  if (
-    enginecutoff &&
-    enginecutoff.unit === cargoaccess?.unit &&
-    enginecutoff.address === cargoaccess.address
-  ) {
-    fault('/relays', 'enginecutoff and cargoaccess are the same relay');
+    faults.push(...relayFaults(profile, relay).map((message) => ({ pointer, message })));
+    const twin = wirings.find(
+      ([other, { unit, address }]) => other > key && unit === relay.unit && address === relay.address,
+    );
+    if (twin !== undefined) fault('/relays', `${key} and ${twin[0]} are the same relay`);
   }
   return faults;
+}
+
+/** What is wrong with one relay besides where it is read. */
+function relayFaults(profile: BoardProfile, relay: BoardRelay): readonly string[] {
+  const faults: string[] = [];
+  const poll = profile.polls[relay.poll];
+  if (!(relay.unit in profile.units)) faults.push(`there is no unit "${relay.unit}"`);
+  if (poll?.unit !== relay.unit) faults.push(`poll "${relay.poll}" reads another unit`);
+  // Rule 10: what is not read back every 5 s cannot be supervised.
+  if (poll !== undefined && poll.periodMs > readBackMostMs)
+    faults.push(`poll "${relay.poll}" reads back every ${poll.periodMs} ms, not within ${readBackMostMs} ms`);
+  const hasWords = relay.on !== undefined && relay.off !== undefined && relay.on !== relay.off;
+  if (relay.kind === 'register' && !hasWords) faults.push('a register needs two different words: on and off');
+  if (relay.kind === 'register' && relay.flashAddress !== undefined)
+    faults.push('flashAddress is for coils only');
+  return faults;
+}
+
+/** All that the agent switches, by name. */
+export function wiringsOf(
+  profile: Pick<BoardProfile, 'relays' | 'outputs'>,
+): readonly (readonly [RelayName, BoardRelay])[] {
+  const all = { ...profile.relays, ...profile.outputs };
+  return [...featureNames, ...outputNames].flatMap((key) => {
+    const relay = all[key];
+    return relay === undefined ? [] : [[key, relay] as const];
+  });
+}
+
+/** The wiring of one relay; undefined when it is not fitted. */
+export function wiringOf(profile: BoardProfile, relay: RelayName): BoardRelay | undefined {
+  return relay === 'warning' ? profile.outputs?.warning : profile.relays[relay];
 }
 
 /** The read that a poll stands for; null when its unit does not exist. */
@@ -281,6 +319,9 @@ export function applyOverrides(profile: BoardProfile, overrides: BoardOverrides)
     inputs: merge(profile.inputs, overrides.inputs),
     analogs: merge(profile.analogs, overrides.analogs),
     relays: merge(profile.relays, overrides.relays),
+    ...(profile.outputs === undefined && overrides.outputs === undefined
+      ? {}
+      : { outputs: merge(profile.outputs ?? {}, overrides.outputs) }),
   });
 }
 

@@ -1,7 +1,7 @@
 // The words of the board machine: what goes in, what comes out, and the state it carries. Types only; the rules
 // stand in `board.ts`. A relay's state must never be part of it: that is only ever read from the board.
-import type { FeatureName, InputName } from '../../src/core/event.ts';
-import type { AnalogName, BoardProfile } from './board-profile.ts';
+import type { InputName } from '../../src/core/event.ts';
+import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
 import type { SetupProgress } from './board-setup.ts';
 import type { ModbusRequest } from './modbus-frame.ts';
 import type { RelayOrder, RelayOutcome } from './relay-order.ts';
@@ -14,8 +14,10 @@ export type BoardInput =
   | { readonly kind: 'time'; readonly atMs: number }
   | {
       readonly kind: 'setRelay';
-      readonly relay: FeatureName;
+      readonly relay: RelayName;
       readonly energised: boolean;
+      /** The board opens the relay by itself after this long, where it can; the caller sees to it all the same. */
+      readonly holdMs?: number;
       /** Comes back in the result; the caller's own. */
       readonly token: string;
       /** Nothing is written after this moment (monotonic). */
@@ -41,7 +43,7 @@ export type BoardOutput =
   | {
       readonly kind: 'relays';
       readonly atMs: number;
-      readonly values: Readonly<Partial<Record<FeatureName, boolean | null>>>;
+      readonly values: Readonly<Partial<Record<RelayName, boolean | null>>>;
     }
   | { readonly kind: 'boardUp'; readonly unit: number; readonly reason: string }
   /** One unit is silent, or (`unit` null) the link is down. */
@@ -50,7 +52,7 @@ export type BoardOutput =
   | { readonly kind: 'problem'; readonly place: string; readonly reason: string | null }
   | {
       readonly kind: 'relayResult';
-      readonly relay: FeatureName;
+      readonly relay: RelayName;
       readonly token: string;
       readonly outcome: RelayOutcome;
       readonly reason: string | null;
@@ -60,7 +62,7 @@ export type BoardOutput =
 export type BoardPurpose =
   | { readonly kind: 'poll'; readonly poll: string }
   | { readonly kind: 'setup'; readonly at: number }
-  | { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: FeatureName };
+  | { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName };
 
 export interface PendingJob {
   readonly purpose: BoardPurpose;
@@ -93,7 +95,7 @@ export interface BoardState {
   readonly polls: Readonly<Record<string, PollState>>;
   readonly units: Readonly<Record<string, UnitState>>;
   readonly setup: readonly SetupProgress[];
-  readonly orders: Readonly<Partial<Record<FeatureName, ActiveOrder>>>;
+  readonly orders: Readonly<Partial<Record<RelayName, ActiveOrder>>>;
   readonly problems: Readonly<Record<string, string>>;
   /** The urgent poll has just ended: one other exchange may go before it is due again (`board-turns.ts`). */
   readonly mayInterpose: boolean;

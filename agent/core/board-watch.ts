@@ -1,6 +1,7 @@
 // Which units of the board live, whether board and profile fit, and what the answers mean. Part of the board machine.
 // It must never let a relay be written that was not read since its unit came up.
 import { decodePoll } from './board-decode.ts';
+import { wiringsOf } from './board-profile.ts';
 import { idleSetup } from './board-setup.ts';
 import type { BoardOutput, BoardState, UnitState } from './board-types.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
@@ -53,8 +54,8 @@ export function noteAnswer(
 function hear(work: BoardWork, name: string, poll: string | null): void {
   const { draft, atMs } = work;
   const unit = draft.units[name] ?? freshUnit;
-  const relays = Object.values(draft.profile.relays).filter((relay) => relay.unit === name);
-  const areRelaysRead = unit.areRelaysRead || relays.some((relay) => relay.poll === poll);
+  const relays = wiringsOf(draft.profile).filter(([, relay]) => relay.unit === name);
+  const areRelaysRead = unit.areRelaysRead || relays.some(([, relay]) => relay.poll === poll);
   draft.units = { ...draft.units, [name]: { isUp: true, failures: 0, areRelaysRead } };
   if (unit.isUp !== true) {
     const address = draft.profile.units[name]?.address ?? 0;

@@ -1,9 +1,17 @@
 // The I/O board as a pure machine on top of the RTU master: polls, decodes, drives relays and proves it by reading
 // back. It must never report a relay from memory, never write one before it was read after a (re)connect
 // (edge-agents 2.3 rule 9), and never keep an order for a board that is not there.
-import type { FeatureName } from '../../src/core/event.ts';
 import { decodeRelay } from './board-decode.ts';
-import { type BoardProfile, bitsPerChar, pollRequest, readAddress, urgentPoll } from './board-profile.ts';
+import {
+  type BoardProfile,
+  bitsPerChar,
+  pollRequest,
+  type RelayName,
+  readAddress,
+  urgentPoll,
+  wiringOf,
+  wiringsOf,
+} from './board-profile.ts';
 import { afterSetup, idleSetup, setupRequest } from './board-setup.ts';
 import { inTurn, setupWaits, waitsForUrgent } from './board-turns.ts';
 import type { BoardInput, BoardOutput, BoardPurpose, BoardState, PendingJob } from './board-types.ts';
@@ -78,7 +86,7 @@ function goUp(work: BoardWork): void {
   const { draft, atMs } = work;
   if (draft.isLinkUp) return;
   const { profile } = draft;
-  const relayPolls = new Set(Object.values(profile.relays).map((relay) => relay.poll));
+  const relayPolls = new Set(wiringsOf(profile).map(([, relay]) => relay.poll));
   const names = Object.keys(profile.polls).sort(
     (left, right) => Number(relayPolls.has(right)) - Number(relayPolls.has(left)),
   );
@@ -179,7 +187,7 @@ function setRelay(work: BoardWork, input: BoardInput & { readonly kind: 'setRela
   const { draft, atMs } = work;
   const { relay } = input;
   supersede(work, relay);
-  const wiring = draft.profile.relays[relay];
+  const wiring = wiringOf(draft.profile, relay);
   const refusal =
     wiring === undefined
       ? `${relay} is not fitted`
@@ -198,7 +206,7 @@ function setRelay(work: BoardWork, input: BoardInput & { readonly kind: 'setRela
 }
 
 /** The newest order of a relay counts; what the older one did by then is not known unless it did nothing. */
-function supersede(work: BoardWork, relay: FeatureName): void {
+function supersede(work: BoardWork, relay: RelayName): void {
   const { draft, atMs } = work;
   const old = draft.orders[relay];
   if (old === undefined) return;
@@ -221,7 +229,7 @@ function supersede(work: BoardWork, relay: FeatureName): void {
 
 function endOrder(
   work: BoardWork,
-  relay: FeatureName,
+  relay: RelayName,
   ended: { readonly order: RelayOrder; readonly move: RelayMove & { readonly kind: 'end' } },
 ): void {
   const { [relay]: _, ...orders } = work.draft.orders;
@@ -232,13 +240,13 @@ function endOrder(
 
 function perform(
   work: BoardWork,
-  relay: FeatureName,
+  relay: RelayName,
   judged: { readonly order: RelayOrder; readonly move: RelayMove },
 ): void {
   const { draft } = work;
   const { move } = judged;
   if (move.kind === 'end') return endOrder(work, relay, { order: judged.order, move });
-  const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order.energised : null);
+  const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order : null);
   if (request === null) return;
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
   // Known before it is submitted: the result may come within the same step.
@@ -251,15 +259,18 @@ function perform(
 /** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
 function relayRequest(
   profile: BoardProfile,
-  name: FeatureName,
-  energised: boolean | null,
+  name: RelayName,
+  order: Pick<RelayOrder, 'energised' | 'holdMs'> | null,
 ): ModbusRequest | null {
-  const relay = profile.relays[name];
+  const relay = wiringOf(profile, name);
   const poll = relay && profile.polls[relay.poll];
   const unit = relay && profile.units[relay.unit]?.address;
   if (relay === undefined || poll === undefined || unit === undefined) return null;
-  if (energised === null) return pollRequest(profile, poll);
-  const { address } = relay;
+  if (order === null) return pollRequest(profile, poll);
+  const { address, flashAddress } = relay;
+  const { energised, holdMs } = order;
+  if (relay.kind === 'coil' && energised && holdMs !== undefined && flashAddress !== undefined)
+    return { kind: 'pulseCoil', unit, address: flashAddress, value: Math.round(holdMs / 100) };
   if (relay.kind === 'coil') return { kind: 'writeCoil', unit, address, on: energised };
   const value = energised ? relay.on : relay.off;
   return value === undefined ? null : { kind: 'writeRegister', unit, address, value };
@@ -267,13 +278,13 @@ function relayRequest(
 
 function finishOrder(
   work: BoardWork,
-  purpose: { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: FeatureName },
+  purpose: { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName },
   finished: Finished,
 ): void {
   const { draft, atMs } = work;
   const { relay } = purpose;
   const order = draft.orders[relay];
-  const wiring = draft.profile.relays[relay];
+  const wiring = wiringOf(draft.profile, relay);
   const { request } = finished.job;
   const { result } = finished;
   if (order === undefined || wiring === undefined || order.jobId !== finished.id) return;

@@ -13,8 +13,11 @@ import {
   type EventDraft,
   remember,
 } from './command-record.ts';
+import { type InterlockRules, standardRules } from './interlock.ts';
 
 export interface CommandsState {
+  /** The installer's choice; never changes while the agent runs. */
+  readonly rules: InterlockRules;
   readonly record: CommandRecord;
   /** Per feature: what the machine waits for right now. Not persisted. */
   readonly work: Readonly<Partial<Record<FeatureName, CommandWork>>>;
@@ -47,14 +50,17 @@ export interface CommandStep {
 }
 
 /** Takes up a record from disk. A command that was being executed when power failed is unknown until read back. */
-export function createCommandsState(record: CommandRecord): CommandsState {
+export function createCommandsState(
+  record: CommandRecord,
+  rules: InterlockRules = standardRules,
+): CommandsState {
   const active: Partial<Record<FeatureName, ActiveCommand>> = {};
   for (const name of featureNames) {
     const command = record.active[name];
     if (command !== undefined)
       active[name] = command.phase === 'executing' ? { ...command, phase: 'unknown' } : command;
   }
-  return { record: { ...record, active }, work: {}, nextCommit: 1, toldMs: {} };
+  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, toldMs: {} };
 }
 
 /** Collects the changes of one step and turns them into a single commit. */
@@ -82,7 +88,7 @@ export function setWork(work: Draft, feature: FeatureName, value: CommandWork | 
 /** Tells a state of a command and remembers it. */
 export function report(
   work: Draft,
-  command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state'>,
+  command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
   detail: { reason?: string; atMs: number },
 ): void {

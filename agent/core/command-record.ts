@@ -32,6 +32,9 @@ export const commandLimits = {
   changes: 8,
 } as const;
 
+/** What asks for a command on the vehicle itself. `service`: a person at the vehicle, with a code. */
+export type LocalSource = 'zone' | 'service' | 'timer';
+
 /** A command that is not finished. */
 export interface ActiveCommand {
   readonly commandID: string;
@@ -45,6 +48,15 @@ export interface ActiveCommand {
   readonly attempts: number;
   /** ... of these, how often it was written and read back as it was before. */
   readonly mismatches: number;
+  /** Asked for on the vehicle; absent when the broker sent it. */
+  readonly source?: LocalSource;
+  /** A person asked again although the relay had changed too often (rule 11). */
+  readonly isReconfirmed?: true;
+}
+
+/** Nobody's wish of this moment: a person beats it, and only prevent-start holds for it. */
+export function isAutomatic(command: Pick<ActiveCommand, 'source'>): boolean {
+  return command.source === 'zone' || command.source === 'timer';
 }
 
 /** What was last proved on a relay, and by which command. */
@@ -66,6 +78,21 @@ export interface CommandRecord {
     readonly atMs: number;
     readonly last: CommandState;
   }[];
+  /** While a cut is confirmed: ignition was on or the vehicle moved since it was last proven to stand (`relays.ts`). */
+  readonly hasDriven?: boolean;
+  /** One-time codes used and tried; absent until the first try. */
+  readonly service?: ServiceRecord;
+}
+
+/** What is kept of the one-time codes (`service-code.ts`), in the record so that a code is used in the commit that obeys it. */
+export interface ServiceRecord {
+  /** Names the key; another key starts anew. */
+  readonly keyID: string;
+  /** The first counter that is not used yet. */
+  readonly counter: number;
+  /** Wrong tries since the last right one or the last lock. */
+  readonly wrong: number;
+  readonly isLocked: boolean;
 }
 
 export function createCommandRecord(): CommandRecord {
@@ -115,13 +142,19 @@ export function relayStatusCode(feature: FeatureName, state: FeatureState): numb
 
 /** The event that tells of a command's new state. */
 export function draftOf(
-  command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state'>,
+  command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
   reason = '',
 ): EventDraft {
   const statusCode =
     to === 'confirmed' ? relayStatusCode(command.feature, command.state) : statusCodes[stateStatus[to]].code;
-  const attributes = { feature: command.feature, state: command.state, ...(reason === '' ? {} : { reason }) };
+  const { feature, state, source } = command;
+  const attributes = {
+    feature,
+    state,
+    ...(source === undefined ? {} : { source }),
+    ...(reason === '' ? {} : { reason }),
+  };
   const outputs = to === 'confirmed' ? { outputs: { [command.feature]: command.state === '1' } } : {};
   return { statusCode, commandID: command.commandID, commandState: to, attributes, ...outputs };
 }

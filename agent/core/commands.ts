@@ -5,7 +5,6 @@
 //   received -> armed(waiting: why) -> executing -> confirmed
 //        \-> refused, expired, superseded, cancelled      executing -> unknown -> (read back) confirmed | armed
 import { type FeatureName, featureNames } from '../../src/core/event.ts';
-import type { CommandBody } from '../../src/core/wire.ts';
 import {
   type CommandStep,
   type CommandsState,
@@ -16,17 +15,20 @@ import {
   setActive,
   setWork,
 } from './command-draft.ts';
-import { type ActiveCommand, commandLimits, draftOf, sameReason, wantedState } from './command-record.ts';
+import {
+  acceptEnvelope,
+  acceptLocal,
+  type EnvelopeInput,
+  isExpired,
+  type LocalInput,
+} from './command-intake.ts';
+import { type ActiveCommand, commandLimits, isAutomatic, sameReason, wantedState } from './command-record.ts';
 import type { Evidence } from './evidence.ts';
-import { decideChange, isSafeState } from './interlock.ts';
+import { decideChange, isSafeState, type Verdict } from './interlock.ts';
 
 export type CommandInput =
-  | {
-      readonly kind: 'envelope';
-      readonly body: CommandBody;
-      readonly fitted: readonly FeatureName[];
-      readonly boot: string;
-    }
+  | EnvelopeInput
+  | LocalInput
   /** `durable` false: the disk does not take it. Then only a change to a safe state goes on. */
   | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
   | {
@@ -37,104 +39,20 @@ export type CommandInput =
     }
   | { readonly kind: 'time' };
 
-const isExpired = (command: ActiveCommand, evidence: Evidence): boolean =>
-  evidence.latestUtcMs !== null && evidence.latestUtcMs >= command.expiresMs;
-
-function acceptNew(work: Draft, command: ActiveCommand, atMs: number): void {
-  report(work, command, 'received', { atMs });
-  const { feature } = command;
-  const older = work.state.record.active[feature];
-  const waiting = work.state.record.next[feature];
-  if (waiting !== undefined) report(work, waiting, 'superseded', { atMs, reason: 'a newer command came' });
-  if (older !== undefined && (older.phase === 'executing' || older.phase === 'unknown')) {
-    const { record } = work.state;
-    work.state = { ...work.state, record: { ...record, next: { ...record.next, [feature]: command } } };
-    return;
-  }
-  if (older !== undefined) finish(work, older, 'superseded', { atMs, reason: 'a newer command came' });
-  setActive(work, feature, command);
-  setWork(work, feature, undefined);
-}
-
-/** Withdraws a command wherever it is; one that never came is remembered as withdrawn, so that it never will. */
-function cancel(work: Draft, command: ActiveCommand, atMs: number): void {
-  const { commandID } = command;
-  for (const feature of featureNames) {
-    const active = work.state.record.active[feature];
-    const { [feature]: next, ...others } = work.state.record.next;
-    if (next?.commandID === commandID) {
-      work.state = { ...work.state, record: { ...work.state.record, next: others } };
-      return report(work, next, 'cancelled', { atMs });
-    }
-    if (active?.commandID !== commandID) continue;
-    if (active.phase === 'received' || active.phase === 'armed')
-      return finish(work, active, 'cancelled', { atMs });
-    return void work.effects.push({ kind: 'note', text: 'too late to cancel', commandID });
-  }
-  if (!sayAgain(work, command))
-    report(work, command, 'cancelled', { atMs, reason: 'withdrawn before it came' });
-}
-
-/** Tells the state of a command that is known already; the broker asks because it lost our report. */
-function sayAgain(work: Draft, command: ActiveCommand): boolean {
-  const known = work.state.record.seen.find((entry) => entry.commandID === command.commandID);
-  if (known === undefined) return false;
-  work.effects.push({ kind: 'note', text: `known already: ${known.last}`, commandID: command.commandID });
-  if (known.last !== 'requested' && known.last !== 'sent')
-    work.events.push(draftOf(command, known.last, 'said again'));
-  return true;
-}
-
-/** A verified envelope. Replays change nothing and are answered with the state that the command has. */
-function accept(work: Draft, input: Extract<CommandInput, { kind: 'envelope' }>, evidence: Evidence): void {
-  const { body, fitted, boot } = input;
-  const { record } = work.state;
-  const command: ActiveCommand = {
-    commandID: body.commandID,
-    feature: body.feature,
-    state: body.state,
-    expiresMs: body.expiresMs,
-    phase: 'received',
-    waiting: '',
-    attempts: 0,
-    mismatches: 0,
-  };
-  const atMs = evidence.trustedUtcMs ?? body.issuedMs;
-  const note = (text: string): void =>
-    void work.effects.push({ kind: 'note', text, commandID: body.commandID });
-  if (body.boot !== boot) return note('the envelope is for another boot');
-  if (body.counter <= record.counter) return note('the counter did not grow: a replay');
-  work.state = { ...work.state, record: { ...record, counter: body.counter } };
-  if (body.cancel) return cancel(work, command, atMs);
-  if (sayAgain(work, command)) return;
-  if (!fitted.includes(body.feature)) return report(work, command, 'refused', { atMs, reason: 'not fitted' });
-  if (isExpired(command, evidence)) {
-    report(work, command, 'expired', { atMs, reason: 'expired on arrival' });
-    return dropOlder(work, command.feature, atMs);
-  }
-  acceptNew(work, command, atMs);
-}
-
-/**
- * A newer command came too late to be carried out, but people wish otherwise by now: what waits to be restricted is given
- * up. An older restore goes on.
- */
-function dropOlder(work: Draft, feature: FeatureName, atMs: number): void {
-  const { active, next } = work.state.record;
-  const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
-    (command?.phase === 'received' || command?.phase === 'armed') && !isSafeState(feature, command.state);
-  const detail = { atMs, reason: 'a newer command came' };
-  const [older, waiting] = [active[feature], next[feature]];
-  if (isWaiting(waiting)) {
-    const { [feature]: _dropped, ...others } = next;
-    work.state = { ...work.state, record: { ...work.state.record, next: others } };
-    report(work, waiting, 'superseded', detail);
-  }
-  if (isWaiting(older)) finish(work, older, 'superseded', detail);
-}
-
 function changesOf(work: Draft, feature: FeatureName): readonly number[] {
   return work.state.record.changesUtcMs[feature] ?? [];
+}
+
+/** The interlock's word on a command at this moment. */
+function verdictOn(state: CommandsState, command: ActiveCommand, evidence: Evidence): Verdict {
+  const change = {
+    feature: command.feature,
+    state: command.state,
+    changesUtcMs: state.record.changesUtcMs[command.feature] ?? [],
+    isAutomatic: isAutomatic(command),
+    isReconfirmed: command.isReconfirmed === true,
+  };
+  return decideChange(change, evidence, state.rules);
 }
 
 function wait(work: Draft, command: ActiveCommand, detail: { waiting: string; evidence: Evidence }): void {
@@ -169,10 +87,7 @@ function consider(work: Draft, feature: FeatureName, evidence: Evidence): void {
     return;
   }
   if (!evidence.boardAlive) return wait(work, command, { waiting: 'the I/O board is silent', evidence });
-  const verdict = decideChange(
-    { feature, state: command.state, changesUtcMs: changesOf(work, feature) },
-    evidence,
-  );
+  const verdict = verdictOn(work.state, command, evidence);
   if (!verdict.go) return wait(work, command, { waiting: verdict.waiting, evidence });
   setActive(work, feature, { ...command, phase: 'executing', waiting: '' });
   report(work, command, 'executing', { atMs });
@@ -190,10 +105,7 @@ function afterCommit(work: Draft, feature: FeatureName, now: { durable: boolean;
     setWork(work, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
     return;
   }
-  const verdict = decideChange(
-    { feature, state: command.state, changesUtcMs: changesOf(work, feature) },
-    evidence,
-  );
+  const verdict = verdictOn(work.state, command, evidence);
   const atMs = evidence.trustedUtcMs ?? 0;
   if (!verdict.go) return wait(work, command, { waiting: verdict.waiting, evidence });
   if (isExpired(command, evidence)) {
@@ -205,7 +117,7 @@ function afterCommit(work: Draft, feature: FeatureName, now: { durable: boolean;
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
   setWork(work, feature, { kind: 'driving', token });
-  const withinMs = Math.min(commandLimits.driveMs, left);
+  const withinMs = Math.min(verdict.withinMs ?? commandLimits.driveMs, left);
   work.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 
@@ -276,7 +188,7 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
   const work: Draft = { state, events: [], effects: [], waits: [] };
   switch (input.kind) {
     case 'envelope':
-      accept(work, input, evidence);
+      acceptEnvelope(work, input, evidence);
       // The counter is part of the record: it is committed even when nothing else changed.
       if (work.state.record !== state.record && work.events.length === 0) {
         return {
@@ -284,6 +196,9 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
           effects: [...work.effects, { kind: 'commit', events: [], token: 'counter' }],
         };
       }
+      break;
+    case 'local':
+      acceptLocal(work, input, evidence);
       break;
     case 'committed':
       for (const feature of featureNames) {
@@ -302,6 +217,11 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
   return commit(work);
 }
 
+/** A lock that reads shut may have been open in between: trying again could open it twice for one command. */
+function closesByItself({ feature, state }: ActiveCommand): boolean {
+  return feature === 'cargoaccess' && state === '1';
+}
+
 /** Relays as read from the board: decides commands whose outcome is unknown (rule 6). */
 export function noteReadBack(
   state: CommandsState,
@@ -314,9 +234,25 @@ export function noteReadBack(
     const on = relays[feature];
     if (command?.phase !== 'unknown' || on === undefined || work.state.work[feature] !== undefined) continue;
     if ((on ? '1' : '0') === command.state) noteConfirmed(work, command, evidence);
-    else retry(work, command, { isMismatch: true, reason: 'read back', evidence });
+    else if (closesByItself(command)) {
+      const reason = 'nobody knows whether the lock opened and closed again: give the command once more';
+      finish(work, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
+      work.waits.push(feature);
+    } else retry(work, command, { isMismatch: true, reason: 'read back', evidence });
   }
   return commit(work);
+}
+
+/**
+ * True while the warning output is to sound: a cut waits for it, or is on its way with ignition on. False once anything
+ * speaks against the cut, so that the next warning is a whole one.
+ */
+export function wantsWarning(state: CommandsState, evidence: Evidence): boolean {
+  const command = state.record.active.enginecutoff;
+  if (command?.state !== '1' || command.phase === 'unknown' || evidence.ignition.value !== true) return false;
+  if (state.record.next.enginecutoff !== undefined || isExpired(command, evidence)) return false;
+  const verdict = verdictOn(state, command, evidence);
+  return verdict.go || verdict.warns === true;
 }
 
 /** True while a command is driving or may have driven this relay, so that nobody else writes it. */

@@ -31,6 +31,14 @@ export interface SpeedState {
   readonly fault: string | null;
   /** When a position last came that is doubtful or moves without being evidence; null if never. */
   readonly suspectMs: number | null;
+  /** Since when every good fix was below the limit of `FixRules.belowKmh`; null after one that was not. */
+  readonly belowSinceMs: number | null;
+}
+
+/** What the installer's rules ask of a fix. */
+export interface FixRules {
+  readonly hdopMost: number;
+  readonly belowKmh: number;
 }
 
 export function createSpeedState(): SpeedState {
@@ -41,23 +49,26 @@ export function createSpeedState(): SpeedState {
     standing: null,
     fault: 'no position yet',
     suspectMs: null,
+    belowSinceMs: null,
   };
 }
 
-function faultOf(fix: Fix): string | null {
+const standardFixRules: FixRules = { hdopMost: evidenceLimits.hdop, belowKmh: 0 };
+
+function faultOf(fix: Fix, hdopMost: number): string | null {
   if (!fix.rmcValid) return 'the receiver says void';
   if (fix.mode === null || !measuredModes.includes(fix.mode))
     return `mode ${fix.mode ?? 'unknown'} is no measurement`;
   // Without a time nobody can tell a new fix from one that is repeated for ever.
   if (fix.utcMs === null) return 'the receiver gives no time';
   if (fix.speedKmh === null) return 'the receiver gives no speed';
-  if (fix.hdop === null || fix.hdop > evidenceLimits.hdop) return `HDOP ${fix.hdop ?? 'unknown'}`;
+  if (fix.hdop === null || fix.hdop > hdopMost) return `HDOP ${fix.hdop ?? 'unknown'}`;
   return fix.doubts.length > 0 ? `suspect position: ${fix.doubts.join(', ')}` : null;
 }
 
 /** Takes in one judged fix. */
-export function noteFix(state: SpeedState, fix: Fix): SpeedState {
-  const fault = faultOf(fix);
+export function noteFix(state: SpeedState, fix: Fix, rules: FixRules = standardFixRules): SpeedState {
+  const fault = faultOf(fix, Math.min(rules.hdopMost, evidenceLimits.hdop));
   if (fault !== null || fix.speedKmh === null) {
     const mayMove = fix.speedKmh === null || fix.speedKmh > evidenceLimits.standstillKmh;
     const suspect = mayMove || fix.doubts.length > 0;
@@ -76,6 +87,7 @@ export function noteFix(state: SpeedState, fix: Fix): SpeedState {
     standing: stands ? (before.standing === null || wandered ? restart : before.standing) : null,
     fault: null,
     suspectMs: before.suspectMs,
+    belowSinceMs: fix.speedKmh < rules.belowKmh ? (before.belowSinceMs ?? fix.atMonoMs) : null,
   };
 }
 
@@ -94,15 +106,38 @@ export type Speed =
       readonly suspect: boolean;
     };
 
+/** True when a doubtful or moving position came lately. */
+export function wasSuspectAt(state: SpeedState, nowMs: number): boolean {
+  return state.suspectMs !== null && nowMs - state.suspectMs < evidenceLimits.suspectMs;
+}
+
 /** What is known about the speed at `nowMs`. */
 export function speedAt(state: SpeedState, nowMs: number): Speed {
-  const suspect = state.suspectMs !== null && nowMs - state.suspectMs < evidenceLimits.suspectMs;
+  const suspect = wasSuspectAt(state, nowMs);
   const unknown = (why: string): Speed => ({ kind: 'unknown', why, suspect });
   if (state.lastGoodMs === null || state.fault !== null) return unknown(state.fault ?? 'no position');
   if (nowMs - state.lastGoodMs > evidenceLimits.fixAgeMs) return unknown('the last position is too old');
   if (state.standing === null) return { kind: 'moving', speedKmh: state.speedKmh };
   if (state.goodFixes < evidenceLimits.fixes) return unknown('too few positions in a row');
   return { kind: 'standing', forMs: state.lastGoodMs - state.standing.sinceMs };
+}
+
+/** Speed as measured lately, for modes that may meet a moving vehicle. */
+export interface Pace {
+  readonly speedKmh: number;
+  /** Since the first byte of that fix came. */
+  readonly ageMs: number;
+  /** How long every good fix has been below the limit; null when the last was not. */
+  readonly belowForMs: number | null;
+}
+
+/** The pace at `nowMs`, from at least five good fixes in a row, the last of them fresh; else null. */
+export function paceAt(state: SpeedState, nowMs: number): Pace | null {
+  const { lastGoodMs, speedKmh, belowSinceMs } = state;
+  if (lastGoodMs === null || state.fault !== null || state.goodFixes < evidenceLimits.fixes) return null;
+  const ageMs = nowMs - lastGoodMs;
+  if (ageMs > evidenceLimits.fixAgeMs) return null;
+  return { speedKmh, ageMs, belowForMs: belowSinceMs === null ? null : lastGoodMs - belowSinceMs };
 }
 
 /** A digital input as known now. */
@@ -126,6 +161,19 @@ export interface Evidence {
   readonly latestUtcMs: number | null;
   /** The board answered its last read-back. */
   readonly boardAlive: boolean;
+  /** Null: not known well enough. */
+  readonly pace?: Pace | null;
+  /** A doubtful or moving position came lately, although the present ones may be good. */
+  readonly wasSuspect?: boolean;
+  /** The warning output; absent where none is fitted. */
+  readonly warning?: {
+    /** How long it has been wanted and was read back as sounding, without a break; null when it does not sound. */
+    readonly soundsForMs: number | null;
+    /** It was told to sound and does not. */
+    readonly hasFault: boolean;
+  };
+  /** Inside a zone that allows to unlock the cargo, by a believable fix. */
+  readonly zone?: boolean;
 }
 
 /** Milliseconds for which a sensed value has been exactly `wanted`; null when it is not. */

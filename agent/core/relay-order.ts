@@ -11,6 +11,8 @@ export type RelayOutcome = 'confirmed' | 'mismatch' | 'unknown' | 'refused';
 export interface RelayOrder {
   readonly token: string;
   readonly energised: boolean;
+  /** The board is asked to open the relay by itself after this long. */
+  readonly holdMs?: number;
   /** Nothing is written after this moment. */
   readonly deadlineMs: number;
   readonly writes: number;
@@ -38,7 +40,9 @@ const settleMs = 300;
 /** How long after a write (or the deadline) a board that does not answer is asked what it did. */
 const askMs = 3000;
 
-export function newOrder(order: Pick<RelayOrder, 'token' | 'energised' | 'deadlineMs'>): RelayOrder {
+export function newOrder(
+  order: Pick<RelayOrder, 'token' | 'energised' | 'holdMs' | 'deadlineMs'>,
+): RelayOrder {
   return { ...order, writes: 0, wroteAtMs: -Infinity, lastWrite: 'none', seen: null };
 }
 

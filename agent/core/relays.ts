@@ -4,10 +4,10 @@
 import { type FeatureName, type FeatureState, featureNames } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { CommandsState } from './command-draft.ts';
-import { type EventDraft, relayStatusCode } from './command-record.ts';
+import { type CommandRecord, type EventDraft, relayStatusCode } from './command-record.ts';
 import { isBusy } from './commands.ts';
 import type { Evidence } from './evidence.ts';
-import { decideReapply } from './interlock.ts';
+import { decideReapply, type InterlockRules } from './interlock.ts';
 
 export const relayLimits = {
   tries: 3,
@@ -37,11 +37,25 @@ export interface RelaysState {
   readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
   /** Ignition was on or the vehicle moved since it was last proven to stand with ignition off. */
   readonly hasDriven: boolean;
+  /** The cargo lock is closed at this time; null: nobody knows of an opening, so an open lock is closed at once. */
+  readonly lockAtMs: number | null;
 }
 
-/** @param start.wasIgnitionOn ignition as it was last known before this start: the vehicle may be on the road. */
-export function createRelaysState(start: { readonly wasIgnitionOn: boolean }): RelaysState {
-  return { readings: {}, watch: {}, hasDriven: start.wasIgnitionOn };
+/**
+ * @param start.wasIgnitionOn ignition as it was last known before this start: the vehicle may be on the road.
+ * @param start.hasDriven what the record says of that: a key that was turned off while it rolled proves no standstill.
+ */
+export function createRelaysState(start: {
+  readonly wasIgnitionOn: boolean;
+  readonly hasDriven?: boolean;
+}): RelaysState {
+  const hasDriven = start.wasIgnitionOn || start.hasDriven === true;
+  return { readings: {}, watch: {}, hasDriven, lockAtMs: null };
+}
+
+/** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
+export function noteUnlock(state: RelaysState, lockAtMs: number): RelaysState {
+  return { ...state, lockAtMs };
 }
 
 export type RelayEffect =
@@ -132,9 +146,9 @@ function matches(state: RelaysState, feature: FeatureName, wanted: FeatureState)
 function differs(
   state: RelaysState,
   feature: FeatureName,
-  look: { wanted: FeatureState; evidence: Evidence },
+  look: { wanted: FeatureState; evidence: Evidence; rules: InterlockRules },
 ): RelayStep {
-  const { wanted, evidence } = look;
+  const { wanted, evidence, rules } = look;
   const read = wanted === '0';
   const effects: RelayEffect[] = [];
   let watch = state.watch[feature];
@@ -149,7 +163,7 @@ function differs(
       }),
     });
   }
-  const verdict = wanted === '0' ? ({ go: true } as const) : decideReapply(evidence, state.hasDriven);
+  const verdict = wanted === '0' ? ({ go: true } as const) : decideReapply(evidence, state.hasDriven, rules);
   const due = !watch.repairing && evidence.nowMs >= watch.nextTryMs;
   if (!verdict.go || !due) return { state: setWatch(state, feature, watch), effects };
   if (watch.tries >= relayLimits.tries && !watch.faulted) {
@@ -184,6 +198,54 @@ function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): Re
   return { state, effects: [{ kind: 'adopt', feature, state: found, draft }] };
 }
 
+/** A cargo lock that was opened and reads shut: the board's own time was over, we shut it, or it fell off. */
+function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
+  const feature = 'cargoaccess';
+  const isOver = state.lockAtMs !== null && evidence.nowMs >= state.lockAtMs;
+  const reason = isOver ? 'locked again: its time was over' : 'the relay fell off: locked stays locked';
+  const draft: EventDraft = {
+    statusCode: statusCodes.DOOR_LOCK.code,
+    outputs: { [feature]: false },
+    attributes: { feature, state: '0', reason },
+  };
+  return {
+    state: { ...setWatch(state, feature, undefined), lockAtMs: null },
+    effects: [{ kind: 'adopt', feature, state: '0', draft }],
+  };
+}
+
+/** A cargo lock that is open past its time, or of which nobody knows since when: shut, and never given up. */
+function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
+  const feature = 'cargoaccess';
+  const { nowMs } = evidence;
+  if (state.lockAtMs !== null && nowMs < state.lockAtMs) return matches(state, feature, '1');
+  const fresh: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
+  const watch = state.watch[feature] ?? fresh;
+  if (watch.repairing || nowMs < watch.nextTryMs) return { state, effects: [] };
+  const isNewFault = watch.tries >= relayLimits.tries && !watch.faulted;
+  const detail = {
+    read: true,
+    wanted: '0',
+    reason: `the relay did not follow ${watch.tries} times`,
+  } as const;
+  const told: RelayEffect[] = isNewFault
+    ? [{ kind: 'event', draft: alarm('RELAY_FAULT', feature, detail) }]
+    : [];
+  const nextTryMs = nowMs + relayLimits.betweenTriesMs;
+  const faulted = watch.faulted || isNewFault;
+  const next = setWatch(state, feature, {
+    ...watch,
+    tries: watch.tries + 1,
+    nextTryMs,
+    faulted,
+    repairing: true,
+  });
+  return {
+    state: next,
+    effects: [...told, { kind: 'repair', feature, state: '0', token: `relock:${feature}` }],
+  };
+}
+
 function lookAt(
   state: RelaysState,
   feature: FeatureName,
@@ -195,25 +257,23 @@ function lookAt(
   if (!known || !evidence.boardAlive || isBusy(commands, feature)) return { state, effects: [] };
   const confirmed = commands.record.confirmed[feature];
   if (confirmed === undefined) return unrecorded(state, feature, reading.on);
+  if (feature === 'cargoaccess' && confirmed.state === '1')
+    return reading.on ? lockWhenOver(state, evidence) : lockedAgain(state, evidence);
   if ((reading.on ? '1' : '0') === confirmed.state) return matches(state, feature, confirmed.state);
-  if (feature === 'cargoaccess' && confirmed.state === '1') {
-    const draft: EventDraft = {
-      statusCode: statusCodes.DOOR_LOCK.code,
-      outputs: { cargoaccess: false },
-      attributes: { feature, state: '0', reason: 'the relay fell off: locked stays locked' },
-    };
-    return {
-      state: setWatch(state, feature, undefined),
-      effects: [{ kind: 'adopt', feature, state: '0', draft }],
-    };
-  }
-  return differs(state, feature, { wanted: confirmed.state, evidence });
+  const { rules } = commands;
+  return differs(state, feature, { wanted: confirmed.state, evidence, rules });
 }
 
-function nextHasDriven(before: boolean, evidence: Evidence): boolean {
+function nextHasDriven(before: boolean, evidence: Evidence, rules: InterlockRules): boolean {
   const { ignition, motion, speed } = evidence;
   if (ignition.value === true || motion.value === true || speed.kind === 'moving') return true;
-  return decideReapply(evidence, true).go ? false : before;
+  return decideReapply(evidence, true, rules).go ? false : before;
+}
+
+/** The record with what it must know of `hasDriven` while a cut is confirmed; the same record when it knows. */
+export function withDriven(record: CommandRecord, { hasDriven }: RelaysState): CommandRecord {
+  const isCut = record.confirmed.enginecutoff?.state === '1';
+  return isCut && (record.hasDriven ?? false) !== hasDriven ? { ...record, hasDriven } : record;
 }
 
 /** Looks at every relay once; call it with each read-back and as time goes by. */
@@ -222,7 +282,10 @@ export function superviseRelays(
   now: { commands: CommandsState; evidence: Evidence },
 ): RelayStep {
   const effects: RelayEffect[] = [];
-  let next: RelaysState = { ...state, hasDriven: nextHasDriven(state.hasDriven, now.evidence) };
+  let next: RelaysState = {
+    ...state,
+    hasDriven: nextHasDriven(state.hasDriven, now.evidence, now.commands.rules),
+  };
   for (const feature of featureNames) {
     const step = lookAt(next, feature, now);
     next = step.state;

@@ -1,16 +1,19 @@
 // The vehicle's commands and relays: joins the command machine, the supervisor and the board. The only place from
 // which a relay order leaves, and it leaves only as the effect of one of those two machines.
-import { type FeatureName, featureNames } from '../../src/core/event.ts';
+import { type FeatureName, type FeatureState, featureNames } from '../../src/core/event.ts';
 import type { CommandBody } from '../../src/core/wire.ts';
 import { stepBoard } from './board.ts';
+import type { RelayName } from './board-profile.ts';
 import type { BoardInput, BoardOutput } from './board-types.ts';
 import type { CommandStep } from './command-draft.ts';
-import { adoptRelay } from './command-record.ts';
-import { type CommandInput, noteReadBack, stepCommands } from './commands.ts';
+import { localPrefix } from './command-intake.ts';
+import { adoptRelay, isAutomatic, type LocalSource } from './command-record.ts';
+import { type CommandInput, noteReadBack, stepCommands, wantsWarning } from './commands.ts';
 import { contradiction } from './interlock.ts';
-import { noteRelays, noteRepair, superviseRelays } from './relays.ts';
+import { noteRelays, noteRepair, noteUnlock, superviseRelays, withDriven } from './relays.ts';
 import { takeBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, stamp, type Work } from './vehicle-state.ts';
+import { noteWarningOrder, noteWarningRead, stepWarning } from './warning.ts';
 
 /** A repair that is not on the wire by then is dropped; the next look decides anew. */
 const repairWithinMs = 2000;
@@ -28,7 +31,12 @@ export function feedBoard(work: Work, input: BoardInput): void {
   }
 }
 
-function takeRelays(work: Work, values: Readonly<Partial<Record<FeatureName, boolean | null>>>): void {
+function takeRelays(work: Work, values: Readonly<Partial<Record<RelayName, boolean | null>>>): void {
+  const { warning } = values;
+  if (warning !== undefined)
+    put(work, { warning: noteWarningRead(work.state.warning, warning, work.now.monoMs) });
+  // A range that holds nothing but the warning output says nothing about the others.
+  if (featureNames.every((name) => values[name] === undefined)) return superviseWarning(work);
   const known: Partial<Record<FeatureName, boolean>> = {};
   for (const name of featureNames) {
     const value = values[name];
@@ -46,6 +54,14 @@ function takeResult(work: Work, result: Extract<BoardOutput, { kind: 'relayResul
   const { relay, token, outcome, readBack } = result;
   const reason = result.reason ?? outcome;
   const atMs = work.now.monoMs;
+  if (relay === 'warning') {
+    put(work, { warning: noteWarningOrder(work.state.warning, readBack, atMs) });
+    return log(work, outcome === 'confirmed' ? 'info' : 'warn', 'warning output', {
+      order: token,
+      outcome,
+      reason,
+    });
+  }
   put(work, { relays: noteRepair(work.state.relays, { feature: relay, readBack, atMs }) });
   log(work, outcome === 'confirmed' ? 'info' : 'warn', 'relay order done', {
     relay,
@@ -59,12 +75,23 @@ function takeResult(work: Work, result: Extract<BoardOutput, { kind: 'relayResul
 
 function orderRelay(
   work: Work,
-  order: { relay: FeatureName; on: boolean; token: string; withinMs: number },
+  order: { relay: RelayName; on: boolean; token: string; withinMs: number },
 ): void {
   const atMs = work.now.monoMs;
   const { relay, on, token, withinMs } = order;
+  const { unlockMs } = work.state.commands.rules;
+  const isUnlock = relay === 'cargoaccess' && on;
   log(work, 'info', 'relay order', { relay, energised: on, order: token });
-  feedBoard(work, { kind: 'setRelay', relay, energised: on, token, deadlineMs: atMs + withinMs, atMs });
+  if (isUnlock) put(work, { relays: noteUnlock(work.state.relays, atMs + unlockMs) });
+  feedBoard(work, {
+    kind: 'setRelay',
+    relay,
+    energised: on,
+    ...(isUnlock ? { holdMs: unlockMs } : {}),
+    token,
+    deadlineMs: atMs + withinMs,
+    atMs,
+  });
 }
 
 function takeCommandStep(work: Work, { state, effects }: CommandStep): void {
@@ -101,12 +128,38 @@ function step(work: Work, input: CommandInput): void {
   takeCommandStep(work, stepCommands(work.state.commands, input, evidenceOf(work)));
 }
 
+/** A warning that waits in the queue this long is decided anew. */
+const warnWithinMs = 1000;
+
+/** Sounds or silences the warning output, as the commands want it at this moment. */
+function superviseWarning(work: Work): void {
+  if (work.config.profile.outputs?.warning === undefined) return;
+  const { commands, warning } = work.state;
+  const isCutWaiting = commands.record.active.enginecutoff?.state === '1';
+  const wants = isCutWaiting && wantsWarning(commands, evidenceOf(work));
+  const { state, order, draft } = stepWarning(warning, wants, work.now.monoMs);
+  put(work, { warning: state });
+  if (draft !== null) record(work, draft);
+  if (order === null) return;
+  orderRelay(work, { relay: 'warning', on: order, token: 'warning', withinMs: warnWithinMs });
+}
+
+/** A cut that fell off while the vehicle was driven must not come back by a restart. */
+function keepDriven(work: Work): void {
+  const { commands, relays } = work.state;
+  const kept = withDriven(commands.record, relays);
+  if (kept === commands.record) return;
+  put(work, { commands: { ...commands, record: kept } });
+  commitNow(work, [], { record: true });
+}
+
 function supervise(work: Work): void {
   const { state, effects } = superviseRelays(work.state.relays, {
     commands: work.state.commands,
     evidence: evidenceOf(work),
   });
   put(work, { relays: state });
+  keepDriven(work);
   for (const effect of effects) {
     switch (effect.kind) {
       case 'event':
@@ -139,6 +192,7 @@ function supervise(work: Work): void {
  * slow, the driver is not. The safe state is written over it; what came of the order is then read, never assumed.
  */
 export function guardOrders(work: Work): void {
+  superviseWarning(work);
   for (const relay of featureNames) {
     const { commands, relays } = work.state;
     const wanted = commands.record.active[relay]?.state;
@@ -147,7 +201,12 @@ export function guardOrders(work: Work): void {
     // A relay that is restrictive already is left alone, as is a repair towards the safe state.
     if (!isDriving && commands.record.confirmed[relay]?.state !== '1') continue;
     if (relays.readings[relay]?.on !== false) continue;
-    const reason = contradiction(relay, evidenceOf(work));
+    const active = commands.record.active[relay];
+    const by =
+      isDriving && active !== undefined
+        ? { rules: commands.rules, isAutomatic: isAutomatic(active) }
+        : undefined;
+    const reason = contradiction(relay, evidenceOf(work), by);
     if (reason === null) continue;
     log(work, 'warn', 'relay order withdrawn', { relay, reason });
     orderRelay(work, { relay, on: false, token: `withdraw:${relay}`, withinMs: withdrawWithinMs });
@@ -166,6 +225,28 @@ export function takeCommand(work: Work, body: CommandBody, receipt: number): voi
   work.receipts.push(receipt);
   step(work, { kind: 'envelope', body, fitted, boot });
   for (const left of work.receipts.splice(0)) work.effects.push({ kind: 'acknowledge', receipt: left });
+  lookAround(work);
+}
+
+/**
+ * A wish that arose on the vehicle itself: of a geozone, a timer, or a person at the vehicle (`service`). It goes through the
+ * same record, interlock and events as a command of the broker; its id is unique by boot and number. An automatic cut
+ * needs `[protection] zoneCuts`, is prevent-start in every mode, and never stands in the way of a person's command.
+ */
+export function requestLocal(
+  work: Work,
+  request: {
+    readonly feature: FeatureName;
+    readonly state: FeatureState;
+    readonly source: LocalSource;
+    readonly reason: string;
+  },
+): void {
+  const { boot, profile } = work.config;
+  const { nextLocal } = work.state;
+  put(work, { nextLocal: nextLocal + 1 });
+  const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
+  step(work, { kind: 'local', commandID: `${localPrefix}${boot}-${nextLocal}`, ...request, fitted });
   lookAround(work);
 }
 

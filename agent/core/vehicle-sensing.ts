@@ -5,6 +5,7 @@ import type { BoardOutput } from './board-types.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from './epochs.ts';
 import { noteFix, noteVoid } from './evidence.ts';
 import { type InputChange, readingOf, stepInputs } from './inputs.ts';
+import { fixRulesOf } from './interlock.ts';
 import { decodeNmea } from './nmea.ts';
 import { judgeFix } from './plausibility.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from './reporting.ts';
@@ -120,7 +121,7 @@ function takeReport(work: Work, report: EpochReport): void {
   const judged = judgeFix(work.state.plausibility, report.fix);
   put(work, {
     plausibility: judged.state,
-    speed: noteFix(work.state.speed, judged.fix),
+    speed: noteFix(work.state.speed, judged.fix, fixRulesOf(work.state.commands.rules)),
     fixes: work.state.fixes + 1,
   });
   takeFix(work, judged.fix);

@@ -21,7 +21,7 @@ import type { ConfigState } from './config-types.ts';
 import type { Traffic } from './data-budget.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
-import { type Evidence, type Sensed, type SpeedState, speedAt } from './evidence.ts';
+import { type Evidence, paceAt, type Sensed, type SpeedState, speedAt, wasSuspectAt } from './evidence.ts';
 import { type FuelMemory, fuelMemoryOf } from './fuel-memory.ts';
 import type { FuelState } from './fuel-types.ts';
 import type { InboxRecord } from './inbox.ts';
@@ -29,10 +29,14 @@ import { type InputsState, readingOf } from './inputs.ts';
 import type { NmeaState } from './nmea.ts';
 import type { PlausibilityState } from './plausibility.ts';
 import type { PortOptions, PortState } from './port.ts';
+import type { Protection } from './protection.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
+import type { ServiceCodes } from './service-code.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
 import type { ReceivedConfig } from './vehicle-config.ts';
+import type { ServiceState } from './vehicle-service.ts';
+import { type WarningState, warningEvidence } from './warning.ts';
 import type { ZoneRecord } from './zones/zone-record.ts';
 import { presentZone, type VehicleZones } from './zones/zone-state.ts';
 
@@ -47,6 +51,10 @@ export interface VehicleConfig {
   readonly gnssSilenceMs: number;
   /** The installer's; what holds now is `VehicleState.settings`. */
   readonly settings: Settings;
+  /** The installer's alone: no message from outside changes it. */
+  readonly protection: Protection;
+  /** Codes that restore the engine without a network; absent where there is no secret to make them from. */
+  readonly serviceCodes?: ServiceCodes;
   readonly windowMs: number;
 }
 
@@ -86,6 +94,10 @@ export interface VehicleState {
   readonly alarms: AlarmsState;
   readonly commands: CommandsState;
   readonly relays: RelaysState;
+  readonly warning: WarningState;
+  readonly service: ServiceState;
+  /** Number of the next local command of this boot. */
+  readonly nextLocal: number;
   /** Last read-back of the relays, and whether the next one is the first since the board came up. */
   readonly relaysReadMs: number | null;
   readonly isBoardFresh: boolean;
@@ -138,7 +150,9 @@ export type VehicleEvent =
   | { readonly kind: 'message'; readonly body: MessageBody }
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
-  | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null };
+  | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
+  /** A one-time code that somebody entered at the unit's local socket. */
+  | { readonly kind: 'serviceCode'; readonly code: string };
 
 export interface Commit {
   readonly kind: 'commit';
@@ -244,6 +258,17 @@ function withEngine(ignition: Sensed, state: VehicleState, nowMs: number): Sense
     : ignition;
 }
 
+/**
+ * Whether the vehicle is proven to be in a zone that allows the cargo to be unlocked (its `arrivalCargoUnlock` is on): by a
+ * believable fix of the last 10 s, deeper inside than the hysteresis, and no doubtful one since.
+ * @param nowMs monotonic.
+ */
+export function insideAllowUnlock({ zones, speed }: VehicleState, nowMs: number): boolean {
+  const { unlockMs } = zones;
+  if (unlockMs === null || nowMs - unlockMs > vehicleLimits.fixAgeMs) return false;
+  return speed.suspectMs === null || speed.suspectMs < unlockMs;
+}
+
 /** What is proven now. */
 export function evidenceOf(work: Work): Evidence {
   const { state, now } = work;
@@ -257,6 +282,12 @@ export function evidenceOf(work: Work): Evidence {
     trustedUtcMs: trustedUtcMs(state.time, now.monoMs),
     latestUtcMs: latestUtcMs(state.time, now.monoMs),
     boardAlive: readMs !== null && now.monoMs - readMs <= vehicleLimits.relaysAgeMs,
+    pace: paceAt(state.speed, now.monoMs),
+    wasSuspect: wasSuspectAt(state.speed, now.monoMs),
+    zone: insideAllowUnlock(state, now.monoMs),
+    ...(work.config.profile.outputs?.warning === undefined
+      ? {}
+      : { warning: warningEvidence(state.warning, now.monoMs) }),
   };
 }
 

@@ -13,8 +13,6 @@ import {
   record,
   type StampedEvent,
   stamp,
-  type VehicleState,
-  vehicleLimits,
   type Work,
 } from './vehicle-state.ts';
 import { type Circumstances, decideAutomations, type ToldCrossing } from './zones/zone-automation.ts';
@@ -164,15 +162,4 @@ export function carryOutWishes(work: Work, requestLocal: RequestLocal): void {
   if (wishes.length === 0) return;
   put(work, { zones: { ...work.state.zones, wishes: [] } });
   for (const wish of wishes) requestLocal(work, { ...wish, source: 'zone' });
-}
-
-/**
- * Whether the vehicle is proven to be in a zone that allows the cargo to be unlocked (its `arrivalCargoUnlock` is on): by a
- * believable fix of the last 10 s, deeper inside than the hysteresis, and no doubtful one since.
- * @param nowMs monotonic.
- */
-export function insideAllowUnlock({ zones, speed }: VehicleState, nowMs: number): boolean {
-  const { unlockMs } = zones;
-  if (unlockMs === null || nowMs - unlockMs > vehicleLimits.fixAgeMs) return false;
-  return speed.suspectMs === null || speed.suspectMs < unlockMs;
 }

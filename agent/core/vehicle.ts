@@ -18,6 +18,7 @@ import { createInputs, type InputRule } from './inputs.ts';
 import { createNmeaState } from './nmea.ts';
 import { createPlausibilityState } from './plausibility.ts';
 import { createPort, type PortInput, type PortOptions, portWakeMs, stepPort } from './port.ts';
+import { describeProtection, rulesOf } from './protection.ts';
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
@@ -33,10 +34,18 @@ import {
   takeConfig,
   watchConfig,
 } from './vehicle-config.ts';
-import { feedBoard, guardOrders, lookAround, noteCommitted, takeCommand } from './vehicle-control.ts';
+import {
+  feedBoard,
+  guardOrders,
+  lookAround,
+  noteCommitted,
+  requestLocal,
+  takeCommand,
+} from './vehicle-control.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { flushGnss, senseInputs, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
+import { createService, takeServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
   log,
@@ -53,6 +62,8 @@ import {
   vehicleLimits,
   type Work,
 } from './vehicle-state.ts';
+import { carryOutWishes } from './vehicle-zones.ts';
+import { createWarning, warningWakeMs } from './warning.ts';
 import { createVehicleZones } from './zones/zone-state.ts';
 
 /** An input without a good sample for this many poll periods, but at least this long, is unknown. */
@@ -112,8 +123,14 @@ export function createVehicle(
     reporting: createReporting(memory.odometerM),
     zones: createVehicleZones(given.zones),
     alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
-    commands: createCommandsState(given.record),
-    relays: createRelaysState({ wasIgnitionOn: memory.inputs.ignition === true }),
+    commands: createCommandsState(given.record, rulesOf(config.protection, config.profile)),
+    relays: createRelaysState({
+      wasIgnitionOn: memory.inputs.ignition === true,
+      hasDriven: given.record.hasDriven === true,
+    }),
+    warning: createWarning(),
+    service: createService(given.record.service, monoMs),
+    nextLocal: 1,
     relaysReadMs: null,
     isBoardFresh: true,
     isBoardLost: false,
@@ -217,12 +234,14 @@ function passTime(work: Work): void {
   if (wakeAtMs !== null && monoMs >= wakeAtMs) feedBoard(work, { kind: 'time', atMs: monoMs });
   senseInputs(work, { kind: 'time', atMs: monoMs });
   flushGnss(work);
+  carryOutWishes(work, requestLocal);
   const { pending, pendingSinceMs } = work.state;
   if (pending.length > 0 && monoMs - pendingSinceMs >= work.config.windowMs) commitNow(work, []);
   if (monoMs >= work.state.heartbeatMs) {
     put(work, { heartbeatMs: monoMs + work.state.settings.reporting.heartbeatS * 1000 });
     record(work, { statusCode: statusCodes.HEARTBEAT.code });
   }
+  watchService(work);
   guardOrders(work);
   if (monoMs >= work.state.tickMs) {
     watchFuel(work, 'unknown');
@@ -236,7 +255,8 @@ function passTime(work: Work): void {
 function react(work: Work, event: VehicleEvent): void {
   switch (event.kind) {
     case 'start': {
-      const attributes = { agentVersion: work.config.agentVersion, board: work.config.profile.name };
+      const { agentVersion, profile, protection } = work.config;
+      const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
       record(work, { statusCode: statusCodes.INITIALIZED.code, attributes });
       beginConfig(work);
       break;
@@ -291,6 +311,9 @@ function react(work: Work, event: VehicleEvent): void {
     case 'slotWritten':
       noteSlot(work, event.slot, event.fault);
       break;
+    case 'serviceCode':
+      takeServiceCode(work, event.code, 'socket');
+      break;
   }
 }
 
@@ -328,6 +351,7 @@ export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): numbe
     state.heartbeatMs,
     state.tickMs,
     deliveryWakeMs(state.delivery, state.settings.link),
+    warningWakeMs(state.warning),
   );
 }
 

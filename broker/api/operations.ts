@@ -17,6 +17,7 @@ import { deviceSettingOperations } from './devices/device-settings.ts';
 import { deviceOperations } from './devices/devices.ts';
 import { diagnosticOperations } from './devices/diagnostics.ts';
 import { passengerOperations } from './devices/passengers.ts';
+import { serviceCodeOperations } from './devices/service-code.ts';
 import { vehicleSettingOperations } from './devices/vehicle-settings.ts';
 import { eventOperations } from './events/events.ts';
 import { exportOperations } from './events/exports.ts';
@@ -62,6 +63,7 @@ export const operations: readonly Operation[] = checked([
   ...deviceListOperations,
   ...deviceOperations,
   ...deviceSettingOperations,
+  ...serviceCodeOperations,
   ...deviceImportOperations,
   ...addressOperations,
   ...passengerOperations,

@@ -2,7 +2,7 @@
 // over the simulated cables, survives their faults, and keeps what it saw. The same seed drives the same way.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { standardSettings, toAgentConfig } from '../../agent/config.ts';
+import { standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
 import { openOutbox } from '../../agent/outbox.ts';
 import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -51,6 +51,7 @@ async function start(seed: string) {
       board: { profile: 'waveshare-io-analog', port: 'board' },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},
+      protection: standardProtection,
       ...standardSettings,
       reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
       log: { level: 'info' },

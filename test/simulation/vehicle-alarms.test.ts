@@ -1,7 +1,9 @@
 // Alarms through the whole vehicle core: bytes of a board and of a receiver in, durable events out, over a restart. Also that
 // what alarms guess never lets the interlock believe in an ignition that is off.
+
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
+import { standardProtection } from '../../agent/config.ts';
 import { applyOverrides } from '../../agent/core/board-profile.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
 import { createVehicle, stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
@@ -43,6 +45,7 @@ async function createBench() {
     broker: { keepaliveS: 240 },
     gnssSilenceMs: 5000,
     settings: standardSettings,
+    protection: standardProtection,
     windowMs: 10_000,
   };
   const clock = createVirtualClock(startMs);

@@ -1,7 +1,7 @@
 // One vehicle, its broker and its bad luck on one virtual clock: the real agent, the real broker parts, everything else
 // simulated from a single seed. It notes every breach of an invariant against the truth and stops at none.
 import { type Agent, createAgent } from '../../agent/agent.ts';
-import { type AgentConfig, standardSettings } from '../../agent/config.ts';
+import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
 import { type BoardProfile } from '../../agent/core/board-profile.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
@@ -75,6 +75,7 @@ function configOf(profile: BoardProfile): AgentConfig {
     gnssPort,
     gnssSilenceMs: 5000,
     settings: { ...standardSettings, reporting: { ...standardSettings.reporting, heartbeatS: 120 } },
+    protection: standardProtection,
     windowMs: 10_000,
   };
 }

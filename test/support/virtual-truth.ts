@@ -180,7 +180,9 @@ export function createTruth(options: {
     },
     onRelayChange({ feature, energised, cause }) {
       if (feature === null) return;
-      const token = cause === 'power' ? 'power' : (orders.get(feature) ?? 'nobody');
+      // Power and the board's own timer move a contact without an order.
+      const isByItself = cause === 'power' || cause === 'flash end';
+      const token = isByItself ? cause : (orders.get(feature) ?? 'nobody');
       note(
         `contact ${feature} ${energised ? 'closes' : 'opens'} for ${token} (${cause}) ${JSON.stringify(options.world())}`,
       );

@@ -1,16 +1,19 @@
 // Geozones in the whole vehicle: bytes of a receiver in, events and wishes out. What an event tells, that it is committed with the
 // record, what automations ask for and what they never ask for.
+
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
+import { standardProtection } from '../../agent/config.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
 import { createVehicle, stepVehicle } from '../../agent/core/vehicle.ts';
-import type { Commit, VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle-state.ts';
 import {
-  applyZones,
-  carryOutWishes,
+  type Commit,
   insideAllowUnlock,
-  type RequestLocal,
-} from '../../agent/core/vehicle-zones.ts';
+  type VehicleConfig,
+  type VehicleState,
+  type Work,
+} from '../../agent/core/vehicle-state.ts';
+import { applyZones, carryOutWishes, type RequestLocal } from '../../agent/core/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
@@ -33,6 +36,7 @@ const config: VehicleConfig = {
   broker: { keepaliveS: 240 },
   gnssSilenceMs: 5000,
   settings: standardSettings,
+  protection: standardProtection,
   windowMs: 0,
 };
 

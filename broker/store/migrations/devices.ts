@@ -121,4 +121,14 @@ export const deviceMigrations: readonly Migration[] = [
       ddl('CREATE INDEX deleted_devices_by_time ON deleted_devices (deleted_s)'),
     ],
   },
+  {
+    name: '0006-service-codes',
+    statements: [
+      // How many one-time codes were shown for a device since it got the secret with this hash; each is shown once.
+      ddl(`CREATE TABLE service_codes (
+        device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
+        secret_hash TEXT NOT NULL,
+        shown BIGINT NOT NULL)`),
+    ],
+  },
 ];

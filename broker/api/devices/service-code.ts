@@ -1,0 +1,72 @@
+// The one-time code that restores an engine where the vehicle has no network. It can cut nothing and unlock nothing; it is
+// shown once and stands in no log, no audit entry and no answer that is kept.
+import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { createServiceCodes } from '../../../src/service-codes.ts';
+import { isThere } from '../../store/device-limit.ts';
+import { numberOf, textOf } from '../../store/row.ts';
+import { takeServiceNumber } from '../../store/service-codes.ts';
+import { operation } from '../operation.ts';
+import { envelope, ok } from '../shapes.ts';
+import { trail } from '../trail.ts';
+import { needDevice } from './devices.ts';
+
+const showCode = operation({
+  id: 'showServiceCode',
+  method: 'POST',
+  path: '/device/servicecode/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Devices',
+  summary: 'Show a one-time code that restores the engine at the vehicle',
+  description: `An addition to the interface, for a vehicle that cannot be reached: gives a code of 8 digits that a person
+enters at the vehicle, with the service button or at the unit itself. **It restores the engine and does nothing else**, works
+once, and only on this vehicle. It has no time limit, because the vehicle may not know the time; using a newer code makes the
+older ones void, and so does a new device secret. The vehicle reports every try as an event as soon as it has a network.
+
+At the vehicle, five wrong codes lock the entry for an hour. A vehicle accepts a code as long as no more than 100 were shown
+since the last that was used. Each call shows a further code; an \`Idempotency-Key\` means nothing here.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    { deviceID: Type.String({ description: 'The device' }) },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    deviceID: Type.String({ description: 'The device' }),
+    code: Type.String({ description: '8 digits; cannot be read again' }),
+    number: Type.Integer({
+      description: 'Which code of this device it is; the vehicle names it when it is used',
+    }),
+    ...envelope,
+  }),
+  errors: ['not_found', 'conflict'],
+  effects: true,
+  isOrder: true,
+  answerIsSecret: true,
+  examples: {
+    params: {},
+    body: { deviceID: 'truck-17' },
+    result: { deviceID: 'truck-17', code: '90317204', number: 3, ...ok },
+  },
+  async run({ body, caller, source }, services) {
+    const { deviceID } = body;
+    const { accountID } = caller;
+    const { deviceNo } = await needDevice(services, caller, deviceID);
+    const deed = { action: 'device.servicecode', object: deviceID, onlyIf: isThere({ accountID, deviceID }) };
+    const [, taken] = await services.db.write([
+      trail(services, { caller, source }, deed),
+      takeServiceNumber(deviceNo),
+    ]);
+    const row = taken?.rows[0];
+    if (row === undefined) {
+      throw new AppError('conflict', `device ${JSON.stringify(deviceID)} has no secret to make codes from`, {
+        hint: 'Issue one, and put it into the unit.',
+      });
+    }
+    const number = numberOf(row, 'shown') - 1;
+    const code = createServiceCodes(textOf(row, 'secret_hash'), { accountID, deviceID }).codeAt(number);
+    return { deviceID, code, number, ...ok };
+  },
+});
+
+export const serviceCodeOperations = [showCode] as const;

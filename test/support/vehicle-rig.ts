@@ -1,0 +1,197 @@
+// The whole vehicle core over a simulated board and receiver on a virtual clock, with a disk that takes everything at once:
+// for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest.
+import { readBoardProfile } from '../../agent/boards.ts';
+import { applyOverrides, type BoardOverrides } from '../../agent/core/board-profile.ts';
+import { createCommandRecord } from '../../agent/core/command-record.ts';
+import { type Protection, standardProtection } from '../../agent/core/protection.ts';
+import { createVehicle, stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
+import type {
+  VehicleConfig,
+  VehicleEffect,
+  VehicleEvent,
+  VehicleMemory,
+  VehicleState,
+  Work,
+} from '../../agent/core/vehicle-state.ts';
+import { createBoard } from '../../simulator/board.ts';
+import type { BoardName } from '../../simulator/board-maps.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import type { RelayChange } from '../../simulator/contacts.ts';
+import { createGnss } from '../../simulator/gnss.ts';
+import { createSeededEntropy } from '../../simulator/random.ts';
+import type { FleetEvent } from '../../src/core/event.ts';
+import { standardSettings } from '../../src/core/settings/settings.ts';
+import { statusText } from '../../src/core/status-codes.ts';
+import type { CommandBody } from '../../src/core/wire.ts';
+import type { Cancel } from '../../src/ports.ts';
+import { serviceCodesOfSecret } from '../../src/service-codes.ts';
+
+export const rigCodes = serviceCodesOfSecret('a-device-secret-of-some-length', {
+  accountID: 'acme',
+  deviceID: 'truck-1',
+});
+
+export interface RigOptions {
+  readonly boardName?: BoardName;
+  readonly overrides?: BoardOverrides;
+  readonly protection?: Partial<Protection>;
+}
+
+/** Starts it; the vehicle is parked with its ignition off. */
+export async function createVehicleRig({
+  boardName = 'waveshare-relay-d',
+  overrides = {},
+  protection,
+}: RigOptions = {}) {
+  // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
+  const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
+  const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, polls });
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  const clock = createVirtualClock(Date.UTC(2027, 0, 1));
+  const entropy = createSeededEntropy('rig');
+  const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
+  const changes: RelayChange[] = [];
+  const told: FleetEvent[] = [];
+  const disk = { record: createCommandRecord(), memory: { odometerM: 0, inputs: {} } as VehicleMemory };
+  let boots = 0;
+  let counter = 0;
+  let config: VehicleConfig;
+  let state: VehicleState;
+  let timer: Cancel = () => undefined;
+  let isAlive = false;
+  let isQuiet = false;
+  const queue: VehicleEvent[] = [];
+  let isStepping = false;
+  const now = () => ({ monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: 0.5 });
+
+  const perform = (effect: VehicleEffect): void => {
+    if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
+    if (effect.kind === 'writePort' && effect.port === 'board') board.receive(effect.bytes);
+    if (effect.kind !== 'commit') return;
+    if (effect.record !== null) disk.record = JSON.parse(JSON.stringify(effect.record));
+    disk.memory = effect.memory;
+    told.push(...effect.events.map(({ event }) => ({ ...event, seq: told.length })));
+    if (effect.token !== null) queue.push({ kind: 'committed', token: effect.token, durable: true });
+  };
+  const dispatch = (event: VehicleEvent): void => {
+    if (!isAlive) return;
+    queue.push(event);
+    if (isStepping) return;
+    isStepping = true;
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const step = stepVehicle(state, next, { now: now(), config });
+      state = step.state;
+      for (const effect of step.effects) perform(effect);
+    }
+    isStepping = false;
+    timer();
+    const delayMs = Math.max(1, vehicleWakeMs(state, config) - clock.monoMs());
+    timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
+  };
+  const board = createBoard({
+    name: boardName,
+    clock,
+    entropy: entropy.stream('board'),
+    send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),
+    onRelayChange: (change) => changes.push(change),
+  });
+  createGnss({
+    clock,
+    entropy: entropy.stream('gnss'),
+    utcMs: () => clock.utcMs(),
+    truth: () => truth,
+    send: (bytes) => (isQuiet ? undefined : dispatch({ kind: 'bytes', port: 'gnss', bytes })),
+    acquireS: 2,
+  });
+  const start = (): void => {
+    boots += 1;
+    config = {
+      accountID: 'acme',
+      deviceID: 'truck-1',
+      agentVersion: '0.0.0',
+      earliestUtcMs: Date.UTC(2026, 10, 1),
+      boot: `b${boots}`,
+      profile: verdict.profile,
+      broker: { keepaliveS: 240 },
+      gnssSilenceMs: 5000,
+      settings: standardSettings,
+      protection: { ...standardProtection, ...protection },
+      serviceCodes: rigCodes,
+      windowMs: 0,
+    };
+    const { record, memory } = disk;
+    state = createVehicle(config, {
+      now: now(),
+      bootMonoMs: clock.monoMs(),
+      record,
+      memory,
+      connectDelayMs: 1e9,
+    });
+    isAlive = true;
+    dispatch({ kind: 'start' });
+  };
+  start();
+
+  return {
+    board,
+    changes,
+    told,
+    disk,
+    /** Nothing is heard of board and receiver: hours pass quickly. */
+    quiet(isOn: boolean) {
+      isQuiet = isOn;
+      board.setFaults({ silent: isOn });
+    },
+    run: (seconds: number) => clock.advance(seconds * 1000),
+    drive(speedKmh: number) {
+      truth.speedKmh = speedKmh;
+    },
+    state: () => state,
+    dispatch,
+    /** Status texts of all events, with the state of commands. */
+    said: () => told.map(({ statusCode, commandState }) => commandState ?? statusText(statusCode)),
+    /** Reasons that commands and relays gave, in order. */
+    reasons: () =>
+      told.flatMap(({ attributes }) =>
+        attributes?.['reason'] === undefined ? [] : [String(attributes['reason'])],
+      ),
+    command(feature: CommandBody['feature'], wanted: CommandBody['state'], over: Partial<CommandBody> = {}) {
+      counter += 1;
+      const body: CommandBody = {
+        accountID: 'acme',
+        deviceID: 'truck-1',
+        commandID: `c${counter}`,
+        boot: config.boot,
+        counter,
+        issuedMs: clock.utcMs(),
+        expiresMs: clock.utcMs() + 3_600_000,
+        feature,
+        state: wanted,
+        mode: 'interlock',
+        reason: '',
+        issuer: 'acme/op',
+        cancel: false,
+        ...over,
+      };
+      dispatch({ kind: 'command', body, receipt: counter });
+    },
+    /** What a part of the vehicle does within a step: a geozone, for one. */
+    within(act: (work: Work) => void) {
+      const work: Work = { state, effects: [], now: now(), config, receipts: [] };
+      act(work);
+      state = work.state;
+      isStepping = true;
+      for (const effect of work.effects) perform(effect);
+      isStepping = false;
+      dispatch({ kind: 'time' });
+    },
+    kill() {
+      isAlive = false;
+      queue.length = 0;
+      timer();
+    },
+    start,
+  };
+}
+
+export type VehicleRig = Awaited<ReturnType<typeof createVehicleRig>>;

@@ -1,0 +1,369 @@
+// Protection as the whole vehicle does it, over the bytes of a simulated board: the lock that closes by itself, the warning
+// before a cut with ignition on, the code of a person at the vehicle, and what a geozone may and may not do.
+import { describe, expect, it } from 'vitest';
+import { serviceLimits } from '../../agent/core/service-code.ts';
+import { requestLocal } from '../../agent/core/vehicle-control.ts';
+import { createVehicleRig, rigCodes, type VehicleRig } from '../support/vehicle-rig.ts';
+
+const wire = { unit: 'io', kind: 'coil', poll: 'relays', safe: 'de-energised' } as const;
+const buzzer = { outputs: { warning: { ...wire, address: 2 } } };
+const button = {
+  inputs: { service: { poll: 'inputs', address: 7, invert: false, debounceMs: 50 } },
+  polls: { inputs: { periodMs: 50 } },
+};
+
+const energised = (rig: VehicleRig, feature: string) =>
+  rig.changes.filter((change) => change.feature === feature && change.energised);
+
+describe('the cargo lock', () => {
+  it('is closed by the board itself, whatever becomes of the agent', async () => {
+    const rig = await createVehicleRig({ protection: { unlockS: 20 } });
+    rig.run(20);
+    rig.command('cargoaccess', '1');
+    rig.run(2);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(true);
+    expect(rig.changes.at(-1)?.cause).toBe('flash');
+    rig.kill();
+    rig.run(19);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(false);
+    expect(rig.changes.at(-1)?.cause).toBe('flash end');
+  });
+
+  it.each(['waveshare-relay-d', 'eletechsup', 'generic'] as const)(
+    '%s: closes after its time, and that is told',
+    async (boardName) => {
+      const rig = await createVehicleRig({ boardName, protection: { unlockS: 20 } });
+      rig.run(20);
+      rig.command('cargoaccess', '1');
+      rig.run(2);
+      expect(rig.board.isEnergised('cargoaccess')).toBe(true);
+      rig.run(30);
+      expect(rig.board.isEnergised('cargoaccess')).toBe(false);
+      expect(rig.reasons()).toContain('locked again: its time was over');
+      expect(rig.disk.record.confirmed.cargoaccess?.state).toBe('0');
+      expect(energised(rig, 'cargoaccess')).toHaveLength(1);
+    },
+  );
+
+  it('that the board does not close is closed at once after a restart', async () => {
+    const rig = await createVehicleRig({ boardName: 'generic', protection: { unlockS: 300 } });
+    rig.run(20);
+    rig.command('cargoaccess', '1');
+    rig.run(2);
+    rig.kill();
+    rig.run(1);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(true);
+    rig.start();
+    rig.run(10);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(false);
+  });
+
+  it('closes although a further unlock waits because the vehicle moves', async () => {
+    const rig = await createVehicleRig({ boardName: 'generic', protection: { unlockS: 20 } });
+    rig.run(20);
+    rig.command('cargoaccess', '1');
+    rig.run(12);
+    rig.drive(30);
+    rig.run(5);
+    rig.command('cargoaccess', '1');
+    rig.run(15);
+    expect(rig.board.isEnergised('cargoaccess')).toBe(false);
+  });
+
+  it('is not opened twice for one command whose outcome nobody knows', async () => {
+    const rig = await createVehicleRig({ protection: { unlockS: 5 } });
+    rig.run(20);
+    rig.board.setFaults({ silent: true });
+    rig.command('cargoaccess', '1');
+    rig.run(10);
+    rig.board.setFaults({ silent: false });
+    rig.run(60);
+    expect(energised(rig, 'cargoaccess').length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a cut with ignition on', () => {
+  const pump = { cutMode: 'below_speed', circuit: 'pump', cutBelowKmh: 12 } as const;
+  const ignitionOn = async (
+    protection: NonNullable<Parameters<typeof createVehicleRig>[0]>['protection'],
+  ) => {
+    const rig = await createVehicleRig({ overrides: buzzer, protection: protection ?? {} });
+    rig.board.setSignal('ignition', true);
+    rig.run(20);
+    return rig;
+  };
+  const warned = (rig: VehicleRig) => rig.changes.filter(({ relay }) => relay === 2);
+
+  it('is warned of for thirty seconds, happens, and ends the sound', async () => {
+    const rig = await ignitionOn({ cutMode: 'at_standstill' });
+    rig.command('enginecutoff', '1');
+    rig.run(25);
+    expect(rig.board.isEnergised('warning')).toBe(true);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    rig.run(25);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    expect(rig.board.isEnergised('warning')).toBe(false);
+    const [sound] = warned(rig);
+    const [cut] = energised(rig, 'enginecutoff');
+    expect((cut?.atMs ?? 0) - (sound?.atMs ?? 0)).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('happens below the speed of a pump circuit', async () => {
+    const rig = await ignitionOn(pump);
+    rig.drive(6);
+    rig.command('enginecutoff', '1');
+    rig.run(60);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  });
+
+  it('begins its warning anew after the vehicle was too fast, and never happens while it is', async () => {
+    const rig = await ignitionOn(pump);
+    rig.command('enginecutoff', '1');
+    rig.run(20);
+    rig.drive(16);
+    rig.run(20);
+    expect(rig.board.isEnergised('warning')).toBe(false);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    rig.drive(0);
+    rig.run(30);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    rig.run(40);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  });
+
+  it('falls silent when the command is withdrawn', async () => {
+    const rig = await ignitionOn({ cutMode: 'at_standstill' });
+    rig.command('enginecutoff', '1');
+    rig.run(15);
+    rig.command('enginecutoff', '1', { commandID: 'c1', cancel: true });
+    rig.run(5);
+    expect(rig.board.isEnergised('warning')).toBe(false);
+    rig.run(60);
+    expect(energised(rig, 'enginecutoff')).toEqual([]);
+  });
+
+  it('waits while the warning output does not follow, and a restore does not', async () => {
+    const rig = await ignitionOn({ cutMode: 'at_standstill' });
+    rig.board.setFaults({ stuck: true });
+    rig.command('enginecutoff', '1');
+    rig.run(60);
+    expect(rig.reasons()).toContain('the warning output does not follow');
+    rig.board.setFaults({ stuck: false });
+    rig.command('enginecutoff', '0');
+    rig.run(3);
+    expect(rig.disk.record.confirmed.enginecutoff?.state).toBe('0');
+  });
+
+  it('leaves no sound behind a restart', async () => {
+    const rig = await ignitionOn({ cutMode: 'at_standstill' });
+    rig.command('enginecutoff', '1');
+    rig.run(15);
+    rig.kill();
+    rig.board.setSignal('ignition', false);
+    rig.disk.record = { ...rig.disk.record, active: {} };
+    rig.start();
+    rig.run(10);
+    expect(rig.board.isEnergised('warning')).toBe(false);
+  });
+});
+
+describe('a code at the vehicle', () => {
+  const cutOff = async () => {
+    const rig = await createVehicleRig({ overrides: { ...buzzer, ...button } });
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(5);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    return rig;
+  };
+
+  it('restores the engine with ignition on and no network, and is used up in the same commit', async () => {
+    const rig = await cutOff();
+    rig.board.setSignal('ignition', true);
+    rig.run(2);
+    rig.dispatch({ kind: 'serviceCode', code: rigCodes.codeAt(0) });
+    expect(rig.disk.record.service?.counter).toBe(1);
+    rig.run(3);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    expect(rig.said().slice(-6)).toContain('Service_Code_Right');
+    const confirmed = rig.told.findLast(({ commandState }) => commandState === 'confirmed');
+    expect(confirmed?.attributes).toMatchObject({ source: 'service', state: '0' });
+    expect(confirmed?.commandID).toMatch(/^local-b1-\d+$/);
+  });
+
+  it('overtakes a cut that waits', async () => {
+    const rig = await createVehicleRig();
+    rig.board.setSignal('ignition', true);
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(2);
+    rig.dispatch({ kind: 'serviceCode', code: rigCodes.codeAt(0) });
+    rig.run(3);
+    rig.board.setSignal('ignition', false);
+    rig.run(60);
+    expect(energised(rig, 'enginecutoff')).toEqual([]);
+  });
+
+  it('is entered with the button, answered by the buzzer', async () => {
+    const rig = await cutOff();
+    const press = (downS: number, upS: number): void => {
+      rig.board.setSignal('service', true);
+      rig.run(downS);
+      rig.board.setSignal('service', false);
+      rig.run(upS);
+    };
+    press(3.5, 1);
+    for (const digit of rigCodes.codeAt(0)) {
+      const presses = digit === '0' ? 10 : Number(digit);
+      for (let at = 0; at < presses; at += 1) press(0.4, at === presses - 1 ? 3 : 0.4);
+    }
+    rig.run(5);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    expect(
+      rig.changes.filter(({ relay, energised: isOn }) => relay === 2 && isOn).length,
+    ).toBeGreaterThanOrEqual(8);
+    expect(rig.board.isEnergised('warning')).toBe(false);
+  });
+
+  it('locks for an hour after five wrong tries, over a restart', async () => {
+    const rig = await cutOff();
+    for (let tries = 0; tries < serviceLimits.wrongMost; tries += 1)
+      rig.dispatch({ kind: 'serviceCode', code: 'wrong' });
+    rig.kill();
+    rig.start();
+    rig.run(10);
+    rig.dispatch({ kind: 'serviceCode', code: rigCodes.codeAt(0) });
+    rig.run(3);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    rig.quiet(true);
+    rig.run(3605);
+    rig.quiet(false);
+    rig.run(10);
+    rig.dispatch({ kind: 'serviceCode', code: rigCodes.codeAt(0) });
+    rig.run(3);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    expect(rig.said().filter((text) => text === 'Service_Code_Wrong')).toHaveLength(
+      serviceLimits.wrongMost + 1,
+    );
+  });
+});
+
+describe('a geozone', () => {
+  const zone = (
+    rig: VehicleRig,
+    state: '0' | '1',
+    feature: 'enginecutoff' | 'cargoaccess' = 'enginecutoff',
+  ) =>
+    rig.within((work) =>
+      requestLocal(work, { feature, state, source: 'zone', reason: 'left the zone "depot"' }),
+    );
+
+  it('cuts nothing unless the installer allows it', async () => {
+    const rig = await createVehicleRig();
+    rig.run(400);
+    zone(rig, '1');
+    rig.run(30);
+    expect(energised(rig, 'enginecutoff')).toEqual([]);
+    expect(rig.reasons()).toContain('not permitted on this vehicle');
+  });
+
+  it('cuts with ignition off once panic has been calm, and may take its own cut back', async () => {
+    const rig = await createVehicleRig({ protection: { zoneCuts: true } });
+    rig.run(20);
+    zone(rig, '1');
+    rig.run(5);
+    expect(rig.reasons()).toContain('panic was active or unknown lately');
+    rig.run(300);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    rig.run(15);
+    zone(rig, '0');
+    rig.run(5);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+  });
+
+  it('does not cut while panic is active', async () => {
+    const rig = await createVehicleRig({ protection: { zoneCuts: true } });
+    rig.board.setSignal('ignition', true);
+    rig.run(400);
+    zone(rig, '1');
+    rig.run(2);
+    rig.board.setSignal('panic', true);
+    rig.board.setSignal('ignition', false);
+    rig.run(120);
+    expect(energised(rig, 'enginecutoff')).toEqual([]);
+    expect(rig.reasons().at(-1)).toBe('panic is active');
+  });
+
+  it('gives way to a person: it replaces no command of his and undoes no cut of his', async () => {
+    const rig = await createVehicleRig({ protection: { zoneCuts: true } });
+    rig.board.setSignal('ignition', true);
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(2);
+    zone(rig, '0');
+    expect(rig.reasons()).toContain('a command of a person stands');
+    rig.board.setSignal('ignition', false);
+    rig.run(30);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    zone(rig, '0');
+    rig.run(5);
+    expect(rig.reasons().at(-1)).toBe('the engine was cut by a person');
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  });
+
+  it('a person replaces what it asked for', async () => {
+    const rig = await createVehicleRig({ protection: { zoneCuts: true } });
+    rig.board.setSignal('ignition', true);
+    rig.run(400);
+    zone(rig, '1');
+    rig.run(1);
+    rig.command('enginecutoff', '0');
+    rig.board.setSignal('ignition', false);
+    rig.run(60);
+    expect(energised(rig, 'enginecutoff')).toEqual([]);
+  });
+});
+
+describe('a start', () => {
+  it('tells by which mode the vehicle is protected', async () => {
+    const rig = await createVehicleRig({ protection: { noGnss: 'wait' } });
+    expect(rig.told[0]?.attributes).toMatchObject({
+      cutMode: 'ignition_off',
+      circuit: 'starter',
+      noGnss: 'wait',
+    });
+  });
+
+  it('brings a confirmed cut back within two seconds of a board that lost its power', async () => {
+    const rig = await createVehicleRig({ boardName: 'eletechsup' });
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(5);
+    rig.kill();
+    rig.board.setPower(false);
+    rig.run(5);
+    rig.board.setPower(true);
+    rig.start();
+    rig.run(2);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+  });
+
+  it('does not, when the key was turned off on a vehicle that still rolled', async () => {
+    const rig = await createVehicleRig();
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(5);
+    rig.board.setPower(false);
+    rig.run(1);
+    rig.board.setPower(true);
+    rig.board.setSignal('ignition', true);
+    rig.drive(60);
+    rig.run(20);
+    rig.board.setSignal('ignition', false);
+    rig.run(3);
+    rig.kill();
+    rig.start();
+    rig.run(4);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+  });
+});
