@@ -209,6 +209,44 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
+interface Hands {
+  readonly ports: AgentPorts;
+  readonly outbox: Outbox;
+  readonly serial: ReturnType<typeof createSerialPorts>;
+  readonly session: ReturnType<typeof createSession>;
+  readonly commits: CommitQueue;
+  dispatch(event: VehicleEvent): void;
+}
+
+/** Performs one effect. */
+function createPerformer({ ports, outbox, serial, session, commits, dispatch }: Hands) {
+  const { log } = ports;
+  return (effect: VehicleEffect): void => {
+    switch (effect.kind) {
+      case 'openPort':
+        return serial.open(effect.port);
+      case 'closePort':
+        return serial.close(effect.port);
+      case 'writePort':
+        return serial.write(effect.port, effect.bytes);
+      case 'commit':
+        return commits.add(effect);
+      case 'acknowledge':
+        return session.acknowledge(effect.receipt);
+      case 'writeSlot':
+        return void writeSlot(ports.configSlots, effect, dispatch);
+      case 'delivery':
+        return session.perform(effect.effect);
+      case 'origin':
+        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
+          log.warn('clock origin not stored', { reason: messageOf(thrown) });
+        });
+      case 'log':
+        return log[effect.level](effect.event, effect.fields);
+    }
+  };
+}
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
@@ -236,30 +274,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const { acknowledge } = session;
   const commits = createCommitQueue({ outbox, clock, log, isIntact, dispatch, acknowledge });
 
-  function perform(effect: VehicleEffect): void {
-    switch (effect.kind) {
-      case 'openPort':
-        return serial.open(effect.port);
-      case 'closePort':
-        return serial.close(effect.port);
-      case 'writePort':
-        return serial.write(effect.port, effect.bytes);
-      case 'commit':
-        return commits.add(effect);
-      case 'acknowledge':
-        return acknowledge(effect.receipt);
-      case 'writeSlot':
-        return void writeSlot(ports.configSlots, effect, dispatch);
-      case 'delivery':
-        return session.perform(effect.effect);
-      case 'origin':
-        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
-          log.warn('clock origin not stored', { reason: messageOf(thrown) });
-        });
-      case 'log':
-        return log[effect.level](effect.event, effect.fields);
-    }
-  }
+  const perform = createPerformer({ ports, outbox, serial, session, commits, dispatch });
 
   if (!isIntact) log.error('the record of commands and relays was lost: relays count as unknown until read');
   log.info('agent started', { boot, version: config.agentVersion });

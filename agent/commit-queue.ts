@@ -3,7 +3,7 @@
 // before it is committed.
 import { messageOf } from '../src/core/errors.ts';
 import { eventFault } from '../src/core/event-check.ts';
-import type { Cancel, Clock, Log } from '../src/ports.ts';
+import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
 import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
@@ -82,6 +82,14 @@ function createPause(clock: Clock) {
   };
 }
 
+/** The records that changed with this commit. */
+function recordsOf({ record, inbox }: Commit): readonly Statement[] {
+  return [
+    ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
+    ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
+  ];
+}
+
 export function createCommitQueue(options: {
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -106,12 +114,12 @@ export function createCommitQueue(options: {
     startedMs = clock.monoMs();
     try {
       const memory = JSON.stringify(commit.memory);
-      const statements = memory === storedMemory ? [] : [putState(memoryKey, memory)];
-      if (commit.record !== null) statements.push(putState(recordKey, JSON.stringify(commit.record)));
-      if (commit.inbox !== undefined) statements.push(putState(inboxKey, JSON.stringify(commit.inbox)));
       const { zones } = commit;
-      if (zones !== undefined && zones !== storedZones)
-        statements.push(putState(zonesKey, JSON.stringify(zones)));
+      const statements = [
+        ...(memory === storedMemory ? [] : [putState(memoryKey, memory)]),
+        ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
+        ...recordsOf(commit),
+      ];
       // After a loss the state counts as unknown until a record made from what the board says is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       const events = await outbox.append(commit.events, statements);

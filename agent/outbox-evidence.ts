@@ -133,6 +133,7 @@ export function setAside(
 export function pruneEvidence(path: string, needed: readonly string[]): void {
   const spare = evidenceOf(path).slice(0, -evidenceMost);
   for (const name of spare.filter((one) => !needed.includes(one))) {
-    for (const suffix of [...suffixes].reverse()) rmSync(evidencePath(path, name) + suffix, { force: true });
+    for (const suffix of [...suffixes].toReversed())
+      rmSync(evidencePath(path, name) + suffix, { force: true });
   }
 }

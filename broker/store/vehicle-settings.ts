@@ -17,7 +17,7 @@ export const noChoice: Choice = { settings: {}, revision: 0 };
 function choiceIn(row: Row | undefined, revision: string): Choice {
   if (row === undefined) return noChoice;
   return {
-    settings: (jsonObjectOf(row, 'settings') ?? {}) as SettingsChange,
+    settings: jsonObjectOf(row, 'settings') ?? {},
     revision: numberOf(row, revision),
   };
 }

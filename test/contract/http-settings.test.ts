@@ -81,7 +81,7 @@ describe('settings', () => {
         post('saveaccount', { settings: { reporting: { movingS } }, revision: revision + 1 }),
       ),
     );
-    expect(many.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
+    expect(many.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 422, 422, 422]);
     const device = (await get('device/truck-17')).json() as { revision: number };
     const stale = await post('savedevice', {
       deviceID: 'truck-17',

@@ -162,7 +162,7 @@ export async function judgeOutbox(
   }
   const state = await outbox.readState();
   const text = state.values.get('commands');
-  const kept = text === undefined ? 0 : Number((JSON.parse(text) as { record: number }).record);
+  const kept = text === undefined ? 0 : (JSON.parse(text) as { record: number }).record;
   const { told, tried } = ledger.records();
   if (state.isIntact && (kept < told || kept > tried))
     faults.push(`command record ${kept}, told ${told}, tried ${tried}`);

@@ -133,7 +133,7 @@ export function createReplayedDisk(present: ReadonlyMap<string, Uint8Array>): Re
         case 'unlink':
           return rename({ kind: 'unlink', name: op.name });
         case 'rename':
-          return rename(op as NameOp);
+          return rename(op);
         case 'sync':
           return sync(op.name);
         case 'write':

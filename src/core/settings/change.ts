@@ -1,6 +1,6 @@
 // A choice of settings: tables with any of their members, as people save them for an account or a device and as they travel
 // to a vehicle. What is not in it was not chosen: the vehicle's own file says it then. Pure.
-import { type Static, type TObject, Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import { type Settings, settingsSchema } from './settings.ts';
 
 /** Some members of some tables. */
@@ -22,7 +22,6 @@ function partial(tables: Tables) {
 
 /** The schema of a choice, made from the tables: a new table is in it by being there. */
 export const settingsChangeSchema = Type.Unsafe<SettingsChange>(partial(settingsSchema.properties));
-export type SettingsChangeOf = Static<typeof settingsChangeSchema>;
 
 /** Lays one choice over another, member by member. */
 export function mergeChanges(under: SettingsChange, over: SettingsChange): SettingsChange {
