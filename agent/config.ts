@@ -40,6 +40,8 @@ export const agentFileSchema = Type.Object({
       description: "The broker's public key; a command that it did not sign is ignored",
     }),
     caFile: Type.Optional(path('Certificate authority (PEM) to trust for mqtts://')),
+    certFile: Type.Optional(path('Own certificate (PEM), for a broker that wants one; needs keyFile')),
+    keyFile: Type.Optional(path('Private key (PEM) of that certificate, readable by the agent only')),
     keepaliveS: numberSetting({ low: 10, high: 1740, standard: 240 }, 'MQTT keep-alive in seconds'),
     connectSpreadS: numberSetting(
       { low: 0, high: 300, standard: 5 },
@@ -96,6 +98,12 @@ export const agentFileSchema = Type.Object({
 
 export type AgentFile = Static<typeof agentFileSchema>;
 
+/** PEM of a certificate and of its private key. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /** What `createAgent` runs on; the simulator builds it directly. */
 export interface AgentConfig {
   readonly accountID: string;
@@ -107,6 +115,7 @@ export interface AgentConfig {
     readonly url: string;
     readonly secret: string;
     readonly ca?: string;
+    readonly client?: ClientCertificate;
     readonly keepaliveS: number;
     /** The first connect after a start waits a random part of this. */
     readonly connectSpreadMs: number;
@@ -131,10 +140,17 @@ function settingsIn(file: AgentFile): Settings {
   return Object.fromEntries(tables) as Settings;
 }
 
-/** Settings that are no one's choice but follow from the file. `secret` and `ca` are the contents of their files. */
+/** The contents of the files that the settings name. */
+export interface AgentSecrets {
+  readonly secret: string;
+  readonly ca?: string;
+  readonly client?: ClientCertificate;
+}
+
+/** Settings that are no one's choice but follow from the file. */
 export async function toAgentConfig(
   file: AgentFile,
-  given: { readonly secret: string; readonly ca?: string; readonly agentVersion: string },
+  given: AgentSecrets & { readonly agentVersion: string },
 ): Promise<AgentConfig> {
   const shipped = await readBoardProfile(file.board.profile);
   const verdict = applyOverrides(shipped, file.board.overrides ?? {});
@@ -159,6 +175,7 @@ export async function toAgentConfig(
       url: file.broker.url,
       secret: given.secret,
       ...(given.ca === undefined ? {} : { ca: given.ca }),
+      ...(given.client === undefined ? {} : { client: given.client }),
       keepaliveS: file.broker.keepaliveS,
       connectSpreadMs: file.broker.connectSpreadS * 1000,
     },

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 // Command line of the agent and its composition root: the one place where ports meet adapters.
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { createCertificateRequest } from '../src/adapters/certificate-request.ts';
+import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
@@ -22,30 +24,43 @@ import {
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { serviceCodesOfSecret } from '../src/service-codes.ts';
 import { readVersion } from '../src/version.ts';
+import { createEnrolmentFiles, findUser, type Owner } from './adapters/enrolment-files.ts';
+import { askBroker, parseBrokerAddress } from './adapters/enrolment-http.ts';
 import { readNetworkFile } from './adapters/network-file.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { listAlarms } from './cli/alarms.ts';
+import { reportEnrolled, wishOf, withEnrol } from './cli/enrol.ts';
 import { fuelCalibrate } from './cli/fuel-calibrate.ts';
-import { type AgentFile, agentFileSchema, describeConfig, toAgentConfig } from './config.ts';
+import {
+  type AgentFile,
+  type AgentSecrets,
+  agentFileSchema,
+  describeConfig,
+  toAgentConfig,
+} from './config.ts';
 import { createConfigFiles } from './config-store.ts';
 import { worstSampleGapMs } from './core/board-profile.ts';
+import { enrol } from './enrolment.ts';
 import { openOutbox } from './outbox.ts';
 
 const standardConfig = '/etc/fleetward-agent/agent.toml';
 
+/** @throws AppError `config` when others may read it. */
+function readPrivate(path: string): string {
+  if ((statSync(path).mode & 0o077) === 0) return readFileSync(path, 'utf8');
+  throw new AppError('config', `${path} can be read by others`, { hint: `Run: chmod 600 ${path}` });
+}
+
 function readSecret(path: string): string {
   let text: string;
   try {
-    if ((statSync(path).mode & 0o077) !== 0) {
-      throw new AppError('config', `${path} can be read by others`, { hint: `Run: chmod 600 ${path}` });
-    }
-    text = readFileSync(path, 'utf8').trim();
+    text = readPrivate(path).trim();
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
     throw new AppError('config', `cannot read broker.secretFile: ${messageOf(thrown)}`, {
-      hint: 'Put there what `fleetward-broker device secret <accountID> <deviceID>` printed.',
+      hint: 'Get it with `fleetward-agent enrol`, or put there what `fleetward-broker device secret` printed.',
     });
   }
   if (text.length < 16 || text.length > 200 || /\s/.test(text)) {
@@ -56,13 +71,32 @@ function readSecret(path: string): string {
   return text;
 }
 
-function readCa(path: string | undefined): { ca?: string } {
-  if (path === undefined) return {};
+function readPem(path: string, name: string, read = (from: string) => readFileSync(from, 'utf8')): string {
   try {
-    return { ca: readFileSync(path, 'utf8') };
+    return read(path);
   } catch (thrown) {
-    throw new AppError('config', `cannot read broker.caFile: ${messageOf(thrown)}`);
+    if (thrown instanceof AppError) throw thrown;
+    throw new AppError('config', `cannot read ${name}: ${messageOf(thrown)}`);
   }
+}
+
+/** The contents of the files that the settings name. @throws AppError `config`. */
+function readSecrets({ broker }: AgentFile): AgentSecrets {
+  const { caFile, certFile, keyFile } = broker;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new AppError('config', 'broker.certFile and broker.keyFile belong together: give both, or none');
+  }
+  const client =
+    certFile === undefined || keyFile === undefined
+      ? {}
+      : {
+          client: {
+            cert: readPem(certFile, 'broker.certFile'),
+            key: readPem(keyFile, 'broker.keyFile', readPrivate),
+          },
+        };
+  const ca = caFile === undefined ? {} : { ca: readPem(caFile, 'broker.caFile') };
+  return { secret: readSecret(broker.secretFile), ...ca, ...client };
 }
 
 const networkOf = (path: string | undefined) =>
@@ -82,11 +116,7 @@ function print(flags: Flags, output: { readonly json: unknown; readonly text: st
 async function start(flags: Flags): Promise<void> {
   const { value: file } = load(flags);
   const log = createLog(file.log.level);
-  const config = await toAgentConfig(file, {
-    secret: readSecret(file.broker.secretFile),
-    ...readCa(file.broker.caFile),
-    agentVersion: readVersion(),
-  });
+  const config = await toAgentConfig(file, { ...readSecrets(file), agentVersion: readVersion() });
   const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
@@ -121,12 +151,7 @@ async function start(flags: Flags): Promise<void> {
 
 async function check(flags: Flags): Promise<void> {
   const { value } = load(flags);
-  const secret = readSecret(value.broker.secretFile);
-  const config = await toAgentConfig(value, {
-    secret,
-    ...readCa(value.broker.caFile),
-    agentVersion: readVersion(),
-  });
+  const config = await toAgentConfig(value, { ...readSecrets(value), agentVersion: readVersion() });
   createVerifier(value.broker.publicKey);
   const panicGapMs =
     config.profile.inputs.panic === undefined ? null : worstSampleGapMs(config.profile, 'panic');
@@ -138,6 +163,50 @@ async function check(flags: Flags): Promise<void> {
   if (panicGapMs !== null)
     lines.push(`  a panic press of ${Math.ceil(panicGapMs)} ms or longer is always seen`);
   print(flags, { json: { ok: true, ...facts, panicGapMs }, text: lines.join('\n') });
+}
+
+/** Who new files belong to: as root the user that the agent runs as, else whoever runs this. @throws AppError `usage`. */
+function ownerOf(flags: Flags): Owner | null {
+  if (process.getuid?.() !== 0) return null;
+  const name = flags['user'];
+  const owner = findUser(typeof name === 'string' ? name : 'fleetward-agent');
+  if (owner !== null || typeof name !== 'string') return owner;
+  throw new AppError('usage', `there is no user ${name} on this machine`);
+}
+
+/** Why the agent would not start with its file; null when it would. */
+async function missingIn(flags: Flags): Promise<string | null> {
+  try {
+    const { value } = load(flags);
+    await toAgentConfig(value, { ...readSecrets(value), agentVersion: readVersion() });
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+async function runEnrol(flags: Flags): Promise<void> {
+  const typed = String(flags['code']);
+  const code = typed === '-' ? (readFileSync(0, 'utf8').split(/\r?\n/, 1)[0] ?? '') : typed;
+  const url = parseBrokerAddress(String(flags['broker']));
+  const caFile = flags['ca'];
+  const address = typeof caFile === 'string' ? { url, ca: readPem(caFile, '--ca') } : { url };
+  const isLocalBroker = /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  const wish = wishOf(flags, { code, configFile: resolve(String(flags['config'])), isLocalBroker });
+  const entropy = createSystemEntropy();
+  const enrolled = await enrol(
+    {
+      crypto: createEnrolmentCrypto(entropy),
+      clock: createSystemClock(),
+      entropy,
+      files: createEnrolmentFiles(ownerOf(flags)),
+      createCertificateRequest,
+      ask: (body) => askBroker(address, body),
+      onProgress: (line) => void process.stderr.write(`${line}\n`),
+    },
+    wish,
+  );
+  print(flags, reportEnrolled(enrolled, await missingIn({ config: enrolled.configFile })));
 }
 
 function show(flags: Flags): void {
@@ -207,6 +276,12 @@ function createParser(): Argv {
       '$0 <command>\n\nProtects one vehicle: reads its I/O board and GNSS receiver, keeps every event, obeys signed commands.',
     )
     .command('start', 'Run the agent until it is stopped (SIGTERM)', withStart, start)
+    .command(
+      'enrol',
+      'Fetch the secret of this unit with a one-time code, and write its configuration',
+      (more) => withEnrol(more, standardConfig),
+      runEnrol,
+    )
     .command('config', 'Look at the configuration', (parser) =>
       parser
         .command(
@@ -260,7 +335,7 @@ function createParser(): Argv {
     .epilogue(
       '`start --help` lists every setting. A setting is taken from its FLEETWARD_... variable, else the TOML file,\nelse its default.\n\nExit codes: 0 good, 64 wrong command line, 70 a fault of ours, 74 the disk, 78 wrong configuration. A port or\na broker that is not there ends nothing: it is tried again.',
     )
-    .demandCommand(1, 'Say what to do: start, config or boards')
+    .demandCommand(1, 'Say what to do: start, enrol, config or boards')
     .strict()
     .version(readVersion())
     .wrap(Math.min(110, process.stdout.columns ?? 110))

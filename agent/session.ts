@@ -142,6 +142,7 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       connectTimeoutMs: limits.connectTimeoutMs,
       will: presence('offline'),
       ...(broker.ca === undefined ? {} : { ca: broker.ca }),
+      ...(broker.client === undefined ? {} : broker.client),
     },
     async greet(link: MqttLink, hello: Hello): Promise<void> {
       await link.subscribe([topic('welcome'), topic('ack'), topic('commands'), topic('config')]);

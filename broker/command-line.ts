@@ -18,6 +18,7 @@ export interface Handlers {
   readonly account: (flags: Flags, action: AccountAction) => Promise<void>;
   readonly adminToken: (flags: Flags) => void;
   readonly device: (flags: Flags, action: 'create' | 'secret') => Promise<void>;
+  readonly deviceCode: (flags: Flags) => Promise<void>;
   readonly audit: (flags: Flags, action: 'verify' | 'heads') => Promise<void>;
   readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => void;
@@ -198,7 +199,18 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
           withDevice,
           (flags) => handlers.device(flags, 'secret'),
         )
-        .demandCommand(1, 'Say what to do with devices: create or secret'),
+        .command(
+          'code <accountID> <deviceID>',
+          'Make a one-time code with which the vehicle fetches its secret; prints it once',
+          (more) =>
+            withDevice(more).option('hours', {
+              describe: 'How long it is good, 1 to 168; the setting enrolment.codeHours when absent',
+              type: 'string',
+              requiresArg: true,
+            }),
+          handlers.deviceCode,
+        )
+        .demandCommand(1, 'Say what to do with devices: create, secret or code'),
     )
     .command('audit', 'Check the audit log; the broker may run meanwhile', (parser) =>
       auditCommands(parser, handlers),

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { defaultRequestRates } from './api/admission.ts';
+import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
 import { checkNotify, notifySchema } from './notify/notify-config.ts';
 
 const port = (standard: number, description: string) =>
@@ -61,6 +62,7 @@ export const brokerSchema = Type.Object({
     }),
   ),
   notify: notifySchema,
+  enrolment: enrolmentSchema,
   vapidKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
@@ -82,7 +84,8 @@ export type BrokerConfig = Static<typeof brokerSchema> & {
   readonly vapidKeyFile: string;
 };
 
-function isLoopback(address: string): boolean {
+/** True for an address that only programs of this machine reach. */
+export function isLoopback(address: string): boolean {
   return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 }
 
@@ -114,6 +117,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   const { value, origins } = loadConfig({ schema: brokerSchema, ...sources });
   checkListeners(value);
   checkNotify(value.notify);
+  checkEnrolment(value.enrolment);
   const signingKeyFile = value.signingKeyFile ?? `${value.database}.signing-key.pem`;
   const vapidKeyFile = value.vapidKeyFile ?? `${value.database}.vapid-key.pem`;
   const standard = { kind: 'default', name: 'default' } as const;

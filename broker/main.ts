@@ -2,12 +2,14 @@
 // The broker's command line and the only place that joins its adapters to its ports. Nothing is decided here. A
 // failure ends with one plain message on stderr and the exit code of its kind (sysexits.h).
 import { existsSync, readFileSync } from 'node:fs';
+import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createSigner, createVerifier } from '../src/adapters/signing.ts';
 import { openSqlite, openSqliteThreads } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
 import { readConfigFile, readEnvironment, settingAt, settingsOf } from '../src/config.ts';
+import { enrolmentLimits } from '../src/core/enrolment.ts';
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { migrate } from '../src/migrate.ts';
 import { readVersion } from '../src/version.ts';
@@ -20,6 +22,7 @@ import {
 } from './accounts/administration.ts';
 import { createAdminToken, loadAdminTokenHash } from './adapters/admin-token-file.ts';
 import { createMqttServer } from './adapters/aedes.ts';
+import { loadCertificateAuthority } from './adapters/certificate-authority.ts';
 import { createHttpServer, type HttpServer, type ReadyCheck } from './adapters/fastify.ts';
 import { createPasswords } from './adapters/passwords.ts';
 import { openSenders } from './adapters/senders.ts';
@@ -31,9 +34,12 @@ import { operations } from './api/operations.ts';
 import { reportHeads, reportVerify } from './audit/report.ts';
 import { type Broker, createBroker } from './broker.ts';
 import { type AccountAction, createCommandLine, type Flags } from './command-line.ts';
-import { type BrokerConfig, brokerSchema, loadBrokerConfig } from './config.ts';
+import { type BrokerConfig, brokerSchema, isLoopback, loadBrokerConfig } from './config.ts';
 import { issueDeviceSecret } from './device-secret.ts';
+import { type EnrolmentOptions, makeEnrolmentCode } from './enrolment.ts';
+import { codeHoursMost } from './enrolment-config.ts';
 import { createServices, type Services } from './services.ts';
+import { findDevice } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 import { runRetention } from './upkeep/retention.ts';
@@ -85,6 +91,33 @@ async function openAdmin(
   return { server, port };
 }
 
+/** @throws AppError `config`. */
+function readMqttCa(path: string): string {
+  const pem = readText(path, 'enrolment.mqttCaFile').replaceAll('\r\n', '\n').trimStart();
+  if (pem.startsWith('-----BEGIN CERTIFICATE-----\n') && pem.length <= enrolmentLimits.pem) return pem;
+  throw new AppError('config', `enrolment.mqttCaFile ${path} holds no certificate in PEM`);
+}
+
+/** What vehicles are given when they enrol. A broker for this machine alone knows its own address. */
+function openEnrolment(config: BrokerConfig, publicKey: string, mqttPort: number): EnrolmentOptions {
+  const { codeHours, mqttUrls, mqttCaFile, caCertFile, caKeyFile, certDays } = config.enrolment;
+  const entropy = createSystemEntropy();
+  const own = isLoopback(config.mqtt.host)
+    ? [`mqtt://${config.mqtt.host.replace('::1', '[::1]')}:${mqttPort}`]
+    : [];
+  return {
+    crypto: createEnrolmentCrypto(entropy),
+    authority:
+      caCertFile === undefined || caKeyFile === undefined
+        ? null
+        : loadCertificateAuthority({ certFile: caCertFile, keyFile: caKeyFile, days: certDays }, entropy),
+    codeHours,
+    mqttUrls: mqttUrls.length > 0 ? mqttUrls : own,
+    ca: mqttCaFile === undefined ? null : readMqttCa(mqttCaFile),
+    publicKey,
+  };
+}
+
 async function open(config: BrokerConfig): Promise<Running> {
   const log = createLog(config.logLevel);
   const key = loadSigningKey(config.signingKeyFile);
@@ -115,6 +148,7 @@ async function open(config: BrokerConfig): Promise<Running> {
       passwords: createPasswords(),
       firmwareHosts: config.firmware.hosts,
       senders,
+      enrolment: openEnrolment(config, key.publicKey, broker.mqttPort),
     });
     const { trustedProxies, host, port, ratePerS, burst } = config.http;
     const http = await createHttpServer({
@@ -237,6 +271,33 @@ async function runDevice(flags: Flags, action: 'create' | 'secret'): Promise<voi
   });
 }
 
+/** Makes an enrolment code; whether the unit is connected now is what the running broker last wrote. */
+async function runDeviceCode(flags: Flags): Promise<void> {
+  const key = { accountID: String(flags['accountID']), deviceID: String(flags['deviceID']) };
+  const config = configOf(flags).value;
+  needDatabase(config);
+  const hours = hoursOf(flags['hours']) ?? config.enrolment.codeHours;
+  await administer(config, async (ports) => {
+    const crypto = createEnrolmentCrypto(ports.entropy);
+    const wish = { key, hours, actor: 'operator', source: '' };
+    const made = await makeEnrolmentCode({ ...ports, crypto }, wish);
+    const isOnline = (await findDevice(ports.db, key))?.isOnline === true;
+    const expires = Math.floor(made.expiresMs / 1000);
+    const warning = isOnline ? '\nits unit is connected now: using the code cuts it off' : '';
+    const use = `fleetward-agent enrol --broker <http address of this broker> --code ${made.code}`;
+    const text = `${made.code}   (shown once, good for ${hours} h and one unit)\non the vehicle: ${use}${warning}`;
+    print(flags, { json: { ...key, code: made.code, codeID: made.codeID, expires, isOnline }, text });
+  });
+}
+
+/** @throws AppError `usage`. */
+function hoursOf(text: unknown): number | null {
+  if (text === undefined) return null;
+  const hours = Number(text);
+  if (Number.isInteger(hours) && hours >= 1 && hours <= codeHoursMost) return hours;
+  throw new AppError('usage', `--hours must be a whole number from 1 to ${codeHoursMost}`);
+}
+
 /** A text file; `-` is standard input. */
 function readText(path: string, what: string): string {
   try {
@@ -305,6 +366,7 @@ await runProgram('fleetward-broker', () => {
     account: runAccount,
     adminToken: runAdminToken,
     device: runDevice,
+    deviceCode: runDeviceCode,
     audit: runAudit,
     retention: runRetentionOnce,
     config: runConfig,

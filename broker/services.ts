@@ -6,6 +6,7 @@ import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/login-throttle.ts';
 import type { Passwords } from './core/password.ts';
+import type { EnrolmentOptions } from './enrolment.ts';
 import { createLiveHub } from './live/hub.ts';
 import { createLongReads } from './long-reads.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
@@ -20,6 +21,7 @@ export interface ServicesOptions {
   readonly firmwareHosts?: readonly string[];
   /** The ways out to people; closed with the rest. */
   readonly senders: Senders;
+  readonly enrolment: EnrolmentOptions;
 }
 
 export interface Services {
@@ -35,6 +37,7 @@ export function createServices({
   broker,
   passwords,
   senders,
+  enrolment,
   firmwareHosts = [],
 }: ServicesOptions): Services {
   const live = createLiveHub(broker);
@@ -50,6 +53,7 @@ export function createServices({
       passwords,
       firmwareHosts,
       throttle: createLoginThrottle(),
+      enrolment: { ...enrolment, throttle: createLoginThrottle() },
       live,
       longReads: createLongReads(),
       senders,

@@ -70,6 +70,9 @@ export interface MqttLinkOptions {
   readonly will: MqttMessage;
   /** PEM of the certificate authority to trust for mqtts; the system's list when absent. */
   readonly ca?: string;
+  /** PEM of the client's own certificate and its private key, for a server that wants one; both or none. */
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 export interface MqttLinkHandlers {

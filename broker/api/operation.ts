@@ -9,6 +9,7 @@ import type { CommandLedger } from '../commands.ts';
 import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
+import type { EnrolmentService } from '../enrolment.ts';
 import type { Ingest } from '../ingest.ts';
 import type { LiveHub } from '../live/hub.ts';
 import type { LongReads } from '../long-reads.ts';
@@ -43,6 +44,7 @@ export interface ApiServices {
   metrics(): BrokerMetrics;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly enrolment: EnrolmentService;
   readonly live: Pick<LiveHub, 'open'>;
   readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey'>;
   /** Deliveries may be due. */

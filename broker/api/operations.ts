@@ -16,6 +16,8 @@ import { deviceListOperations } from './devices/device-list.ts';
 import { deviceSettingOperations } from './devices/device-settings.ts';
 import { deviceOperations } from './devices/devices.ts';
 import { diagnosticOperations } from './devices/diagnostics.ts';
+import { enrolmentOperations } from './devices/enrolment.ts';
+import { enrolmentCodeOperations } from './devices/enrolment-codes.ts';
 import { passengerOperations } from './devices/passengers.ts';
 import { serviceCodeOperations } from './devices/service-code.ts';
 import { vehicleSettingOperations } from './devices/vehicle-settings.ts';
@@ -66,6 +68,8 @@ export const operations: readonly Operation[] = checked([
   ...serviceCodeOperations,
   ...deviceImportOperations,
   ...addressOperations,
+  ...enrolmentCodeOperations,
+  ...enrolmentOperations,
   ...passengerOperations,
   ...vehicleSettingOperations,
   ...geozoneOperations,

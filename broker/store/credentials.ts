@@ -13,7 +13,7 @@ export interface DeviceCredential {
 }
 
 /** Condition on `accounts a`: its devices and users may connect. */
-const isOpen = (nowS: number): Statement =>
+export const isOpen = (nowS: number): Statement =>
   sql`a.is_active = 1 AND a.deleting_s IS NULL AND (a.expires_s IS NULL OR a.expires_s > ${nowS})`;
 
 const accountState = (nowS: number): Statement => sql`CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END`;

@@ -293,10 +293,13 @@ export function updateDevice(key: DeviceKey, fields: DeviceFields, atMs = 0): St
 
 export type NewSecret = DeviceKey & { readonly secretHash: string; readonly atS: number };
 
-/** Replaces the device's secret; changes 0 rows when there is no such device. */
-export function replaceSecret({ accountID, deviceID, secretHash, atS }: NewSecret): Statement {
+/** Replaces the device's secret; changes 0 rows when there is no such device, or the condition does not hold. */
+export function replaceSecret(
+  { accountID, deviceID, secretHash, atS }: NewSecret,
+  onlyIf: Statement = sql`1 = 1`,
+): Statement {
   return sql`UPDATE devices SET secret_hash = ${secretHash}, secret_issued_s = ${atS}
-    WHERE account_id = ${accountID} AND device_id = ${deviceID}`;
+    WHERE account_id = ${accountID} AND device_id = ${deviceID} AND ${onlyIf}`;
 }
 
 /** Beyond this a device's counter is a fault of the device: it must not use up the broker's own numbers. */

@@ -5,6 +5,7 @@ import { accountMigrations } from './migrations/accounts.ts';
 import { commandMigrations } from './migrations/commands.ts';
 import { configMigrations } from './migrations/configs.ts';
 import { deviceMigrations } from './migrations/devices.ts';
+import { enrolmentMigrations } from './migrations/enrolment.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { geozoneMigrations } from './migrations/geozones.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
@@ -23,4 +24,5 @@ export const migrations: readonly Migration[] = [
   ...requestMigrations,
   ...liveMigrations,
   ...configMigrations,
+  ...enrolmentMigrations,
 ];

@@ -52,6 +52,9 @@ function clientOptions(options: MqttLinkOptions): IClientOptions {
     incomingStore: emptyStore(),
     will: { topic: will.topic, payload: Buffer.from(will.payload), qos: will.qos, retain: false },
     ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.cert === undefined || options.key === undefined
+      ? {}
+      : { cert: options.cert, key: options.key }),
   };
 }
 

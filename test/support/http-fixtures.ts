@@ -4,6 +4,7 @@ import type { Operation } from '../../broker/api/operation.ts';
 import { commandsFixture } from './fixtures/commands.ts';
 import { coreFixture } from './fixtures/core.ts';
 import { devicesFixture } from './fixtures/devices.ts';
+import { enrolmentFixture } from './fixtures/enrolment.ts';
 import { eventsFixture } from './fixtures/events.ts';
 import { geozoneFixture } from './fixtures/geozones.ts';
 import { liveFixture } from './fixtures/live.ts';
@@ -34,6 +35,7 @@ const fixtures: readonly Fixture[] = [
   coreFixture,
   eventsFixture,
   devicesFixture,
+  enrolmentFixture,
   usersFixture,
   liveFixture,
   geozoneFixture,

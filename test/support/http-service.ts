@@ -9,10 +9,12 @@ import type { RequestRates } from '../../broker/api/admission.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
 import type { Role } from '../../broker/core/session.ts';
+import type { EnrolmentOptions } from '../../broker/enrolment.ts';
 import type { Senders } from '../../broker/notify/senders.ts';
 import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';
+import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite, openSqliteThreads } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -45,6 +47,8 @@ export interface HttpServiceLimits {
   readonly senders?: Senders;
   /** A file, worked on by two threads as in the program; without it the store is in memory. */
   readonly databasePath?: string;
+  /** What vehicles are given when they enrol, where it matters. */
+  readonly enrolment?: Partial<EnrolmentOptions>;
 }
 
 /** Limits that no test reaches by accident: what they do has tests of its own. */
@@ -60,12 +64,22 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   let laterMs = 0;
   const clock = { ...system, utcMs: () => system.utcMs() + laterMs, monoMs: () => system.monoMs() + laterMs };
   const logLines: string[] = [];
-  const { databasePath: path, ...otherLimits } = limits;
+  const { databasePath: path, enrolment: enrolmentChanges, ...otherLimits } = limits;
   const db =
     path === undefined
       ? openSqlite({ path: ':memory:', pageSize: 4096 })
       : await openSqliteThreads({ path, pageSize: 4096 });
-  const signer = createSigner(generateSigningKey().privatePem);
+  const signingKey = generateSigningKey();
+  const signer = createSigner(signingKey.privatePem);
+  const enrolment: EnrolmentOptions = {
+    crypto: createEnrolmentCrypto(entropy),
+    authority: null,
+    codeHours: 24,
+    mqttUrls: ['mqtts://broker.example.com:8883'],
+    ca: null,
+    publicKey: signingKey.publicKey,
+    ...enrolmentChanges,
+  };
   const log = recordingLog(logLines);
   const broker = await createBroker({
     openMqttServer: createMqttServer,
@@ -79,7 +93,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   const passwords = createPasswords();
   const firmwareHosts = ['updates.example.com'];
   const { senders = createOfflineSenders(), ...hostLimits } = otherLimits;
-  const services = createServices({ broker: broker.services, passwords, senders, firmwareHosts });
+  const services = createServices({ broker: broker.services, passwords, senders, firmwareHosts, enrolment });
   let faults: string[] = [];
   const http = await createHttpServer({
     services: services.api,

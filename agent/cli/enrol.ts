@@ -1,0 +1,119 @@
+// `fleetward-agent enrol`: its flags, and what it tells the installer. It decides nothing; the work is in `enrolment.ts`.
+// It never shows the secret.
+import type { Argv } from 'yargs';
+import { AppError } from '../../src/core/errors.ts';
+import type { Enrolled, EnrolmentWish } from '../enrolment.ts';
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** Longest difference of the clocks that is not worth a word. */
+const clockMostS = 120;
+
+const epilogue = `Run it again with the same code when it was cut off, lost its connection or complained: until the code expires nothing
+is lost. Events that wait in the outbox stay.
+
+Exit codes: 0 enrolled, 64 wrong command line or mistyped code, 65 the code was used, was revoked or has expired,
+66 there is no such code, 69 the broker signs no certificates, 74 the disk, 75 the broker cannot be reached,
+77 the answer is not that of the broker, 78 TLS trust or a configuration that was left as it is.`;
+
+/** @param standardConfig where the agent looks for its file. */
+export function withEnrol(parser: Argv, standardConfig: string): Argv {
+  const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
+  return parser
+    .option('broker', {
+      ...text('HTTP address of the broker, such as https://fleet.example.com'),
+      demandOption: true,
+    })
+    .option('code', {
+      type: 'string',
+      nargs: 1,
+      demandOption: true,
+      describe: 'The one-time code; - reads it from standard input',
+    })
+    .option('config', {
+      ...text('Configuration file; made, or changed in its broker and device only'),
+      default: standardConfig,
+    })
+    .option(
+      'secret-file',
+      text('Where the secret goes; as configured, else `secret` beside the configuration'),
+    )
+    .option('ca', text('Certificate authority (PEM) to trust for https'))
+    .option('certificate', { type: 'boolean', describe: 'Also ask for a client certificate (mutual TLS)' })
+    .option('mqtt-url', text('Where to connect; as the broker says, when absent'))
+    .option('user', text('As root: the user that the agent runs as (fleetward-agent when absent)'))
+    .option('other-device', {
+      type: 'boolean',
+      describe: 'The configuration is that of another vehicle, and its outbox is moved away',
+    })
+    .option('json', { type: 'boolean', describe: 'Print JSON for programs' })
+    .example(
+      '$0 enrol --broker https://fleet.example.com --code 7K3M-9QPX-0V4H-B2TD-W8RN-5F1J',
+      'In the yard',
+    )
+    .epilogue(epilogue);
+}
+
+/** @param given what the composition root has found out. */
+export function wishOf(
+  flags: Flags,
+  given: Pick<EnrolmentWish, 'code' | 'configFile' | 'isLocalBroker'>,
+): EnrolmentWish {
+  const textOf = (name: string): string | null => {
+    const value = flags[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const mqttUrl = textOf('mqtt-url');
+  if (mqttUrl !== null && !/^mqtts?:\/\/[^/@\s"\\]+$/.test(mqttUrl)) {
+    throw new AppError('usage', `--mqtt-url ${JSON.stringify(mqttUrl)} is no address`, {
+      hint: 'It looks like mqtts://fleet.example.com:8883.',
+    });
+  }
+  return {
+    ...given,
+    secretFile: textOf('secret-file'),
+    wantsCertificate: flags['certificate'] === true,
+    mqttUrl,
+    isOtherDevice: flags['other-device'] === true,
+  };
+}
+
+function clockWords(offsetS: number | null): readonly string[] {
+  if (offsetS === null || Math.abs(offsetS) <= clockMostS) return [];
+  const side = offsetS > 0 ? 'ahead of' : 'behind';
+  return [
+    `warning: this machine's clock is ${Math.abs(offsetS)} s ${side} the broker's; mqtts:// may refuse certificates. Set it (timedatectl).`,
+  ];
+}
+
+interface Report {
+  readonly json: object;
+  readonly text: string;
+}
+
+/**
+ * What was done, and what is left to do.
+ * @param missing why the agent would not start yet; null when it would.
+ */
+export function reportEnrolled(enrolled: Enrolled, missing: string | null): Report {
+  const { accountID, deviceID, url, publicKey, configFile, backupFile, files, changes, clockOffsetS } =
+    enrolled;
+  const diff = changes.flatMap(({ before, after }) => [
+    ...(before === null ? [] : [`- ${before}`]),
+    `+ ${after}`,
+  ]);
+  const made = Object.values(files).filter((path) => path !== null);
+  const lines = [
+    `this unit is ${accountID}/${deviceID} and connects to ${url}`,
+    `broker's public key, pinned: ${publicKey}`,
+    `written: ${made.join(', ')}`,
+    changes.length === 0 ? `${configFile}: nothing to change` : `${configFile}:`,
+    ...diff.map((line) => `  ${line}`),
+    ...(backupFile === null ? [] : [`as it was: ${backupFile}`]),
+    ...clockWords(clockOffsetS),
+    ...(missing === null
+      ? ['next: start the agent, or restart it: systemctl restart fleetward-agent']
+      : [`still missing before the agent can start:\n${missing.replace(/^/gm, '  ')}`]),
+  ];
+  return { json: { ...enrolled, missing }, text: lines.join('\n') };
+}
