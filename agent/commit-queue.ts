@@ -90,25 +90,18 @@ function recordsOf({ record, inbox }: Commit): readonly Statement[] {
   ];
 }
 
-export function createCommitQueue(options: {
+interface StoreOptions {
   readonly outbox: Outbox;
   readonly clock: Clock;
-  readonly log: Log;
-  /** False when the state was lost at the start. */
   readonly isIntact: boolean;
-  dispatch(event: VehicleEvent): void;
-  acknowledge(receipt: number): void;
-}): CommitQueue {
-  const { outbox, clock, log, dispatch } = options;
-  const waiting: Commit[] = [];
-  let running = false;
-  let isTrusted = options.isIntact;
+}
+
+/** Writes one commit: its events, and of the records only what changed. */
+function createStore({ outbox, clock, isIntact }: StoreOptions) {
+  let isTrusted = isIntact;
   let storedMemory = '';
   let storedZones: Commit['zones'];
   let startedMs: number | null = null;
-  let failing: string | null = null;
-  const retry = createPause(clock);
-
   /** Gives the numbers of its events. */
   const store = async (commit: Commit): Promise<readonly number[]> => {
     startedMs = clock.monoMs();
@@ -131,6 +124,25 @@ export function createCommitQueue(options: {
       startedMs = null;
     }
   };
+  return { store, hangingMs: (): number => (startedMs === null ? 0 : clock.monoMs() - startedMs) };
+}
+
+export function createCommitQueue(options: {
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** False when the state was lost at the start. */
+  readonly isIntact: boolean;
+  dispatch(event: VehicleEvent): void;
+  acknowledge(receipt: number): void;
+}): CommitQueue {
+  const { clock, log, dispatch } = options;
+  const waiting: Commit[] = [];
+  let running = false;
+  let failing: string | null = null;
+  const retry = createPause(clock);
+
+  const { store, hangingMs } = createStore(options);
 
   /** Tells everybody who waits for a commit that the disk does not work: a restore must not wait for it. */
   const tellFailure = (): void => {
@@ -179,7 +191,7 @@ export function createCommitQueue(options: {
     async settled(untilMs) {
       while (waiting.length > 0 && clock.monoMs() < untilMs) await pause(clock, 10);
     },
-    hangingMs: () => (startedMs === null ? 0 : clock.monoMs() - startedMs),
+    hangingMs,
     status: () => ({ waiting: waiting.length, failing }),
   };
 }
