@@ -137,7 +137,7 @@ function add(total: Record<string, number>, summary: Life['summary']): void {
   }
 }
 
-const campaign = Number(env['FLEETWARD_SEEDS'] ?? 20);
+const campaign = Number(env['FLEETWARD_SEEDS'] ?? 10);
 const first = env['FLEETWARD_FIRST_SEED'] ?? 'a';
 const single = env['FLEETWARD_SEED'];
 
