@@ -35,10 +35,10 @@ const tail = `
 # What only the installer knows; see \`fleetward-agent boards\` and \`fleetward-agent start --help\`.
 # [board]
 # profile = "waveshare-relay-d"
-# port = "/dev/fleet-io"
+# port = "/dev/fleet-board"
 
 # [gnss]
-# port = "/dev/fleet-gps"
+# port = "/dev/fleet-gnss"
 `;
 
 type Table = Readonly<Record<string, unknown>>;

@@ -27,13 +27,13 @@ id = "truck-1"            # was van-1
 
 [board]
 profile = "waveshare-relay-d"
-port = "/dev/fleet-io"
+port = "/dev/fleet-board"
 [board.overrides.inputs]
 ignition = { address = 3 }
 cabinDoor = false
 
 [gnss]
-port = "/dev/fleet-gps"
+port = "/dev/fleet-gnss"
 `;
 
 describe('agent.toml of an installer', () => {
