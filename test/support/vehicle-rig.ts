@@ -1,5 +1,6 @@
 // The whole vehicle core over a simulated board and receiver on a virtual clock, with a disk that takes everything at once:
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest.
+
 import { readBoardProfile } from '../../agent/boards.ts';
 import { applyOverrides, type BoardOverrides } from '../../agent/core/board-profile.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
@@ -13,6 +14,7 @@ import type {
   VehicleState,
   Work,
 } from '../../agent/core/vehicle-state.ts';
+import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createBoard } from '../../simulator/board.ts';
 import type { BoardName } from '../../simulator/board-maps.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -52,7 +54,7 @@ export async function createVehicleRig({
   const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
-  const disk = { record: createCommandRecord(), memory: { odometerM: 0, inputs: {} } as VehicleMemory };
+  const disk = { record: createCommandRecord(), memory: emptyMemory as VehicleMemory };
   let boots = 0;
   let counter = 0;
   let config: VehicleConfig;

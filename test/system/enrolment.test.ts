@@ -279,7 +279,7 @@ port = "${unit.home}/gnss"
     it('survives a broker that is killed while it is asked, whatever it had done by then', {
       timeout: slowMs,
     }, async () => {
-      for (const delayMs of [0, 3, 10]) {
+      for (const delayMs of [0, 10]) {
         const unit = newUnit();
         const { code } = await makeCode();
         proxy.meddling.request = (body) => {
@@ -299,7 +299,7 @@ port = "${unit.home}/gnss"
     it('survives a unit that is killed before, while and after the answer comes', {
       timeout: slowMs * 2,
     }, async () => {
-      for (const delayMs of [-1, 0, 1, 2, 4, 8, 20]) {
+      for (const delayMs of [-1, 1, 8]) {
         const unit = newUnit();
         const { code, codeID } = await makeCode();
         let running: Program | null = null;

@@ -13,7 +13,7 @@ import {
   type VehicleState,
   type Work,
 } from '../../agent/core/vehicle-state.ts';
-import { applyZones, carryOutWishes, type RequestLocal } from '../../agent/core/vehicle-zones.ts';
+import { applyZones } from '../../agent/core/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
@@ -40,12 +40,9 @@ const config: VehicleConfig = {
   windowMs: 0,
 };
 
-type Wish = Parameters<RequestLocal>[1];
-
 /** A vehicle with nothing but a receiver. */
 function createTruck(kept?: unknown, bootMonoMs = 0) {
   const effects: Commit[] = [];
-  const wishes: Wish[] = [];
   let monoMs = bootMonoMs;
   const now = () => ({ monoMs, utcMs: startUtcMs + monoMs, fraction: 0.5 });
   let state: VehicleState = createVehicle(config, {
@@ -65,13 +62,19 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
     const done = stepVehicle(state, event, { now: now(), config });
     state = done.state;
     effects.push(...done.effects.filter((effect) => effect.kind === 'commit'));
-    work((one) => carryOutWishes(one, (_work, wish) => wishes.push(wish)));
   };
   step({ kind: 'time' });
   step({ kind: 'opened', port: 'gnss' });
   return {
     state: () => state,
-    wishes,
+    /** What the commands were asked for: as the first event of each tells it. */
+    wishes: () =>
+      effects
+        .flatMap(({ events }) => events)
+        .filter(
+          ({ event }) => event.commandID?.startsWith('local-') === true && event.commandState === 'received',
+        )
+        .map(({ event }) => event.attributes),
     commits: effects,
     apply: (zones: readonly ZoneConfig[]) => work((one) => applyZones(one, createZones(zones))),
     /** One second later the receiver says this. */
@@ -202,7 +205,7 @@ describe('automations', () => {
     const truck = arriving([
       yard('arrivalCargoUnlock', 'departureCargoLock', 'arrivalEngineOn', 'arrivalCabinLock'),
     ]);
-    expect(truck.wishes).toEqual([
+    expect(truck.wishes()).toEqual([
       { feature: 'enginecutoff', state: '0', source: 'zone', reason: 'geozone yard: arrival' },
       { feature: 'cargoaccess', state: '1', source: 'zone', reason: 'geozone yard: arrival' },
     ]);
@@ -212,7 +215,7 @@ describe('automations', () => {
       cabin: 'lock not fitted',
     });
     pass(truck, 90, 160);
-    expect(truck.wishes.slice(2)).toMatchObject([
+    expect(truck.wishes().slice(2)).toMatchObject([
       { feature: 'cargoaccess', state: '0', reason: 'geozone yard: departure' },
     ]);
   });
@@ -223,13 +226,13 @@ describe('automations', () => {
     pass(truck, 50, 90);
     truck.apply([yard('arrivalEngineOff', 'arrivalCargoUnlock')]);
     pass(truck, 90, 110);
-    expect(truck.wishes).toEqual([]);
+    expect(truck.wishes()).toEqual([]);
     expect(zoneEvents(truck)).toMatchObject([{ statusCode: 61_968, attributes: { byConfig: true } }]);
   });
 
   it('never cut while panic cannot be ruled out: this board has the input and is silent', () => {
     const truck = arriving([yard('arrivalEngineOff')]);
-    expect(truck.wishes).toEqual([]);
+    expect(truck.wishes()).toEqual([]);
     expect(zoneEvents(truck)[0]?.attributes).toMatchObject({ engine: 'off not asked: panic is unknown' });
   });
 
