@@ -301,6 +301,10 @@ export function contradiction(
   }
   if (feature === 'enginecutoff' && ignition.value !== false)
     return ignition.value === null ? 'ignition is unknown' : 'ignition is on';
+  // What was decided by a key that was on does not hold for one that went off since: its warning is over.
+  const offMs = evidence.nowMs - ignition.sinceMs;
+  if (feature === 'enginecutoff' && by !== undefined && offMs < by.rules.ignitionOffMs)
+    return 'ignition changed just now';
   if (feature === 'enginecutoff' && by?.isAutomatic === true && evidence.panic.value === true)
     return 'panic is active';
   if (feature === 'cargoaccess' && by !== undefined && isInUnlockZone(evidence, by.rules)) return null;

@@ -4,7 +4,13 @@ import { expect, it } from 'vitest';
 import { replayHostile, runHostileCampaign } from '../support/hostile-campaign.ts';
 
 /** Seeds that once failed, each with the fault that it found. */
-const regressions: readonly (readonly [seed: number, found: string])[] = [];
+const regressions: readonly (readonly [seed: number, found: string])[] = [
+  [1357, 'a key turned off on a rolling vehicle, then a restart: the record must know that it was driven'],
+  [1_029_488, 'the world forgot an ignition that the disk had yet to take, in a restart with a loose wire'],
+  [1_126_067, 'the same'],
+  [1_162_390, 'the same'],
+  [2_299_994, 'the same'],
+];
 
 it.each(regressions)('seed %s no longer fails: %s', (seed) => {
   expect(replayHostile('ignition_off', seed).breaches).toEqual([]);

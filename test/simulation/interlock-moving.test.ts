@@ -5,7 +5,9 @@ import type { CutMode } from '../../agent/core/interlock.ts';
 import { replayHostile, runHostileCampaign } from '../support/hostile-campaign.ts';
 
 /** Seeds that once failed, each with the fault that it found. */
-const regressions: readonly (readonly [mode: CutMode, seed: number, found: string])[] = [];
+const regressions: readonly (readonly [mode: CutMode, seed: number, found: string])[] = [
+  ['below_speed', 16_025, 'a key turned off after the order: the warning ended and the order went on'],
+];
 
 it.each(regressions)('%s: seed %s no longer fails: %s', (mode, seed) => {
   expect(replayHostile(mode, seed).breaches).toEqual([]);

@@ -55,6 +55,8 @@ export interface Disk {
 export interface Commit {
   readonly record: CommandRecord;
   readonly token: string;
+  /** A change of ignition is an event: the memory goes to disk with it, in its turn. */
+  readonly wasIgnitionOn?: boolean;
 }
 
 export interface HostileVehicle {
@@ -197,7 +199,9 @@ export function createHostileVehicle(given: {
       speed = noteVoid(speed);
     },
     ignition(value) {
-      if (ignition.value !== value) ignition = { value, sinceMs: nowMs };
+      if (ignition.value === value) return;
+      ignition = { value, sinceMs: nowMs };
+      if (value !== null) commits.push({ record: commands.record, token: '', wasIgnitionOn: value });
     },
     readBack(read, boardCameUp) {
       readMs = nowMs;

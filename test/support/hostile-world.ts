@@ -164,7 +164,10 @@ function judgeClosing(world: World, token: string): void {
 function moveContact(world: World, order: Order): void {
   if (world.isStuck) return;
   if (order.relay === 'warning') {
-    if (world.warning !== order.on) world.warningSinceMs = world.nowMs;
+    if (world.warning !== order.on) {
+      world.warningSinceMs = world.nowMs;
+      note(world, `warning ${order.on ? 'sounds' : 'falls silent'}`);
+    }
     world.warning = order.on;
     return;
   }
@@ -214,6 +217,7 @@ function serveDisk(world: World): void {
     }
     vehicle.commits.shift();
     disk.record = commit.record;
+    disk.wasIgnitionOn = commit.wasIgnitionOn ?? disk.wasIgnitionOn;
     if (commit.token !== '') vehicle.take({ kind: 'committed', token: commit.token, durable: true });
   }
 }
@@ -270,8 +274,6 @@ function sense(world: World): void {
     else world.offSinceMs ??= nowMs;
     if (seen) vehicle.ignition(true);
     else if (nowMs - (world.offSinceMs ?? nowMs) >= 300) vehicle.ignition(false);
-    // A change of ignition is an event, and with it on disk.
-    if (!world.isDiskBad) world.disk.wasIgnitionOn = vehicle.evidence().ignition.value === true;
   }
   if (isSilent) {
     if (nowMs - world.nextReadMs > 20_000) vehicle.boardLost();
@@ -349,7 +351,8 @@ function reboot(world: World): void {
   world.counts.reboots += 1;
   note(world, 'reboot');
   // The disk does not know that it was on, and the wire says that it is not: then nobody does.
-  if (world.isDiskBad && world.ignitionLie === false) world.ignitionLieUntilMs = 0;
+  const isUntold = world.isDiskBad || world.vehicle.commits.length > 0;
+  if (isUntold && world.ignitionLie === false) world.ignitionLieUntilMs = 0;
   // An order that was on its way may still reach the board as the agent dies.
   for (const order of world.vehicle.orders.values())
     if (nowMs <= order.deadlineMs && nowMs >= world.boardSilentUntilMs && chance(world, 0.3))

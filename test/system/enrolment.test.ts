@@ -158,6 +158,12 @@ port = "${unit.home}/gnss"
     expect(await unit.enrol(again.code)).toMatchObject({ exitCode: 0 });
     expect(unit.file('secret')).not.toBe(before);
     await until(() => first.lines.some(({ msg }) => msg === 'disconnected'), 'the cut', slowMs);
+    // The first press must be over, or this one only makes it longer.
+    await until(
+      () => first.lines.some((line) => line['input'] === 'panic' && line['on'] === false),
+      'the release',
+      slowMs,
+    );
     await type('panic press 2000');
     await new Promise((resolve) => setTimeout(resolve, 6000));
     first.signal('SIGKILL');

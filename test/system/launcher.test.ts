@@ -356,8 +356,15 @@ describe.skipIf(!isBuilt)('an agent starts', () => {
       const child = spawn(at('home/launch'), launchArguments(), { stdio: 'ignore', detached: true });
       const ended = new Promise((resolve) => child.once('exit', resolve));
       await sleep(turn * 60);
-      // The whole group, as the service manager kills the whole control group.
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      // The whole group, as the service manager kills the whole control group; it is there a moment after the process.
+      for (let tries = 0; tries < 200 && child.pid !== undefined && child.exitCode === null; tries++) {
+        try {
+          process.kill(-child.pid, 'SIGKILL');
+          break;
+        } catch {
+          await sleep(5);
+        }
+      }
       await ended;
       expect(readReleaseState(releases).fault).toBeNull();
       const counted = state().trial?.attempts ?? planLimits.attempts;
