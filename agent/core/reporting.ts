@@ -71,7 +71,7 @@ function isDue(last: Fix, fix: Fix, by: { settings: ReportingSettings; profile: 
   const { settings, profile } = by;
   if (profile === 'home') return isDueAtHome(last, fix, settings);
   const seldomS = isMoving(fix) ? settings.roamingMovingS : settings.roamingStoppedS;
-  const everyS = profile === 'roaming' ? seldomS : settings.lowBatteryS;
+  const everyS = profile === 'roaming' || isMoving(fix) ? seldomS : settings.lowBatteryS;
   return fix.atMonoMs - last.atMonoMs >= everyS * 1000;
 }
 

@@ -4,7 +4,7 @@ import { statusCodes } from '../../src/core/status-codes.ts';
 import type { BoardOutput } from './board-types.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from './epochs.ts';
 import { noteFix, noteVoid } from './evidence.ts';
-import { type InputChange, readingOf, stepInputs } from './inputs.ts';
+import { type InputChange, stepInputs } from './inputs.ts';
 import { fixRulesOf } from './interlock.ts';
 import { decodeNmea } from './nmea.ts';
 import { judgeFix } from './plausibility.ts';
@@ -132,8 +132,8 @@ function takeReport(work: Work, report: EpochReport): void {
 /** What is to be spared now: the battery first, then a link that costs. */
 function profileOf({ state }: Work): ReportingProfile {
   const { power } = state.alarms;
-  const isCut = readingOf(state.inputs, 'externalPower').reading === 'off' || power.cut.isOn;
-  if (isCut || power.supply.isOn || power.backup.isOn) return 'low-battery';
+  // A supply that was cut is no reason to report less: it may be a thief at work.
+  if (power.supply.isOn || power.backup.isOn) return 'low-battery';
   return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
 }
 

@@ -76,7 +76,9 @@ describe('positions are recorded', () => {
   it('by time alone where sending costs or the battery is low', () => {
     const drive = Array.from({ length: 1801 }, (_, s) => fixAt(s, (s % 100) * 5, s * 10));
     expect(seconds(reportsOf(drive, standard, 'roaming'))).toHaveLength(31);
-    expect(seconds(reportsOf(drive, standard, 'low-battery'))).toEqual([0, 900, 1800]);
+    expect(seconds(reportsOf(drive, standard, 'low-battery'))).toHaveLength(31);
+    const park = drive.map((fix) => ({ ...fix, speedKmh: 0 }));
+    expect(seconds(reportsOf(park, standard, 'low-battery'))).toEqual([0, 900, 1800]);
   });
 
   it('so that the line through the reports misses no passed place by more than the corner setting, while the trail is whole', () => {

@@ -25,7 +25,7 @@ export const reportingSchema = Type.Object({
   ),
   lowBatteryS: numberSetting(
     { low: 10, high: 86_400, standard: 900 },
-    'On a low battery: a position this often, and nothing else',
+    'On a low battery: a position this often while parked; while moving as in a foreign network',
   ),
   heartbeatS: numberSetting({ low: 30, high: 86_400, standard: 600 }, 'A heartbeat this often'),
 });
