@@ -29,7 +29,7 @@ const { missing, python } = requires({
 });
 const name = `a vehicle, end to end${missing === null ? '' : ` (${missing})`}`;
 const capture = 'nmea/google-mtv-f9k-a.nmea.gz';
-const kills = 25;
+const kills = 12;
 
 interface StateEntry {
   readonly state: string;
