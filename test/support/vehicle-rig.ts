@@ -10,7 +10,6 @@ import type {
   VehicleConfig,
   VehicleEffect,
   VehicleEvent,
-  VehicleMemory,
   VehicleState,
   Work,
 } from '../../agent/core/vehicle-state.ts';
@@ -54,7 +53,7 @@ export async function createVehicleRig({
   const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
-  const disk = { record: createCommandRecord(), memory: emptyMemory as VehicleMemory };
+  const disk = { record: createCommandRecord(), memory: emptyMemory };
   let boots = 0;
   let counter = 0;
   let config: VehicleConfig;
