@@ -1,50 +1,21 @@
-// The agent's loop: events in, `stepVehicle`, effects out. The only place that performs effects: serial ports, commits,
+// The agent put together: events in, `stepVehicle` (`agent-loop.ts`), effects out (`performer.ts`): serial ports, commits,
 // MQTT, the service manager. It decides nothing; every decision is in `core/`.
-
-import { messageOf } from '../src/core/errors.ts';
 import { hexId } from '../src/core/ids.ts';
-import type {
-  Cancel,
-  Clock,
-  Entropy,
-  Log,
-  OpenByteLink,
-  OpenMqttLink,
-  Supervisor,
-  Verifier,
-} from '../src/ports.ts';
+import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
-import type { ConfigStore } from './config-store.ts';
 import type { KeptMessage } from './core/inbox.ts';
-import type { ServiceCodes } from './core/service-code.ts';
-import { createVehicle, helloOf, stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
-import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
+import { createVehicle, helloOf } from './core/vehicle.ts';
+import type { VehicleConfig, VehicleState } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
+import { createPerformer } from './performer.ts';
+import type { AgentPorts } from './ports.ts';
 import { createSerialPorts } from './serial-ports.ts';
 import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
 
 export { createMemorySlots } from './config-store.ts';
-
-export interface AgentPorts {
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly log: Log;
-  readonly openByteLink: OpenByteLink;
-  readonly openMqttLink: OpenMqttLink;
-  /** Checks the broker's signature with the key that was pinned at enrolment. */
-  readonly verifier: Verifier;
-  readonly supervisor: Supervisor;
-  /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
-  network?(): Promise<'home' | 'roaming' | null>;
-  /** Codes that restore the engine without a network. */
-  readonly serviceCodes?: ServiceCodes;
-  /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
-  openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
-  /** The two slots of the configuration that the broker sends. */
-  readonly configSlots: ConfigStore;
-}
+export type { AgentPorts } from './ports.ts';
 
 export interface AgentStatus {
   readonly boot: string;
@@ -71,104 +42,8 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-const limits = {
-  watchdogMs: 10_000,
-  /** How often the network is asked for. */
-  networkMs: 30_000,
-  /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
-  commitHangMs: 30_000,
-  /** Time alone makes a step twice a second; without one for this long the loop is dead. */
-  stepHangMs: 5000,
-  stopMs: 2500,
-} as const;
-
-interface LoopOptions {
-  readonly vehicle: VehicleConfig;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly state: VehicleState;
-  perform(effect: VehicleEffect): void;
-}
-
-/** Steps the vehicle with one event after the other, and with time alone whenever it asks for that. */
-function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopOptions) {
-  const events: VehicleEvent[] = [];
-  let { state } = start;
-  let timer: Cancel = () => undefined;
-  let isStopped = false;
-  let isStepping = false;
-  let steppedMs = clock.monoMs();
-  const dispatch = (event: VehicleEvent): void => {
-    events.push(event);
-    if (isStepping) return;
-    isStepping = true;
-    try {
-      for (let next = events.shift(); next !== undefined; next = events.shift()) {
-        const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
-        const step = stepVehicle(state, next, { now, config: vehicle });
-        state = step.state;
-        for (const effect of step.effects) perform(effect);
-      }
-      steppedMs = clock.monoMs();
-    } finally {
-      // Whoever called may swallow what was thrown; the loop must go on all the same.
-      isStepping = false;
-      timer();
-      const delayMs = Math.max(1, vehicleWakeMs(state, vehicle) - clock.monoMs());
-      if (!isStopped) timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
-    }
-  };
-  return {
-    dispatch,
-    state: (): VehicleState => state,
-    /** Since the last step that went through. */
-    idleMs: (): number => clock.monoMs() - steppedMs,
-    /** No more steps by time; events are still taken. */
-    stopTime(): void {
-      isStopped = true;
-      timer();
-    },
-  };
-}
-
-/** Feeds the service manager's watchdog while steps go through and commits do not hang; being offline is healthy. */
-function startWatchdog(
-  { clock, supervisor }: Pick<AgentPorts, 'clock' | 'supervisor'>,
-  look: { idleMs(): number; hangingMs(): number; status(): string },
-): Cancel {
-  let cancel: Cancel = () => undefined;
-  const feed = (): void => {
-    if (look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs) supervisor.alive();
-    supervisor.status(look.status());
-    cancel = clock.after(limits.watchdogMs, feed);
-  };
-  cancel = clock.after(0, feed);
-  return () => cancel();
-}
-
-/** Asks now and then where the modem is registered. */
-function watchNetwork(
-  { clock, log, network }: Pick<AgentPorts, 'clock' | 'log' | 'network'>,
-  dispatch: (event: VehicleEvent) => void,
-): Cancel {
-  if (network === undefined) return () => undefined;
-  let cancel: Cancel = () => undefined;
-  let isStopped = false;
-  const look = async (): Promise<void> => {
-    const place = await network().catch((thrown: unknown) => {
-      log.warn('network unknown', { reason: messageOf(thrown) });
-      return null;
-    });
-    if (isStopped) return;
-    dispatch({ kind: 'network', isRoaming: place === 'roaming' });
-    cancel = clock.after(limits.networkMs, () => void look());
-  };
-  void look();
-  return () => {
-    isStopped = true;
-    cancel();
-  };
-}
+/** What is still delivered and stored when the agent is told to stop. */
+const stopMs = 2500;
 
 async function statusOf(
   state: VehicleState,
@@ -188,63 +63,8 @@ async function statusOf(
   };
 }
 
-type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
-
-/** Writes a slot and tells how that ended. */
-async function writeSlot(
-  store: ConfigStore,
-  { slot, bytes }: SlotEffect,
-  dispatch: (event: VehicleEvent) => void,
-): Promise<void> {
-  let fault: string | null = null;
-  try {
-    await store.write(slot, bytes);
-  } catch (thrown) {
-    fault = messageOf(thrown);
-  }
-  dispatch({ kind: 'slotWritten', slot, fault });
-}
-
 function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCodes'> {
   return serviceCodes === undefined ? {} : { serviceCodes };
-}
-
-interface Hands {
-  readonly ports: AgentPorts;
-  readonly outbox: Outbox;
-  readonly serial: ReturnType<typeof createSerialPorts>;
-  readonly session: ReturnType<typeof createSession>;
-  readonly commits: CommitQueue;
-  dispatch(event: VehicleEvent): void;
-}
-
-/** Performs one effect. */
-function createPerformer({ ports, outbox, serial, session, commits, dispatch }: Hands) {
-  const { log } = ports;
-  return (effect: VehicleEffect): void => {
-    switch (effect.kind) {
-      case 'openPort':
-        return serial.open(effect.port);
-      case 'closePort':
-        return serial.close(effect.port);
-      case 'writePort':
-        return serial.write(effect.port, effect.bytes);
-      case 'commit':
-        return commits.add(effect);
-      case 'acknowledge':
-        return session.acknowledge(effect.receipt);
-      case 'writeSlot':
-        return void writeSlot(ports.configSlots, effect, dispatch);
-      case 'delivery':
-        return session.perform(effect.effect);
-      case 'origin':
-        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
-          log.warn('clock origin not stored', { reason: messageOf(thrown) });
-        });
-      case 'log':
-        return log[effect.level](effect.event, effect.fields);
-    }
-  };
 }
 
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
@@ -307,7 +127,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       stopWatchdog();
       stopNetwork();
       serial.closeAll();
-      const untilMs = clock.monoMs() + limits.stopMs;
+      const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);
       await session.drained(untilMs, () => loop.state().delivery);
       await session.close();

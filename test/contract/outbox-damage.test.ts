@@ -19,10 +19,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putState } from '../../agent/outbox-schema.ts';
 import { connectSqlite } from '../../src/adapters/sqlite.ts';
-import { createSystemClock } from '../../src/adapters/system.ts';
 import type { Priority } from '../../src/core/status-codes.ts';
-import type { Clock } from '../../src/ports.ts';
-import { drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import { drain, impatientClock, marksOf, open, record, settle } from '../support/outbox-bench.ts';
 import { campaignSeed, createLuck } from '../support/storage-run.ts';
 
 const cases = Number(process.env['FLEETWARD_DAMAGE'] ?? 160);
@@ -30,15 +28,6 @@ const seed = campaignSeed();
 const luck = createLuck(seed);
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-damage-'));
 const integer = (low: number, high: number): number => low + Math.floor(luck() * (high - low + 1));
-
-/** The pauses of the background work are for the bus of a real truck, not for us. */
-const impatientClock: Clock = {
-  ...createSystemClock(),
-  after(_delayMs, run) {
-    const timer = setImmediate(run);
-    return () => clearImmediate(timer);
-  },
-};
 
 interface Original {
   readonly files: ReadonlyMap<string, Buffer>;

@@ -1,7 +1,6 @@
 // A configuration on its whole way: chosen at the broker, signed and sent, tried and kept by a real agent on a virtual clock,
 // while connections break at every step, either side is killed, and old envelopes are played back.
-import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { decodeSlot } from '../../agent/core/config-record.ts';
 import { readDeviceConfig } from '../../broker/store/device-configs.ts';
@@ -9,25 +8,11 @@ import { findDevice } from '../../broker/store/devices.ts';
 import { saveAccountSettings, saveDeviceSettings } from '../../broker/store/vehicle-settings.ts';
 import type { SettingsChange } from '../../src/core/settings/change.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, type Fleet } from '../support/virtual-fleet.ts';
-
-const open: Fleet[] = [];
-afterEach(async () => {
-  for (const fleet of open.splice(0)) await fleet.close();
-});
-
-async function runFor({ clock }: Fleet, ms: number): Promise<void> {
-  const untilMs = clock.monoMs() + ms;
-  while (clock.monoMs() < untilMs) {
-    const dueMs = Math.min(clock.nextDueMs() ?? untilMs, untilMs);
-    clock.advance(Math.max(0, dueMs - clock.monoMs()));
-    await turn();
-  }
-}
+import { createFleet, runFor } from '../support/virtual-fleet.ts';
 
 async function start(seed = 'config') {
   const fleet = await createFleet(seed, await readBoardProfile('waveshare-relay-d'));
-  open.push(fleet);
+  onTestFinished(() => fleet.close());
   fleet.world.calm();
   void fleet.startAgent();
   await runFor(fleet, 60_000);

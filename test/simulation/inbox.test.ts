@@ -1,31 +1,16 @@
 // Firmware jobs and messages on the whole way: the broker's ledger, the network, the agent with its disk, and back, on a
 // virtual clock. Each is answered once, over lost connections, replays and crashes.
-import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { supersedeAndInsert } from '../../broker/store/commands.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { insertMessage } from '../../broker/store/messages.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, type Fleet } from '../support/virtual-fleet.ts';
-
-const open: Fleet[] = [];
-afterEach(async () => {
-  for (const fleet of open.splice(0)) await fleet.close();
-});
-
-async function runFor({ clock }: Fleet, ms: number): Promise<void> {
-  const untilMs = clock.monoMs() + ms;
-  while (clock.monoMs() < untilMs) {
-    const dueMs = Math.min(clock.nextDueMs() ?? untilMs, untilMs);
-    clock.advance(Math.max(0, dueMs - clock.monoMs()));
-    await turn();
-  }
-}
+import { createFleet, runFor } from '../support/virtual-fleet.ts';
 
 async function start() {
   const fleet = await createFleet('inbox', await readBoardProfile('waveshare-relay-d'));
-  open.push(fleet);
+  onTestFinished(() => fleet.close());
   void fleet.startAgent();
   await runFor(fleet, 60_000);
   const device = await findDevice(fleet.broker.db, { accountID: 'acme', deviceID: 'truck-1' });

@@ -1,24 +1,9 @@
 // A cut that waits on a vehicle, replaced by a restore that was itself withdrawn before the vehicle heard of it: people
 // see two commands that ended, so the vehicle must give up the one it still holds.
-import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, type Fleet } from '../support/virtual-fleet.ts';
-
-const open: Fleet[] = [];
-afterEach(async () => {
-  for (const fleet of open.splice(0)) await fleet.close();
-});
-
-async function runFor({ clock }: Fleet, ms: number): Promise<void> {
-  const untilMs = clock.monoMs() + ms;
-  while (clock.monoMs() < untilMs) {
-    const dueMs = Math.min(clock.nextDueMs() ?? untilMs, untilMs);
-    clock.advance(Math.max(0, dueMs - clock.monoMs()));
-    await turn();
-  }
-}
+import { createFleet, type Fleet, runFor } from '../support/virtual-fleet.ts';
 
 /** Keeps the vehicle on its way: the world turns the key as it likes, but never for long. */
 async function driveFor(fleet: Fleet, ms: number): Promise<void> {
@@ -30,7 +15,7 @@ async function driveFor(fleet: Fleet, ms: number): Promise<void> {
 
 it('does not cut the engine when the vehicle parks', async () => {
   const fleet = await createFleet('replaced', await readBoardProfile('waveshare-relay-d'));
-  open.push(fleet);
+  onTestFinished(() => fleet.close());
   const { broker, world } = fleet;
   const states = async () => {
     const rows = await broker.db.read(sql`SELECT state, command_state FROM commands ORDER BY issued_ms`);

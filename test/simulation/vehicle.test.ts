@@ -2,12 +2,11 @@
 // no restrictive relay change while it drives, nothing lost, nothing twice, and in the end everything is settled.
 // FLEETWARD_SEEDS=500 runs a campaign; FLEETWARD_SEED=<seed> replays one and prints its trail when it fails.
 import { env } from 'node:process';
-import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { sql } from '../../src/sql.ts';
 import { unleashChaos } from '../support/virtual-chaos.ts';
-import { createFleet, type Fleet, heal } from '../support/virtual-fleet.ts';
+import { createFleet, type Fleet, heal, runFor } from '../support/virtual-fleet.ts';
 import { type IssuedCommand, judgeCommands, judgeEvents } from '../support/virtual-truth.ts';
 
 /** Seeds that once failed, each with the fault that it found. */
@@ -15,16 +14,6 @@ const regressions: readonly (readonly [seed: string, found: string])[] = [];
 
 const chaosMs = 15 * 60_000;
 const calmMs = 8 * 60_000;
-
-async function runFor(fleet: Fleet, ms: number): Promise<void> {
-  const { clock } = fleet;
-  const untilMs = clock.monoMs() + ms;
-  while (clock.monoMs() < untilMs) {
-    const dueMs = Math.min(clock.nextDueMs() ?? untilMs, untilMs);
-    clock.advance(Math.max(0, dueMs - clock.monoMs()));
-    await turn();
-  }
-}
 
 /** Lets time pass until `work` has settled: an answer may wait for the disk, and the disk for the clock. */
 async function meanwhile<T>(fleet: Fleet, work: Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import { type Batch } from '../../agent/outbox-sending.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Priority } from '../../src/core/status-codes.ts';
-import type { Log } from '../../src/ports.ts';
+import type { Clock, Log } from '../../src/ports.ts';
 
 export const silentLog: Log = {
   debug: () => undefined,
@@ -15,6 +15,15 @@ export const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
   with: () => silentLog,
+};
+
+/** The pauses of the background work are for the bus of a real truck, not for us. */
+export const impatientClock: Clock = {
+  ...createSystemClock(),
+  after(_delayMs, run) {
+    const timer = setImmediate(run);
+    return () => clearImmediate(timer);
+  },
 };
 
 /** An empty folder, and how to get rid of it. */

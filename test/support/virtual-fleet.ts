@@ -1,5 +1,6 @@
 // One vehicle, its broker and its bad luck on one virtual clock: the real agent, the real broker parts, everything else
 // simulated from a single seed. It notes every breach of an invariant against the truth and stops at none.
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
@@ -290,6 +291,16 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
       disk.close();
     },
   };
+}
+
+/** Lets virtual time pass, from one due moment to the next, with a turn of the real loop after each. */
+export async function runFor({ clock }: Fleet, ms: number): Promise<void> {
+  const untilMs = clock.monoMs() + ms;
+  while (clock.monoMs() < untilMs) {
+    const dueMs = Math.min(clock.nextDueMs() ?? untilMs, untilMs);
+    clock.advance(Math.max(0, dueMs - clock.monoMs()));
+    await turn();
+  }
 }
 
 /** Takes every fault back. */

@@ -14,11 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { createSystemClock } from '../../src/adapters/system.ts';
-import type { Clock } from '../../src/ports.ts';
 import type { DiskOp } from '../support/disk-log.ts';
 import { recordDisk } from '../support/disk-log.ts';
-import { open, settle } from '../support/outbox-bench.ts';
+import { impatientClock, open, settle } from '../support/outbox-bench.ts';
 import { createLedger, judgeOutbox, type Ledger, parseLedger } from '../support/outbox-ledger.ts';
 import { createReplayedDisk, type Fate, fates } from '../support/power-loss.ts';
 import { requires } from '../support/requires.ts';
@@ -122,15 +120,6 @@ function cutsOf(ops: readonly DiskOp[], count: number, luck: () => number): read
   );
   return [...every, ...rest].sort((a, b) => a - b);
 }
-
-/** The pauses of the background work are for the bus of a real truck, not for us. */
-const impatientClock: Clock = {
-  ...createSystemClock(),
-  after(_delayMs, run) {
-    const timer = setImmediate(run);
-    return () => clearImmediate(timer);
-  },
-};
 
 interface Cut {
   readonly folder: string;

@@ -1,0 +1,105 @@
+// The beat of the agent: one event after the other into `stepVehicle`, time alone when nothing else comes, the service
+// manager's watchdog fed while that works, and the network asked for now and then. It decides nothing.
+import { messageOf } from '../src/core/errors.ts';
+import type { Cancel, Clock, Entropy } from '../src/ports.ts';
+import { stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
+import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
+import type { AgentPorts } from './ports.ts';
+
+const limits = {
+  watchdogMs: 10_000,
+  /** How often the network is asked for. */
+  networkMs: 30_000,
+  /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
+  commitHangMs: 30_000,
+  /** Time alone makes a step twice a second; without one for this long the loop is dead. */
+  stepHangMs: 5000,
+} as const;
+
+interface LoopOptions {
+  readonly vehicle: VehicleConfig;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly state: VehicleState;
+  perform(effect: VehicleEffect): void;
+}
+
+/** Steps the vehicle with one event after the other, and with time alone whenever it asks for that. */
+export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopOptions) {
+  const events: VehicleEvent[] = [];
+  let { state } = start;
+  let timer: Cancel = () => undefined;
+  let isStopped = false;
+  let isStepping = false;
+  let steppedMs = clock.monoMs();
+  const dispatch = (event: VehicleEvent): void => {
+    events.push(event);
+    if (isStepping) return;
+    isStepping = true;
+    try {
+      for (let next = events.shift(); next !== undefined; next = events.shift()) {
+        const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
+        const step = stepVehicle(state, next, { now, config: vehicle });
+        state = step.state;
+        for (const effect of step.effects) perform(effect);
+      }
+      steppedMs = clock.monoMs();
+    } finally {
+      // Whoever called may swallow what was thrown; the loop must go on all the same.
+      isStepping = false;
+      timer();
+      const delayMs = Math.max(1, vehicleWakeMs(state, vehicle) - clock.monoMs());
+      if (!isStopped) timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
+    }
+  };
+  return {
+    dispatch,
+    state: (): VehicleState => state,
+    /** Since the last step that went through. */
+    idleMs: (): number => clock.monoMs() - steppedMs,
+    /** No more steps by time; events are still taken. */
+    stopTime(): void {
+      isStopped = true;
+      timer();
+    },
+  };
+}
+
+/** Feeds the service manager's watchdog while steps go through and commits do not hang; being offline is healthy. */
+export function startWatchdog(
+  { clock, supervisor }: Pick<AgentPorts, 'clock' | 'supervisor'>,
+  look: { idleMs(): number; hangingMs(): number; status(): string },
+): Cancel {
+  let cancel: Cancel = () => undefined;
+  const feed = (): void => {
+    if (look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs) supervisor.alive();
+    supervisor.status(look.status());
+    cancel = clock.after(limits.watchdogMs, feed);
+  };
+  cancel = clock.after(0, feed);
+  return () => cancel();
+}
+
+/** Asks now and then where the modem is registered. */
+export function watchNetwork(
+  { clock, log, network }: Pick<AgentPorts, 'clock' | 'log' | 'network'>,
+  dispatch: (event: VehicleEvent) => void,
+): Cancel {
+  if (network === undefined) return () => undefined;
+  let cancel: Cancel = () => undefined;
+  let isStopped = false;
+  const look = async (): Promise<void> => {
+    const place = await network().catch((thrown: unknown) => {
+      log.warn('network unknown', { reason: messageOf(thrown) });
+      return null;
+    });
+    if (isStopped) return;
+    dispatch({ kind: 'network', isRoaming: place === 'roaming' });
+    cancel = clock.after(limits.networkMs, () => void look());
+  };
+  void look();
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}

@@ -1,0 +1,64 @@
+// The agent's hands: performs what the vehicle's core decided, one effect at a time, and tells the core how it ended.
+import { messageOf } from '../src/core/errors.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { ConfigStore } from './config-store.ts';
+import type { VehicleEffect, VehicleEvent } from './core/vehicle-state.ts';
+import type { Outbox } from './outbox.ts';
+import type { AgentPorts } from './ports.ts';
+import type { createSerialPorts } from './serial-ports.ts';
+import type { createSession } from './session.ts';
+
+type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
+
+/** Writes a slot and tells how that ended. */
+async function writeSlot(
+  store: ConfigStore,
+  { slot, bytes }: SlotEffect,
+  dispatch: (event: VehicleEvent) => void,
+): Promise<void> {
+  let fault: string | null = null;
+  try {
+    await store.write(slot, bytes);
+  } catch (thrown) {
+    fault = messageOf(thrown);
+  }
+  dispatch({ kind: 'slotWritten', slot, fault });
+}
+
+interface Hands {
+  readonly ports: AgentPorts;
+  readonly outbox: Outbox;
+  readonly serial: ReturnType<typeof createSerialPorts>;
+  readonly session: ReturnType<typeof createSession>;
+  readonly commits: CommitQueue;
+  dispatch(event: VehicleEvent): void;
+}
+
+/** Performs one effect. */
+export function createPerformer({ ports, outbox, serial, session, commits, dispatch }: Hands) {
+  const { log } = ports;
+  return (effect: VehicleEffect): void => {
+    switch (effect.kind) {
+      case 'openPort':
+        return serial.open(effect.port);
+      case 'closePort':
+        return serial.close(effect.port);
+      case 'writePort':
+        return serial.write(effect.port, effect.bytes);
+      case 'commit':
+        return commits.add(effect);
+      case 'acknowledge':
+        return session.acknowledge(effect.receipt);
+      case 'writeSlot':
+        return void writeSlot(ports.configSlots, effect, dispatch);
+      case 'delivery':
+        return session.perform(effect.effect);
+      case 'origin':
+        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
+          log.warn('clock origin not stored', { reason: messageOf(thrown) });
+        });
+      case 'log':
+        return log[effect.level](effect.event, effect.fields);
+    }
+  };
+}

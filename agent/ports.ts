@@ -1,0 +1,24 @@
+// What the agent needs of the world. `main.ts` joins the real things, tests and the simulator theirs.
+import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
+import type { ConfigStore } from './config-store.ts';
+import type { ServiceCodes } from './core/service-code.ts';
+import type { Outbox } from './outbox.ts';
+
+export interface AgentPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly openByteLink: OpenByteLink;
+  readonly openMqttLink: OpenMqttLink;
+  /** Checks the broker's signature with the key that was pinned at enrolment. */
+  readonly verifier: Verifier;
+  readonly supervisor: Supervisor;
+  /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
+  network?(): Promise<'home' | 'roaming' | null>;
+  /** Codes that restore the engine without a network. */
+  readonly serviceCodes?: ServiceCodes;
+  /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
+  openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
+  /** The two slots of the configuration that the broker sends. */
+  readonly configSlots: ConfigStore;
+}
