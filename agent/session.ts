@@ -15,7 +15,16 @@ import {
   type Hello,
   signedTypes,
 } from '../src/core/wire.ts';
-import type { Clock, Entropy, Log, MqttLink, MqttMessage, OpenMqttLink, Verifier } from '../src/ports.ts';
+import type {
+  Clock,
+  Entropy,
+  Log,
+  MqttLink,
+  MqttLinkOptions,
+  MqttMessage,
+  OpenMqttLink,
+  Verifier,
+} from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
 import type { AgentConfig } from './config.ts';
 import { createConfigInbox } from './config-unpacking.ts';
@@ -138,7 +147,6 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       clientId: user,
       username: user,
       password: broker.secret,
-      keepaliveS: broker.keepaliveS,
       connectTimeoutMs: limits.connectTimeoutMs,
       will: presence('offline'),
       ...(broker.ca === undefined ? {} : { ca: broker.ca }),
@@ -186,7 +194,7 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
   return {
     link: (): MqttLink | null => link,
     drop,
-    open(linkOptions: Parameters<OpenMqttLink>[0]): void {
+    open(linkOptions: MqttLinkOptions): void {
       drop();
       const mine = generation;
       const isCurrent = (): boolean => generation === mine;
@@ -194,10 +202,10 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
       link = ports.openMqttLink(linkOptions, {
         onUp: () => isCurrent() && deliver({ kind: 'up', nonce: hexId(ports.entropy.bytes(8)) }),
         onMessage: (message, acknowledge) => isCurrent() && inbox.take(message, acknowledge),
-        onDown: (reason) => {
+        onDown: (reason, isSilent = false) => {
           if (!isCurrent()) return;
           drop();
-          deliver({ kind: 'down', reason });
+          deliver({ kind: 'down', reason, isSilent });
         },
       });
     },
@@ -245,7 +253,7 @@ export function createSession(options: SessionOptions) {
     perform(effect: DeliveryEffect): void {
       switch (effect.kind) {
         case 'connect':
-          return connection.open(outlet.linkOptions);
+          return connection.open({ ...outlet.linkOptions, keepaliveS: effect.keepaliveS });
         case 'greet':
           return void greet(effect.nonce).catch(failed('subscribing failed'));
         case 'destroy':

@@ -79,8 +79,11 @@ export interface MqttLinkHandlers {
   onUp(): void;
   /** The PUBACK of a QoS 1 message leaves only when `acknowledge` is called: after it is persisted. */
   onMessage(message: MqttMessage, acknowledge: () => void): void;
-  /** Called exactly once: the link is dead and every publish in flight counts as not sent. */
-  onDown(reason: string): void;
+  /**
+   * Called exactly once: the link is dead and every publish in flight counts as not sent.
+   * @param isSilent a keep-alive got no answer.
+   */
+  onDown(reason: string, isSilent?: boolean): void;
 }
 
 /** One connection attempt and, if it succeeds, one connection. It never reconnects and stores nothing. */

@@ -5,6 +5,7 @@ import { backoffMs } from '../../src/core/backoff.ts';
 import type { LinkSettings } from '../../src/core/settings/link.ts';
 import type { Ack } from '../../src/core/wire.ts';
 import { type BudgetLight, lightOf, noteTraffic, type Traffic, trafficCost } from './data-budget.ts';
+import { createKeepalive, type Keepalive, linkIsUp, loseLink, noteSent, openLink } from './keepalive.ts';
 
 export const deliveryLimits = {
   /** Batches on the way at once; 1 to 4 on cellular. */
@@ -58,6 +59,7 @@ export interface DeliveryState {
   readonly light: BudgetLight;
   /** Since when the link is counted for keep-alives. */
   readonly countedMs: number;
+  readonly keepalive: Keepalive;
 }
 
 /** What a read of the outbox may give: `live` is urgent events of any age and whatever was stored on this link. */
@@ -75,7 +77,8 @@ export type DeliveryInput =
   | { readonly kind: 'stored' }
   | { readonly kind: 'up'; readonly nonce: string }
   | { readonly kind: 'greeted' }
-  | { readonly kind: 'down'; readonly reason: string }
+  /** `isSilent`: a keep-alive got no answer. */
+  | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
   | { readonly kind: 'welcomed' }
   | {
       readonly kind: 'fetched';
@@ -89,17 +92,20 @@ export type DeliveryInput =
   | { readonly kind: 'ack'; readonly ack: Ack };
 
 export type DeliveryEffect =
-  | { readonly kind: 'connect' }
+  | { readonly kind: 'connect'; readonly keepaliveS: number }
   | { readonly kind: 'greet'; readonly nonce: string }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
   | ({ readonly kind: 'fetch' } & Lanes)
   | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
 
-/** @param start.firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once. */
+/**
+ * @param start.firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once.
+ * @param start.keepaliveS the installer's choice; what the network holds is learnt from there.
+ */
 export function createDelivery(
   nowMs: number,
-  start: { readonly firstDelayMs: number; readonly traffic: Traffic },
+  start: { readonly firstDelayMs: number; readonly traffic: Traffic; readonly keepaliveS: number },
 ): DeliveryState {
   return {
     phase: { kind: 'waiting', untilMs: nowMs + start.firstDelayMs, why: 'starting' },
@@ -113,6 +119,7 @@ export function createDelivery(
     traffic: start.traffic,
     light: 'green',
     countedMs: nowMs,
+    keepalive: createKeepalive(start.keepaliveS),
   };
 }
 
@@ -127,8 +134,6 @@ interface Now {
   /** Null: events have no usable time yet, and sending waits for the welcome, which brings one. */
   readonly utcMs: number | null;
   readonly link: LinkSettings;
-  /** Between two keep-alives of an idle link; counted as if it always were. */
-  readonly keepaliveS: number;
 }
 
 interface DeliveryStep {
@@ -136,7 +141,12 @@ interface DeliveryStep {
   readonly effects: readonly DeliveryEffect[];
 }
 
-function goDown(state: DeliveryState, reason: string, now: Now): DeliveryStep {
+function howLost(state: DeliveryState, isSilent: boolean): Parameters<typeof loseLink>[2] {
+  if (isSilent) return 'ping';
+  return state.inFlight.length > 0 ? 'sending' : 'other';
+}
+
+function goDown(state: DeliveryState, reason: string, now: Now, isSilent = false): DeliveryStep {
   const stable = state.phase.kind === 'up' && now.ms - state.phase.sinceMs >= deliveryLimits.stableMs;
   const attempt = stable ? 0 : state.attempt;
   const delayMs = backoffMs(deliveryLimits.backoff, { attempt, fraction: now.fraction });
@@ -148,6 +158,7 @@ function goDown(state: DeliveryState, reason: string, now: Now): DeliveryStep {
       inFlight: [],
       fetching: 'no',
       empty: 'nothing',
+      keepalive: loseLink(state.keepalive, now.ms, howLost(state, isSilent)),
     },
     effects: [{ kind: 'rewind' }],
   };
@@ -212,9 +223,10 @@ function settle(step: DeliveryStep, now: Now): DeliveryStep {
   const { phase } = state;
   if (phase.kind === 'waiting') {
     if (now.ms < phase.untilMs) return step;
+    const keepalive = openLink(state.keepalive, now.link.keepaliveMostS);
     return {
-      state: { ...state, phase: { kind: 'connecting', sinceMs: now.ms } },
-      effects: [...effects, { kind: 'connect' }],
+      state: { ...state, phase: { kind: 'connecting', sinceMs: now.ms }, keepalive },
+      effects: [...effects, { kind: 'connect', keepaliveS: keepalive.everyS }],
     };
   }
   const reason = stall(state, now);
@@ -242,7 +254,11 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
     case 'up': {
       const session: Session = { sinceMs: now.ms, nonce: input.nonce, greeted: false, welcomed: false };
       return {
-        state: { ...state, phase: { kind: 'up', ...session } },
+        state: {
+          ...state,
+          phase: { kind: 'up', ...session },
+          keepalive: linkIsUp(state.keepalive, now.ms),
+        },
         effects: [{ kind: 'greet', nonce: input.nonce }],
       };
     }
@@ -255,7 +271,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
         ? { state: { ...state, phase: { ...phase, welcomed: true } }, effects: [] }
         : none;
     case 'down':
-      return phase.kind === 'waiting' ? none : goDown(state, input.reason, now);
+      return phase.kind === 'waiting' ? none : goDown(state, input.reason, now, input.isSilent);
     case 'fetched': {
       if (state.fetching === 'no') return none;
       const { boot, seqs, isBacklog } = input;
@@ -263,7 +279,8 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       const spent = isBacklog ? seqs.length : 0;
       const allowance = { events: allowanceAt(state, now) - spent, atMs: now.ms };
       const inFlight = [...state.inFlight, batch];
-      return { state: { ...state, fetching: 'no', allowance, inFlight }, effects: [] };
+      const keepalive = noteSent(state.keepalive, now.ms, now.link.keepaliveMostS);
+      return { state: { ...state, fetching: 'no', allowance, inFlight, keepalive }, effects: [] };
     }
     case 'empty': {
       // Something was stored while the outbox was being read: nobody knows what that read has missed.
@@ -279,7 +296,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
 /** Counts what went over the link, and looks at the budget. */
 function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryState {
   const isUp = state.phase.kind === 'up';
-  const everyMs = now.keepaliveS * 1000;
+  const everyMs = state.keepalive.everyS * 1000;
   const pings = isUp ? Math.floor((now.ms - state.countedMs) / everyMs) : 0;
   const countedMs = isUp ? state.countedMs + pings * everyMs : now.ms;
   const exchange =

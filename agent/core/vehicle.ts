@@ -137,7 +137,11 @@ export function createVehicle(
     isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),
-    delivery: createDelivery(monoMs, { firstDelayMs: given.connectDelayMs, traffic: memory.traffic }),
+    delivery: createDelivery(monoMs, {
+      firstDelayMs: given.connectDelayMs,
+      traffic: memory.traffic,
+      keepaliveS: config.broker.keepaliveS,
+    }),
     pending: [],
     pendingSinceMs: monoMs,
     heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
@@ -198,7 +202,6 @@ function deliver(work: Work, input: DeliveryInput): void {
     fraction,
     utcMs,
     link,
-    keepaliveS: work.config.broker.keepaliveS,
   });
   put(work, { delivery: state });
   if (state.light !== before) tellBudget(work);

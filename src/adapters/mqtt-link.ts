@@ -79,13 +79,13 @@ interface LinkState {
 }
 
 /** Ends the link once, for whatever reason, and tells the owner unless it asked for the end itself. */
-function bringDown(state: LinkState, reason: string): void {
+function bringDown(state: LinkState, reason: string, isSilent = false): void {
   if (state.phase === 'down') return;
   const isOurs = state.phase === 'closing';
   state.phase = 'down';
   state.client?.stream?.destroy();
   state.client?.end(true);
-  if (!isOurs) state.handlers.onDown(reason);
+  if (!isOurs) state.handlers.onDown(reason, isSilent);
 }
 
 function guard(state: LinkState, work: () => void): void {
@@ -129,7 +129,8 @@ function listen(state: LinkState, client: MqttClient): void {
     // We subscribe with QoS 1 at most; the handshake of QoS 2 would keep state that nothing here bounds.
     if (packet.cmd === 'publish' && packet.qos === 2) bringDown(state, 'the peer sent a message of QoS 2');
   });
-  client.on('error', (error) => bringDown(state, reasonOf(error)));
+  // The words of mqtt.js 5.16 for a PINGRESP that did not come.
+  client.on('error', (error) => bringDown(state, reasonOf(error), error.message === 'Keepalive timeout'));
   client.on('close', () => bringDown(state, 'the connection was closed'));
   client.stream.on('error', (error: Error) => bringDown(state, reasonOf(error)));
   client.stream.on('data', (chunk: Uint8Array) => {

@@ -35,6 +35,8 @@ interface Party {
   readonly link: MqttLink;
   readonly received: { message: MqttMessage; acknowledge: () => void }[];
   readonly downs: string[];
+  /** Whether the end was a keep-alive without an answer. */
+  readonly silences: boolean[];
   readonly ups: number[];
 }
 
@@ -44,6 +46,7 @@ const bytes = (value: string): Uint8Array => new TextEncoder().encode(value);
 function party(port: number, changes: Partial<MqttLinkOptions> = {}): Party {
   const received: Party['received'] = [];
   const downs: string[] = [];
+  const silences: boolean[] = [];
   const ups: number[] = [];
   const link = openMqttLink(
     {
@@ -59,11 +62,14 @@ function party(port: number, changes: Partial<MqttLinkOptions> = {}): Party {
     {
       onUp: () => ups.push(1),
       onMessage: (message, acknowledge) => received.push({ message, acknowledge }),
-      onDown: (reason) => downs.push(reason),
+      onDown: (reason, isSilent = false) => {
+        downs.push(reason);
+        silences.push(isSilent);
+      },
     },
   );
   cleanUps.push(() => link.close());
-  return { link, received, downs, ups };
+  return { link, received, downs, silences, ups };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -346,6 +352,21 @@ describe('bad peers', () => {
     ];
     await until(() => cases.every((one) => one.downs.length === 1));
     expect(cases[0]?.downs[0]).toContain('ECONNREFUSED');
+  });
+
+  it('a keep-alive without an answer ends the link, and is told apart from a closed one', async () => {
+    const greet = (then: (socket: Socket) => void) =>
+      listen((socket) => {
+        socket.once('data', () => {
+          socket.write(Uint8Array.of(0x20, 2, 0, 0));
+          then(socket);
+        });
+      });
+    const silent = party(await greet(() => undefined), { keepaliveS: 1 });
+    const closing = party(await greet((socket) => socket.end()), { keepaliveS: 1 });
+    await until(() => silent.downs.length === 1 && closing.downs.length === 1);
+    expect(silent).toMatchObject({ downs: ['Keepalive timeout'], silences: [true] });
+    expect(closing.silences).toEqual([false]);
   });
 
   it('close ends in time even when the peer is silent', async () => {

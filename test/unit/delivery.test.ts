@@ -19,7 +19,7 @@ const utcMs = Date.UTC(2026, 10, 21);
 /** Steps the machine at times of the caller's choice; `effects` are those of the last step. */
 function createRig(timeKnown = true, change: Partial<LinkSettings> = {}) {
   const link: LinkSettings = { ...standardSettings.link, ...change };
-  let state: DeliveryState = createDelivery(0, { firstDelayMs: 1000, traffic: noTraffic });
+  let state: DeliveryState = createDelivery(0, { firstDelayMs: 1000, traffic: noTraffic, keepaliveS: 240 });
   const rig = {
     effects: [] as readonly DeliveryEffect[],
     state: () => state,
@@ -30,7 +30,6 @@ function createRig(timeKnown = true, change: Partial<LinkSettings> = {}) {
         ms,
         fraction: 0.5,
         utcMs: timeKnown ? utcMs + ms : null,
-        keepaliveS: 240,
         link,
       });
       state = step.state;
