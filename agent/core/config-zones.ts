@@ -11,7 +11,7 @@ export type ConfigZone = ZoneConfig;
 /** Reads the zones of a configuration: all or none. Never throws. */
 export const decodeZones: DecodeZones<ConfigZone> = (zones) => decodeWire(zones);
 
-/** Exchanges all zones of the vehicle. Some tenths of a second of work for 10,000 zones, once per configuration and start. */
+/** Exchanges all zones of the vehicle. Some tens of milliseconds of work for 10,000 zones, once per configuration and start. */
 export function applyZones(work: Work, zones: readonly ConfigZone[]): void {
   applySet(work, createZones(zones));
 }

@@ -1,4 +1,4 @@
-// Geozones as a vehicle holds them, and their compact form in the signed configuration: a list of numbers a zone, 40 to 130
+// Geozones as a vehicle holds them, and their compact form in the signed configuration: a list of numbers a zone, 40 to 160
 // characters of JSON. The decoder never throws, repairs nothing, and takes all zones or none.
 import type { ErrorDetail } from './errors.ts';
 import type { Point } from './geo.ts';

@@ -14,24 +14,36 @@ export interface ZoneSet {
   readonly fingerprint: string;
 }
 
-/** FNV-1a of 32 bits over UTF-16 units: tells changes apart, and guards against nobody. */
-function printOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+const offsetBasis = 0x811c9dc5;
+const prime = 0x01000193;
+const double = new Float64Array(1);
+const words = new Uint32Array(double.buffer);
+
+/** FNV-1a of 32 bits over UTF-16 units and 32-bit words: tells changes apart, and guards against nobody. */
+function printOf(id: string, { type, radiusM, points }: Zone): number {
+  let hash = offsetBasis;
+  const add = (value: number): void => {
+    double[0] = value;
+    hash = Math.imul(hash ^ (words[0] ?? 0), prime);
+    hash = Math.imul(hash ^ (words[1] ?? 0), prime);
+  };
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), prime);
+  add(type);
+  add(radiusM);
+  for (const { latitude, longitude } of points) {
+    add(latitude);
+    add(longitude);
+  }
   return hash >>> 0;
 }
 
-function textOf(id: string, { type, radiusM, points }: Zone): string {
-  return `${id} ${type} ${radiusM} ${points.map((point) => `${point.latitude},${point.longitude}`).join(' ')}`;
-}
-
 /**
- * Makes zones ready to be watched. For 10,000 zones this takes some ten milliseconds, so it is done when a configuration
+ * Makes zones ready to be watched. For 10,000 zones of 8 points this takes some tens of milliseconds, so it is done when a configuration
  * comes, never when a fix does.
  * @param zones as `decodeZones` gives them: no id twice.
  */
 export function createZones(zones: readonly ZoneConfig[]): ZoneSet {
-  const prints = Uint32Array.from(zones, ({ id, zone }) => printOf(textOf(id, zone)));
+  const prints = Uint32Array.from(zones, ({ id, zone }) => printOf(id, zone));
   let [sum, mixed] = [0, 0];
   for (const print of prints) {
     sum = (sum + print) >>> 0;
