@@ -42,7 +42,10 @@ export const agentFileSchema = Type.Object({
     caFile: Type.Optional(path('Certificate authority (PEM) to trust for mqtts://')),
     certFile: Type.Optional(path('Own certificate (PEM), for a broker that wants one; needs keyFile')),
     keyFile: Type.Optional(path('Private key (PEM) of that certificate, readable by the agent only')),
-    keepaliveS: numberSetting({ low: 10, high: 1740, standard: 240 }, 'MQTT keep-alive in seconds to begin with; how long the network holds an idle link is learnt'),
+    keepaliveS: numberSetting(
+      { low: 10, high: 1740, standard: 240 },
+      'MQTT keep-alive in seconds to begin with; how long the network holds an idle link is learnt',
+    ),
     connectSpreadS: numberSetting(
       { low: 0, high: 300, standard: 5 },
       'The first connect waits a random part of this',
