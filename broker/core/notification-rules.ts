@@ -32,6 +32,8 @@ export interface Happening {
   /** Event time; that of receipt when the vehicle's clock cannot be right. */
   readonly atMs: number;
   readonly isLate: boolean;
+  /** Nobody asked to be told of it: only a rule that names its code tells. */
+  readonly isUnasked: boolean;
 }
 
 /** What was told of one episode's kind: event times that were told, and times of the counter-event. */
@@ -61,9 +63,9 @@ const timesMost = 32;
 
 const alertCodes: ReadonlySet<number> = new Set(activationCodes);
 
-/** True for the codes of the activation summary: each is in the inbox without any rule. */
-export function isAlert(statusCode: number): boolean {
-  return alertCodes.has(statusCode);
+/** True for the codes of the activation summary that somebody asked for: each is in the inbox without any rule. */
+export function isAlert({ statusCode, isUnasked }: Pick<Happening, 'statusCode' | 'isUnasked'>): boolean {
+  return alertCodes.has(statusCode) && !isUnasked;
 }
 
 /** Names one kind of episode. */
@@ -92,17 +94,14 @@ function withTime(times: readonly number[], atMs: number): readonly number[] {
   return [...times, atMs].sort((one, other) => one - other).slice(-timesMost);
 }
 
-/** True when the rule is about this code on this device. */
-function isAbout(
-  rule: Rule,
-  statusCode: number,
-  at: { deviceID: string; groups: readonly string[] },
-): boolean {
+/** True when the rule is about this event of this device. */
+function isAbout(rule: Rule, happening: Happening, groups: readonly string[]): boolean {
   if (!rule.isActive) return false;
-  const isNamed = rule.statusCodes === 'alerts' ? isAlert(statusCode) : rule.statusCodes.includes(statusCode);
+  const { deviceID, statusCode } = happening;
+  const isNamed = rule.statusCodes === 'alerts' ? isAlert(happening) : rule.statusCodes.includes(statusCode);
   if (!isNamed) return false;
   if (rule.devices.length === 0 && rule.groups.length === 0) return true;
-  return rule.devices.includes(at.deviceID) || rule.groups.some((group) => at.groups.includes(group));
+  return rule.devices.includes(deviceID) || rule.groups.some((group) => groups.includes(group));
 }
 
 /** The ways that are open now: quiet hours are for people, and a late push would only startle, unless it is urgent. */
@@ -120,9 +119,10 @@ function openChannels(rule: Rule, happening: Happening, nowMs: number): readonly
 
 /** Notes in the rule's episodes that this event ends what its counter-code began. */
 function noteEnd(rule: Rule, happening: Happening, { groups, episodes }: Circumstances): void {
-  const { deviceNo, deviceID, atMs } = happening;
+  const { deviceNo, atMs } = happening;
   const statusCode = counterOf(happening.statusCode);
-  if (statusCode === null || !isAbout(rule, statusCode, { deviceID, groups })) return;
+  // What nobody asked to be told of ends what was told all the same.
+  if (statusCode === null || !isAbout(rule, { ...happening, statusCode, isUnasked: false }, groups)) return;
   const subject = subjectOf(happening);
   const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
   const { firedMs, endedMs } = episodes.get(key) ?? nothingTold;
@@ -136,11 +136,11 @@ export function decideFirings(
   circumstances: Circumstances,
 ): readonly Firing[] {
   const { groups, episodes, nowMs } = circumstances;
-  const { deviceNo, deviceID, statusCode, atMs } = happening;
+  const { deviceNo, statusCode, atMs } = happening;
   const subject = subjectOf(happening);
   return rules.flatMap((rule): readonly Firing[] => {
     noteEnd(rule, happening, circumstances);
-    if (!isAbout(rule, statusCode, { deviceID, groups })) return [];
+    if (!isAbout(rule, happening, groups)) return [];
     const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
     const episode = episodes.get(key) ?? nothingTold;
     const channels = openChannels(rule, happening, nowMs);

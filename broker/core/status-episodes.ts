@@ -22,8 +22,9 @@ const pairs: readonly (readonly [number, number])[] = [
   [codes.MOTION_START.code, codes.MOTION_STOP.code],
   [codes.FUEL_SENSOR.code, codes.FUEL_SENSOR_OK.code],
   [codes.BOARD_LOST.code, codes.BOARD_RESTORED.code],
-  // Arrive and depart, idle, speeding, alarm, intrusion, breach, vibration, carjack, towing, battery, power.
-  [61968, 62000],
+  [codes.GEOFENCE_ARRIVE.code, codes.GEOFENCE_DEPART.code],
+  [codes.CORRIDOR_ARRIVE.code, codes.CORRIDOR_DEPART.code],
+  // Idle, speeding, alarm, intrusion, breach, vibration, carjack, towing, battery, power.
   [61718, 61719],
   [61792, 61807],
   [63559, 63560],
@@ -52,7 +53,21 @@ export function counterOf(statusCode: number): number | null {
   return counters.get(statusCode) ?? null;
 }
 
-const zoneCodes: ReadonlySet<number> = new Set([61968, 62000, 62032, 61971, 62003, 62040]);
+const crossingCodes: ReadonlySet<number> = new Set([
+  codes.GEOFENCE_ARRIVE.code,
+  codes.GEOFENCE_DEPART.code,
+  codes.CORRIDOR_ARRIVE.code,
+  codes.CORRIDOR_DEPART.code,
+]);
+const zoneCodes: ReadonlySet<number> = new Set([...crossingCodes, 62032, 62040]);
+
+/** True for a border that was crossed where nobody asked for an alert: our agent says so. No other event can be silenced so. */
+export function isCrossingUnasked(
+  statusCode: number,
+  attributes: Readonly<Record<string, unknown>> | null,
+): boolean {
+  return crossingCodes.has(statusCode) && attributes?.['alert'] === false;
+}
 
 /** What an event is about besides its device: its zone, its command, else ''. Each has episodes of its own. Codes that end
  * each other are about the same. */

@@ -153,7 +153,7 @@ function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): rea
   const rules = known.rules.filter((rule) => rule.accountID === row.accountID);
   const groups = known.groups.get(row.deviceNo) ?? [];
   const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
-  if (firings.length === 0 && !isAlert(row.statusCode)) return [];
+  if (firings.length === 0 && !isAlert(row)) return [];
   const { accountID, eventNo } = row;
   const isFull = known.full.has(accountID);
   const telling = { accountID, eventNo, isUrgent: isUrgent(row.statusCode), nowMs, isFull, onlyIf };

@@ -3,8 +3,9 @@
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type { InboxEntry } from '../core/notice.ts';
+import { isCrossingUnasked } from '../core/status-episodes.ts';
 import { notRoutine } from './routine-codes.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
 
 const isNotRoutine: Statement = { sql: notRoutine, params: [] };
@@ -21,6 +22,7 @@ export interface NewsRow {
   readonly receivedMs: number;
   readonly geozoneID: string;
   readonly commandID: string | null;
+  readonly isUnasked: boolean;
 }
 
 interface Progress {
@@ -54,7 +56,7 @@ export async function newsAfter(
 ): Promise<NewsPage> {
   const rows = await db.read(sql`
     SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
-      e.received_ms, e.geozone_id, e.command_id
+      e.received_ms, e.geozone_id, e.command_id, e.attributes
     FROM (SELECT * FROM events WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
       ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
     ORDER BY e.event_no`);
@@ -65,17 +67,19 @@ export async function newsAfter(
 }
 
 function toNews(row: Row): NewsRow {
+  const statusCode = numberOf(row, 'status_code');
   return {
     eventNo: numberOf(row, 'event_no'),
     accountID: textOf(row, 'account_id'),
     deviceNo: numberOf(row, 'device_no'),
     deviceID: textOf(row, 'device_id'),
     notifyEmail: textOf(row, 'notify_email'),
-    statusCode: numberOf(row, 'status_code'),
+    statusCode,
     timestampMs: numberOf(row, 'timestamp_ms'),
     receivedMs: numberOf(row, 'received_ms'),
     geozoneID: textOf(row, 'geozone_id'),
     commandID: textOrNull(row, 'command_id'),
+    isUnasked: isCrossingUnasked(statusCode, jsonObjectOf(row, 'attributes')),
   };
 }
 

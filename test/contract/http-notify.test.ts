@@ -139,6 +139,23 @@ describe('the inbox', () => {
     expect(await list('rival/admin', inbox)).toEqual([]);
   });
 
+  it('holds a crossing only where its zone asks for an alert; a rule that names the code tells it all the same', async () => {
+    await putRule({ ruleID: 'named', statusCodes: [62_000], webhook: { url: receiver.url('/named') } });
+    await happen(61_968, { geozoneID: 'yard', attributes: { alert: false } });
+    await happen(61_971, { geozoneID: 'road', attributes: { alert: false } });
+    await happen(61_968, { geozoneID: 'depot', attributes: { alert: true } });
+    // Nothing but a crossing can be silenced so.
+    await happen(panic, { attributes: { alert: false } });
+    const shown = async () =>
+      (await list('acme/guest', inbox)).map((one) => [one['statusCode'], one['geozoneID']]);
+    expect(await shown()).toEqual([
+      [panic, ''],
+      [61_968, 'depot'],
+    ]);
+    await happen(62_000, { geozoneID: 'yard', attributes: { alert: false } });
+    expect((await shown())[0]).toEqual([62_000, 'yard']);
+  });
+
   it('is viewed by each user alone, one by one or all at once, and again changes nothing', async () => {
     for (const code of [panic, 62_673, 63_621]) await happen(code);
     const queue = '/notificationqueue/getnotifications';

@@ -43,6 +43,7 @@ const happening: Happening = {
   commandID: null,
   atMs: startMs,
   isLate: false,
+  isUnasked: false,
 };
 
 /** Decides events in the order given; each as [seconds after the start, changes]. */
@@ -86,6 +87,24 @@ describe('a rule', () => {
     expect(tell([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
     // The end comes in late, after the second beginning; the third is news then.
     expect(tell([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
+  });
+
+  it('is not about a crossing that nobody asked to be told of, unless it names the code; that ends an episode all the same', () => {
+    const alerts: Rule = { ...rule, statusCodes: 'alerts' };
+    const into = { statusCode: arrive, geozoneID: 'yard' };
+    const out = { statusCode: 62000, geozoneID: 'yard', isUnasked: true };
+    expect(tell([alerts], [[0, { ...into, isUnasked: true }]])).toEqual([[]]);
+    expect(tell([rule], [[0, { ...into, isUnasked: true }]])).toEqual([all]);
+    expect(
+      tell(
+        [alerts],
+        [
+          [0, into],
+          [10, out],
+          [20, into],
+        ],
+      ),
+    ).toEqual([all, [], all]);
   });
 
   it('keeps devices, zones and commands apart', () => {
