@@ -19,6 +19,7 @@ export interface Handlers {
   readonly adminToken: (flags: Flags) => void;
   readonly device: (flags: Flags, action: 'create' | 'secret') => Promise<void>;
   readonly deviceCode: (flags: Flags) => Promise<void>;
+  readonly serviceCode: (flags: Flags) => Promise<void>;
   readonly audit: (flags: Flags, action: 'verify' | 'heads') => Promise<void>;
   readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => void;
@@ -69,6 +70,40 @@ const withChain = (parser: Argv): Argv =>
     type: 'string',
     requiresArg: true,
   });
+
+function deviceCommands(parser: Argv, handlers: Handlers): Argv {
+  return parser
+    .command(
+      'create <accountID> <deviceID>',
+      'Create a device; prints its MQTT secret and the key that its agent pins, once',
+      withDevice,
+      (flags) => handlers.device(flags, 'create'),
+    )
+    .command(
+      'secret <accountID> <deviceID>',
+      'Replace the secret of a device; prints the new one once',
+      withDevice,
+      (flags) => handlers.device(flags, 'secret'),
+    )
+    .command(
+      'code <accountID> <deviceID>',
+      'Make a one-time code with which the vehicle fetches its secret; prints it once',
+      (more) =>
+        withDevice(more).option('hours', {
+          describe: 'How long it is good, 1 to 168; the setting enrolment.codeHours when absent',
+          type: 'string',
+          requiresArg: true,
+        }),
+      handlers.deviceCode,
+    )
+    .command(
+      'service-code <accountID> <deviceID>',
+      'Show the next one-time code that restores the engine at the vehicle, and does nothing else',
+      withDevice,
+      handlers.serviceCode,
+    )
+    .demandCommand(1, 'Say what to do with devices: create, secret, code or service-code');
+}
 
 function auditCommands(parser: Argv, handlers: Handlers): Argv {
   return parser
@@ -185,32 +220,8 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
           .option('json', { describe: 'Print JSON for programs', type: 'boolean' }),
       handlers.adminToken,
     )
-    .command('device', 'Create devices, replace their secrets; the broker may run meanwhile', (parser) =>
-      parser
-        .command(
-          'create <accountID> <deviceID>',
-          'Create a device; prints its MQTT secret and the key that its agent pins, once',
-          withDevice,
-          (flags) => handlers.device(flags, 'create'),
-        )
-        .command(
-          'secret <accountID> <deviceID>',
-          'Replace the secret of a device; prints the new one once',
-          withDevice,
-          (flags) => handlers.device(flags, 'secret'),
-        )
-        .command(
-          'code <accountID> <deviceID>',
-          'Make a one-time code with which the vehicle fetches its secret; prints it once',
-          (more) =>
-            withDevice(more).option('hours', {
-              describe: 'How long it is good, 1 to 168; the setting enrolment.codeHours when absent',
-              type: 'string',
-              requiresArg: true,
-            }),
-          handlers.deviceCode,
-        )
-        .demandCommand(1, 'Say what to do with devices: create, secret or code'),
+    .command('device', 'Devices, their secrets and one-time codes; the broker may run meanwhile', (parser) =>
+      deviceCommands(parser, handlers),
     )
     .command('audit', 'Check the audit log; the broker may run meanwhile', (parser) =>
       auditCommands(parser, handlers),

@@ -34,7 +34,8 @@ function importsOf(file: string): { target: string; typeOnly: boolean }[] {
 const isOwn = (target: string): boolean => programs.some((program) => target.startsWith(`${program}/`));
 const isCore = (file: string): boolean => file.split('/').includes('core');
 const programOf = (file: string): string => file.split('/')[0] ?? '';
-const isMain = (file: string): boolean => /^(agent|broker|simulator)\/main\.ts$/.test(file);
+/** The composition roots: what is run, and its commands. */
+const isMain = (file: string): boolean => /^(agent|broker|simulator)\/(main|cli\/[a-z-]+)\.ts$/.test(file);
 /** Schemas and varints: pure packages without any contact to the outside world. */
 const purePackages = ['typebox', 'typebox/value', '@bufbuild/protobuf/wire'];
 

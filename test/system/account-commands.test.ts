@@ -67,6 +67,22 @@ describe.skipIf(!existsSync(program))(
       expect(JSON.parse(freed.out)).toMatchObject({ maximumDevices: 0, expirationTime: 0 });
     });
 
+    it('show the code that restores an engine, each time the next one, and note it without the code', async () => {
+      const show = (...args: readonly string[]) =>
+        run(['device', 'service-code', 'acme', ...args, '--database', database]);
+      const first = JSON.parse((await show('truck-17', '--json')).out) as { code: string };
+      expect(first).toMatchObject({
+        deviceID: 'truck-17',
+        number: 0,
+        code: expect.stringMatching(/^[0-9]{8}$/),
+      });
+      const second = await show('truck-17');
+      expect(second.out).toMatch(/^[0-9]{8} {3}\(shown once, works once, restores the engine of truck-17/);
+      expect(await show('nobody')).toMatchObject({ code: 66, err: expect.stringContaining('nobody') });
+      expect(await run(['audit', 'verify', '--database', database])).toMatchObject({ code: 0 });
+      expect(readFileSync(database).includes(Buffer.from(first.code))).toBe(false);
+    });
+
     it.each([
       ['an unknown account', ['show', 'nobody'], 66, 'nobody'],
       ['no limit', ['limit', 'acme'], 64, '--devices'],

@@ -110,6 +110,13 @@ const checks: Readonly<Record<string, (printed: Printed, out: string) => void>> 
     expect(printed.answers[0]).toMatchObject({ created: 1, updated: 1, lines: { length: 2 } });
     expect(printed.answers[1]).toMatchObject({ created: 1, updated: 1 });
   },
+  'Bring a unit in, or help one without a network': (printed) => {
+    good(4)(printed);
+    const [made, listed, , service] = printed.answers;
+    expect(made?.['code']).toMatch(/^[0-9A-Z]{4}(-[0-9A-Z]{4})+$/);
+    expect(listed?.['codes']).toMatchObject([{ deviceID: 'truck-9', codeID: made?.['codeID'] }]);
+    expect(service).toMatchObject({ deviceID: 'van-02', code: expect.stringMatching(/^[0-9]{8}$/) });
+  },
   'Sending and asking again': (printed) => {
     good(2)(printed);
     expect(printed.answers[1]).toEqual(printed.answers[0]);

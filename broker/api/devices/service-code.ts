@@ -1,11 +1,8 @@
 // The one-time code that restores an engine where the vehicle has no network. It can cut nothing and unlock nothing; it is
 // shown once and stands in no log, no audit entry and no answer that is kept.
 import { Type } from 'typebox';
-import { AppError } from '../../../src/core/errors.ts';
-import { createServiceCodes } from '../../../src/service-codes.ts';
+import { showServiceCode } from '../../service-codes.ts';
 import { isThere } from '../../store/device-limit.ts';
-import { numberOf, textOf } from '../../store/row.ts';
-import { takeServiceNumber } from '../../store/service-codes.ts';
 import { operation } from '../operation.ts';
 import { envelope, ok } from '../shapes.ts';
 import { trail } from '../trail.ts';
@@ -53,18 +50,8 @@ since the last that was used. Each call shows a further code; an \`Idempotency-K
     const { accountID } = caller;
     const { deviceNo } = await needDevice(services, caller, deviceID);
     const deed = { action: 'device.servicecode', object: deviceID, onlyIf: isThere({ accountID, deviceID }) };
-    const [, taken] = await services.db.write([
-      trail(services, { caller, source }, deed),
-      takeServiceNumber(deviceNo),
-    ]);
-    const row = taken?.rows[0];
-    if (row === undefined) {
-      throw new AppError('conflict', `device ${JSON.stringify(deviceID)} has no secret to make codes from`, {
-        hint: 'Issue one, and put it into the unit.',
-      });
-    }
-    const number = numberOf(row, 'shown') - 1;
-    const code = createServiceCodes(textOf(row, 'secret_hash'), { accountID, deviceID }).codeAt(number);
+    const audit = trail(services, { caller, source }, deed);
+    const { code, number } = await showServiceCode(services.db, { accountID, deviceID, deviceNo }, audit);
     return { deviceID, code, number, ...ok };
   },
 });

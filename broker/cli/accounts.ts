@@ -1,0 +1,53 @@
+// `fleetward-broker account` and `admin-token`: accounts and the operator's own token, on the machine itself.
+import { readFileSync } from 'node:fs';
+import { createSystemEntropy } from '../../src/adapters/system.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import { runAccountCommand } from '../accounts/account-commands.ts';
+import { createAccount, generatePassword } from '../accounts/administration.ts';
+import { createAdminToken } from '../adapters/admin-token-file.ts';
+import type { AccountAction, Flags } from '../command-line.ts';
+import { administer, configOf, needDatabase, print } from './program.ts';
+
+/** The first line of a file; `-` is standard input. */
+function readPassword(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8').split(/\r?\n/, 1)[0] ?? '';
+  } catch (thrown) {
+    throw new AppError('usage', `cannot read the password file ${path}: ${messageOf(thrown)}`);
+  }
+}
+
+export async function runAccountCreate(flags: Flags): Promise<void> {
+  const accountID = String(flags['accountID']);
+  const userID = String(flags['admin']);
+  const file = flags['password-file'];
+  await administer(configOf(flags).value, async (ports) => {
+    const generated = file === undefined ? generatePassword(ports.entropy) : undefined;
+    const password = generated ?? readPassword(String(file));
+    await createAccount(ports, { accountID, userID, password });
+    const shown = generated === undefined ? {} : { password: generated };
+    const line = generated === undefined ? '' : `\npassword: ${generated}   (shown once)`;
+    print(flags, {
+      json: { accountID, userID, ...shown },
+      text: `account ${accountID}, administrator ${userID}${line}`,
+    });
+  });
+}
+
+export async function runAccount(flags: Flags, action: AccountAction): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  await administer(config, async (ports) => {
+    const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+    print(flags, await runAccountCommand({ ...ports, onProgress }, action, flags));
+  });
+}
+
+export function runAdminToken(flags: Flags): void {
+  const file = String(flags['file']);
+  createAdminToken(file, createSystemEntropy());
+  print(flags, {
+    json: { file },
+    text: `${file} holds the token in its one line\nstart the broker with --admin-token-file ${file}`,
+  });
+}

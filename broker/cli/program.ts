@@ -1,0 +1,64 @@
+// What the broker's commands share: their configuration, the database for one piece of work, and how an answer is printed.
+import { existsSync, readFileSync } from 'node:fs';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { readConfigFile, readEnvironment } from '../../src/config.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import { migrate } from '../../src/migrate.ts';
+import type { AdministrationPorts } from '../accounts/administration.ts';
+import { createPasswords } from '../adapters/passwords.ts';
+import type { Flags } from '../command-line.ts';
+import { type BrokerConfig, loadBrokerConfig } from '../config.ts';
+import { migrations } from '../store/migrations.ts';
+
+/** Bytes of a page of a new database. */
+export const pageSize = 4096;
+
+/** The settings from flags, environment and file. */
+export function configOf(flags: Flags) {
+  const path = flags['config'];
+  const file = typeof path === 'string' ? readConfigFile(path) : null;
+  return loadBrokerConfig({ file, env: readEnvironment(), flags });
+}
+
+/** One answer: JSON for programs with --json, else words. */
+export function print(flags: Flags, output: { readonly json: object; readonly text: string }): void {
+  const isJson = flags['json'] === true;
+  process.stdout.write(`${isJson ? JSON.stringify(output.json) : output.text}\n`);
+}
+
+/** Opens the database for one piece of work and closes it whatever happens; the broker may run meanwhile. */
+export async function administer(
+  config: BrokerConfig,
+  work: (ports: AdministrationPorts) => Promise<void>,
+): Promise<void> {
+  const db = openSqlite({ path: config.database, pageSize });
+  try {
+    await migrate(db, migrations);
+    await work({
+      db,
+      clock: createSystemClock(),
+      entropy: createSystemEntropy(),
+      passwords: createPasswords(),
+    });
+  } finally {
+    await db.close();
+  }
+}
+
+/** A misspelt path must not make a new fleet with a new key. */
+export function needDatabase({ database }: BrokerConfig): void {
+  if (existsSync(database)) return;
+  throw new AppError('not_found', `there is no database ${database}`, {
+    hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
+  });
+}
+
+/** A text file; `-` is standard input. */
+export function readText(path: string, what: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (thrown) {
+    throw new AppError('usage', `cannot read ${what} ${path}: ${messageOf(thrown)}`);
+  }
+}

@@ -1,0 +1,64 @@
+// `fleetward-broker audit`, `retention` and `config`: what an operator looks at and clears away, on the machine itself.
+import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
+import { settingAt, settingsOf } from '../../src/config.ts';
+import { loadSigningKey } from '../adapters/signing-key-file.ts';
+import { reportHeads, reportVerify } from '../audit/report.ts';
+import type { Flags } from '../command-line.ts';
+import { brokerSchema } from '../config.ts';
+import { runRetention } from '../upkeep/retention.ts';
+import { administer, configOf, needDatabase, print, readText } from './program.ts';
+
+/** Between two batches, so that a running broker has the disk in between. */
+const retentionRestMs = 20;
+
+export async function runAudit(flags: Flags, action: 'verify' | 'heads'): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  const accountID = typeof flags['account'] === 'string' ? flags['account'] : null;
+  const file = flags['head'];
+  const key = () => loadSigningKey(config.signingKeyFile);
+  await administer(config, async ({ db, clock }) => {
+    if (action === 'heads') {
+      return print(
+        flags,
+        await reportHeads({ db, clock, signer: createSigner(key().privatePem) }, accountID),
+      );
+    }
+    const kept =
+      typeof file === 'string'
+        ? { text: readText(file, 'the saved heads'), verifier: createVerifier(key().publicKey) }
+        : null;
+    const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
+    const report = await reportVerify({ db, clock, accountID, kept, onProgress });
+    print(flags, report);
+    // Not a fault of the program or of its input: the log itself is wrong.
+    if (!report.isGood) process.exitCode = 1;
+  });
+}
+
+export async function runRetentionOnce(flags: Flags): Promise<void> {
+  const config = configOf(flags).value;
+  needDatabase(config);
+  const isDry = flags['dry-run'] === true;
+  await administer(config, async ({ db, clock }) => {
+    const rest = (): Promise<void> => new Promise((resolve) => void clock.after(retentionRestMs, resolve));
+    const accounts = await runRetention({ db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry });
+    const lines = accounts.map(
+      ({ accountID, days, devices, events, payloads }) =>
+        `${accountID}: ${events} events and ${payloads} unreadable payloads of ${devices} devices, older than ${days} days`,
+    );
+    const head = isDry ? 'would be removed:' : 'removed:';
+    const text = lines.length === 0 ? 'no account has a limit' : [head, ...lines].join('\n');
+    print(flags, { json: { isDry, accounts }, text });
+  });
+}
+
+export function runConfig(flags: Flags, action: 'check' | 'show'): void {
+  const { value, origins } = configOf(flags);
+  if (action === 'check') return print(flags, { json: { ok: true }, text: 'the configuration is good' });
+  const lines = settingsOf(brokerSchema).map(({ key }) => {
+    const origin = flags['origin'] === true ? `   # ${origins[key]?.name ?? 'default'}` : '';
+    return `${key} = ${JSON.stringify(settingAt(value, key))}${origin}`;
+  });
+  print(flags, { json: { config: value, origins }, text: lines.join('\n') });
+}
