@@ -12,6 +12,8 @@ const limits = {
   networkMs: 30_000,
   /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
   commitHangMs: 30_000,
+  /** A serial driver that hangs this long lets go only of a process that ends; a port plugged in anew works meanwhile. */
+  driverStuckMs: 600_000,
   /** Time alone makes a step twice a second; without one for this long the loop is dead. */
   stepHangMs: 5000,
 } as const;
@@ -65,14 +67,19 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
   };
 }
 
-/** Feeds the service manager's watchdog while steps go through and commits do not hang; being offline is healthy. */
+/**
+ * Feeds the service manager's watchdog while steps go through, commits do not hang, and the serial driver lets go of what it
+ * was given; being offline is healthy, and so is a port that is not there.
+ */
 export function startWatchdog(
-  { clock, supervisor }: Pick<AgentPorts, 'clock' | 'supervisor'>,
+  { clock, supervisor, driverStuckMs }: Pick<AgentPorts, 'clock' | 'supervisor' | 'driverStuckMs'>,
   look: { idleMs(): number; hangingMs(): number; status(): string },
 ): Cancel {
   let cancel: Cancel = () => undefined;
   const feed = (): void => {
-    if (look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs) supervisor.alive();
+    const isStuck = (driverStuckMs?.() ?? 0) >= limits.driverStuckMs;
+    const works = look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs;
+    if (works && !isStuck) supervisor.alive();
     supervisor.status(look.status());
     cancel = clock.after(limits.watchdogMs, feed);
   };

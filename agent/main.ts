@@ -27,12 +27,14 @@ import { readVersion } from '../src/version.ts';
 import { createEnrolmentFiles, findUser, type Owner } from './adapters/enrolment-files.ts';
 import { askBroker, parseBrokerAddress } from './adapters/enrolment-http.ts';
 import { readNetworkFile } from './adapters/network-file.ts';
+import { driverStuckMs } from './adapters/serial-driver.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { listAlarms } from './cli/alarms.ts';
 import { reportEnrolled, wishOf, withEnrol } from './cli/enrol.ts';
 import { fuelCalibrate } from './cli/fuel-calibrate.ts';
+import { describePanicGap } from './cli/panic-gap.ts';
 import {
   type AgentFile,
   type AgentSecrets,
@@ -41,7 +43,6 @@ import {
   toAgentConfig,
 } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
-import { worstSampleGapMs } from './core/board-profile.ts';
 import { enrol } from './enrolment.ts';
 import { openOutbox } from './outbox.ts';
 
@@ -125,6 +126,7 @@ async function start(flags: Flags): Promise<void> {
     entropy,
     log,
     openByteLink: openSerialPort,
+    driverStuckMs,
     openMqttLink,
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
@@ -153,16 +155,18 @@ async function check(flags: Flags): Promise<void> {
   const { value } = load(flags);
   const config = await toAgentConfig(value, { ...readSecrets(value), agentVersion: readVersion() });
   createVerifier(value.broker.publicKey);
-  const panicGapMs =
-    config.profile.inputs.panic === undefined ? null : worstSampleGapMs(config.profile, 'panic');
+  const panic = describePanicGap(config.profile);
   const facts = describeConfig(config);
   const lines = [
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
   ];
-  if (panicGapMs !== null)
-    lines.push(`  a panic press of ${Math.ceil(panicGapMs)} ms or longer is always seen`);
-  print(flags, { json: { ok: true, ...facts, panicGapMs }, text: lines.join('\n') });
+  lines.push(
+    ...panic.lines.map((line) => `  ${line}`),
+    ...panic.warnings.map((line) => `  WARNING: ${line}`),
+  );
+  const { gapMs: panicGapMs, warnings } = panic;
+  print(flags, { json: { ok: true, ...facts, panicGapMs, warnings }, text: lines.join('\n') });
 }
 
 /** Who new files belong to: as root the user that the agent runs as, else whoever runs this. @throws AppError `usage`. */

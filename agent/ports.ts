@@ -15,6 +15,8 @@ export interface AgentPorts {
   readonly supervisor: Supervisor;
   /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
   network?(): Promise<'home' | 'roaming' | null>;
+  /** For how long a serial port has been out of reach because calls into its driver hang, ms; 0 while none is. */
+  driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */
   readonly serviceCodes?: ServiceCodes;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */

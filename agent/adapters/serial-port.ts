@@ -4,15 +4,18 @@
 // Why not its stream: a write on a closed port is kept and sent at the next open (a stale "relay on"); and its
 // reader takes 0 bytes, which is what a hung-up tty reads, for "try again" without yielding (bindings-cpp #162):
 // 200 000 rounds in 0.1 s and memory climbing. So the read loop is ours: 0 bytes = the port is gone. `drain` is never
-// called and `close` has a deadline, because both can hang in the driver (bindings-cpp #237). `hupcl: false`:
-// dropping DTR on close resets some boards.
+// called and `close` has a deadline, because both can hang in the driver (bindings-cpp #237; `serial-driver.ts` counts what
+// hangs). What the driver has not sent by then is thrown away: a relay order must not leave after its link.
+// `hupcl: false`: dropping DTR on close resets some boards.
 import { read } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SerialPort } from 'serialport';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import type { ByteLink, ByteLinkHandlers, OpenByteLink, SerialSettings } from '../../src/ports.ts';
+import { assertDriverAnswers, callDriver } from './serial-driver.ts';
+import { notASerialPort, openError } from './serial-fault.ts';
 
 type Binding = Awaited<ReturnType<typeof SerialPort.binding.open>>;
 
@@ -20,7 +23,7 @@ type Binding = Awaited<ReturnType<typeof SerialPort.binding.open>>;
 interface PollingBinding {
   readonly fd: number | null;
   readonly isOpen: boolean;
-  readonly poller: { once(event: 'readable', done: (fault: Error | null) => void): unknown };
+  readonly poller: { once(event: 'readable', done: (fault: Error | null) => void): unknown; stop(): void };
   write(bytes: Buffer): Promise<void>;
   set(flags: Record<string, boolean>): Promise<void>;
   flush(): Promise<void>;
@@ -32,17 +35,22 @@ const readBytes = 4096;
 /** More than this not yet taken by the driver: nobody is reading at the far end. */
 const maxUnsentBytes = 8192;
 const closeDeadlineMs = 3000;
-/** A write that the driver does not take ends only when the port is closed. */
-const settleMs = 200;
 const openDeadlineMs = 8000;
 /** How often the path is looked at: a replug gives a new node while the old descriptor may stay silent for ever. */
-const watchMs = 2000;
+const watchMs = 1000;
+/**
+ * More than this in a window is no board and no receiver (921600 baud bring 9 kB in it), but an adapter that babbles: it
+ * is read no faster, so that everything else gets its turn. What the kernel's buffer cannot hold is lost.
+ */
+const floodBytes = 32 * 1024;
+const floodWindowMs = 100;
 
 /**
  * Opens a serial port, raw, locked, without hang-up on close. Rejects with AppError `serial` that says what is wrong
  * with which path: missing, no permission, busy, not a terminal, speed or framing refused.
  */
 export const openSerialPort: OpenByteLink = async (settings, handlers) => {
+  assertDriverAnswers(settings.path);
   const node = await look(settings.path);
   const port = await openBinding(settings);
   return createLink(port, handlers, { path: settings.path, node });
@@ -53,14 +61,14 @@ interface Node {
   readonly ino: number;
 }
 
-/** The device behind a path (symbolic links followed), or the error that says it is not there. */
+/** The device behind a path (symbolic links followed), or the error that says what it is instead. */
 async function look(path: string): Promise<Node> {
-  try {
-    const { rdev, ino } = await stat(path);
-    return { rdev, ino };
-  } catch (cause) {
+  const found = await stat(path).catch(async (cause: unknown) => {
     throw await openError({ path, cause, message: messageOf(cause) });
-  }
+  });
+  // Opening a FIFO or a file would have effects, and then fail all the same.
+  if (!found.isCharacterDevice()) throw notASerialPort(path);
+  return { rdev: found.rdev, ino: found.ino };
 }
 
 async function openBinding(settings: SerialSettings): Promise<PollingBinding> {
@@ -68,87 +76,13 @@ async function openBinding(settings: SerialSettings): Promise<PollingBinding> {
   const options = { path, baudRate, dataBits, parity, stopBits, lock: true, hupcl: false };
   const opening: Promise<Binding> = SerialPort.binding.open(options);
   try {
-    const port = await withDeadline(
-      opening,
-      openDeadlineMs,
-      `the driver did not answer in ${openDeadlineMs} ms`,
-    );
+    const port = await callDriver({ path, deadlineMs: openDeadlineMs }, opening);
     return port as unknown as PollingBinding;
   } catch (cause) {
     // An open that succeeds after all must not keep the lock.
-    opening.then((port) => port.close()).catch(() => {});
+    opening.then((port) => callDriver({ path, deadlineMs: closeDeadlineMs }, port.close())).catch(() => {});
     throw await openError({ path, cause, message: messageOf(cause), baudRate });
   }
-}
-
-async function withDeadline<T>(work: Promise<T>, deadlineMs: number, message: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(message));
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-interface OpenFault {
-  readonly path: string;
-  readonly cause: unknown;
-  readonly message: string;
-  readonly baudRate?: number;
-}
-
-async function openError(fault: OpenFault): Promise<AppError> {
-  const { path, cause, message } = fault;
-  const serial = (text: string, hint: string) => new AppError('serial', text, { hint, cause });
-  if (/ENOENT|No such file|ENXIO|ENODEV|No such device/i.test(message)) {
-    const found = await similarNames(path);
-    return serial(
-      `Serial port ${path} is not there`,
-      found.length > 0
-        ? `There is ${found.join(', ')}.`
-        : 'No serial port was found; is the adapter plugged in?',
-    );
-  }
-  if (/EACCES|EPERM|Permission denied/i.test(message)) {
-    return serial(
-      `No permission for serial port ${path}`,
-      'Add the user to the group of the device, usually dialout, and log in again.',
-    );
-  }
-  if (/lock|EBUSY|busy/i.test(message)) {
-    return serial(`Serial port ${path} is in use by another program`, `See who has it: fuser ${path}`);
-  }
-  if (/ENOTTY|Inappropriate ioctl|Not a typewriter|EISDIR|Is a directory/i.test(message)) {
-    return serial(`${path} is not a serial port`, 'Take a device such as /dev/ttyUSB0.');
-  }
-  if (/baud|EINVAL|Invalid argument|invalid/i.test(message)) {
-    const speed = fault.baudRate === undefined ? '' : ` at ${fault.baudRate} baud`;
-    return serial(
-      `Serial port ${path} refuses these settings${speed}: ${message}`,
-      'Check the speed and framing of board and adapter.',
-    );
-  }
-  return serial(`Serial port ${path} cannot be opened: ${message}`, 'See the kernel log.');
-}
-
-/** Names an installer may have meant: serial devices beside the path, and in the usual places. */
-async function similarNames(path: string): Promise<readonly string[]> {
-  const looks = /^(ttyUSB|ttyACM|ttyAMA|ttyS|fleet-|usb-|serial)/;
-  const stem = basename(path).replace(/\d+$/, '');
-  const found = new Set<string>();
-  for (const folder of [dirname(path), '/dev', '/dev/serial/by-id', '/dev/serial/by-path']) {
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names) {
-      const isAlike = stem.length > 2 && name.startsWith(stem);
-      if (isAlike || (looks.test(name) && !name.startsWith('ttyS'))) found.add(join(folder, name));
-    }
-  }
-  return [...found].sort().slice(0, 8);
 }
 
 function createLink(
@@ -165,7 +99,7 @@ function createLink(
   const shut = (): Promise<void> => {
     isOpen = false;
     clearInterval(watch);
-    closing ??= closeBinding(port, Promise.allSettled([reading, writing]));
+    closing ??= closeBinding(port, { path: at.path, reading, writing });
     return closing;
   };
   const fail = (reason: string): void => {
@@ -173,8 +107,12 @@ function createLink(
     void shut();
     handlers.onDown(reason);
   };
+  let isChecking = false;
   const check = async (): Promise<void> => {
+    if (isChecking) return;
+    isChecking = true;
     const node = await stat(at.path).catch(() => null);
+    isChecking = false;
     if (node === null) fail(`${at.path} has vanished`);
     else if (node.rdev !== at.node.rdev || node.ino !== at.node.ino) fail(`${at.path} is another device now`);
   };
@@ -194,14 +132,17 @@ function createLink(
   };
   const readUntilGone = async (): Promise<void> => {
     const buffer = Buffer.alloc(readBytes);
+    const pace = createPace();
     while (port.isOpen && port.fd !== null) {
       const chunk = readChunk(port.fd, buffer);
       reading = chunk;
       const got = await chunk;
       if (!isOpen) return;
       if (typeof got === 'string') return fail(got);
-      if (got !== null) handlers.onBytes(got);
-      else {
+      if (got !== null) {
+        handlers.onBytes(got);
+        await pace(got.length);
+      } else {
         const fault = await readable(port);
         if (fault !== null) return fail(fault);
       }
@@ -227,11 +168,38 @@ function createLink(
   };
 }
 
-/** Lets reads and writes that are in the thread pool end first: the descriptor's number may be someone else's next. */
-async function closeBinding(port: PollingBinding, busy: Promise<unknown>): Promise<void> {
-  await withDeadline(busy, settleMs, 'busy').catch(() => {});
-  // The descriptor is abandoned to a driver that does not let go in time.
-  await withDeadline(port.close(), closeDeadlineMs, 'close hangs').catch(() => {});
+/** Waits, after this many bytes, until no more than `floodBytes` were taken in any window. */
+function createPace(): (bytes: number) => Promise<void> {
+  let windowMs = 0;
+  let taken = 0;
+  return async (bytes) => {
+    const nowMs = performance.now();
+    if (nowMs - windowMs >= floodWindowMs) {
+      windowMs = nowMs;
+      taken = 0;
+    }
+    taken += bytes;
+    if (taken >= floodBytes) await sleep(windowMs + floodWindowMs - nowMs);
+  };
+}
+
+/**
+ * Lets reads and writes that are in the thread pool end first: the descriptor's number may be someone else's next. One call
+ * after the other, so that a driver that does not let go holds one thread; it is abandoned then.
+ */
+async function closeBinding(
+  port: PollingBinding,
+  busy: { readonly path: string; readonly reading: Promise<unknown>; readonly writing: Promise<void> },
+): Promise<void> {
+  const letGo = async (): Promise<void> => {
+    // Ends a write that waits for room: it must not go on in the room that flushing makes.
+    port.poller.stop();
+    await busy.reading;
+    await busy.writing;
+    await port.flush().catch(() => {});
+    await port.close();
+  };
+  await callDriver({ path: busy.path, deadlineMs: closeDeadlineMs }, letGo()).catch(() => {});
 }
 
 /** Bytes; null when there are none yet; a text when there never will be again. Never throws. */
@@ -251,7 +219,7 @@ function readable(port: PollingBinding): Promise<string | null> {
   return new Promise((resolve) => {
     if (!port.isOpen) return resolve('closed');
     port.poller.once('readable', (fault) => {
-      resolve(fault === null ? null : messageOf(fault));
+      resolve(fault === null ? null : `the device is gone: ${messageOf(fault)}`);
     });
     return undefined;
   });

@@ -5,16 +5,32 @@ import { backoffMs } from '../../src/core/backoff.ts';
 export interface PortOptions {
   /** No byte for this long while open: the link is stale and is opened anew (G5: three poll periods). */
   readonly silenceMs: number;
+  /** No good frame or sentence for this long, whatever comes: an adapter may have forgotten its speed in a brown-out. */
+  readonly uselessMs: number;
   readonly baseMs: number;
   readonly capMs: number;
 }
 
 export type PortState =
-  | { readonly kind: 'waiting'; readonly untilMs: number; readonly attempt: number; readonly why: string }
-  | { readonly kind: 'opening'; readonly attempt: number; readonly sinceMs: number }
+  | {
+      readonly kind: 'waiting';
+      readonly untilMs: number;
+      readonly attempt: number;
+      readonly why: string;
+      /** It was open last and brought nothing that made sense: opening it once more is no news. */
+      readonly isMute: boolean;
+    }
+  | {
+      readonly kind: 'opening';
+      readonly attempt: number;
+      readonly sinceMs: number;
+      readonly isMute: boolean;
+    }
   | {
       readonly kind: 'open';
       readonly lastByteMs: number;
+      /** Null: nothing that made sense since it was opened. */
+      readonly lastGoodMs: number | null;
       readonly openedMs: number;
       readonly attempt: number;
     };
@@ -22,7 +38,8 @@ export type PortState =
 export type PortInput =
   | { readonly kind: 'time' }
   | { readonly kind: 'opened' }
-  | { readonly kind: 'bytes' }
+  /** `isGood`: a whole and sound frame or sentence was among them. */
+  | { readonly kind: 'bytes'; readonly isGood: boolean }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'down'; readonly reason: string };
 
@@ -31,13 +48,13 @@ export type PortEffect =
   | { readonly kind: 'close' }
   | { readonly kind: 'lost'; readonly reason: string };
 
-/** Open for this long without a fault: the next loss starts its back-off anew. */
+/** Useful for this long: the next loss starts its back-off anew, and is news. */
 const stableMs = 10_000;
 /** An open that neither succeeds nor fails is given up; its late result is ignored by the caller. */
 const openTimeoutMs = 10_000;
 
 export function createPort(nowMs: number): PortState {
-  return { kind: 'waiting', untilMs: nowMs, attempt: 0, why: 'not opened yet' };
+  return { kind: 'waiting', untilMs: nowMs, attempt: 0, why: 'not opened yet', isMute: false };
 }
 
 interface PortStep {
@@ -57,19 +74,26 @@ export function stepPort(
       { baseMs: options.baseMs, capMs: options.capMs, floorMs: options.baseMs / 4 },
       { attempt, fraction: now.fraction },
     );
-    return { kind: 'waiting', untilMs: now.ms + delayMs, attempt: attempt + 1, why };
+    const isMute = state.kind === 'open' && state.lastGoodMs === null;
+    return { kind: 'waiting', untilMs: now.ms + delayMs, attempt: attempt + 1, why, isMute };
   };
   switch (state.kind) {
     case 'waiting':
       if (now.ms < state.untilMs) return { state, effects: [] };
       return {
-        state: { kind: 'opening', attempt: state.attempt, sinceMs: now.ms },
+        state: { kind: 'opening', attempt: state.attempt, sinceMs: now.ms, isMute: state.isMute },
         effects: [{ kind: 'open' }],
       };
     case 'opening':
       if (input.kind === 'opened') {
         return {
-          state: { kind: 'open', lastByteMs: now.ms, openedMs: now.ms, attempt: state.attempt },
+          state: {
+            kind: 'open',
+            lastByteMs: now.ms,
+            lastGoodMs: null,
+            openedMs: now.ms,
+            attempt: state.attempt,
+          },
           effects: [],
         };
       }
@@ -85,16 +109,49 @@ export function stepPort(
         effects: [{ kind: 'close' }, { kind: 'lost', reason: 'opening hangs' }],
       };
     case 'open': {
-      const attempt = now.ms - state.openedMs > stableMs ? 0 : state.attempt;
-      if (input.kind === 'bytes') return { state: { ...state, lastByteMs: now.ms }, effects: [] };
+      const { lastGoodMs, openedMs } = state;
+      const wasStable = lastGoodMs !== null && lastGoodMs - openedMs > stableMs;
+      const attempt = wasStable ? 0 : state.attempt;
+      if (input.kind === 'bytes') {
+        const heard = { ...state, lastByteMs: now.ms };
+        return { state: input.isGood ? { ...heard, lastGoodMs: now.ms } : heard, effects: [] };
+      }
       if (input.kind === 'down') {
         return { state: later(attempt, input.reason), effects: [{ kind: 'lost', reason: input.reason }] };
       }
-      if (now.ms - state.lastByteMs <= options.silenceMs) return { state, effects: [] };
-      const reason = `silent for ${Math.round(options.silenceMs / 1000)} s`;
+      const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+      if (now.ms <= uselessAfterMs(state, options)) return { state, effects: [] };
+      const isSilent = now.ms - state.lastByteMs > options.silenceMs;
+      const reason = isSilent
+        ? `silent for ${seconds(options.silenceMs)}`
+        : `nothing but garbage for ${seconds(options.uselessMs)}: is the speed right?`;
       return { state: later(attempt, reason), effects: [{ kind: 'close' }, { kind: 'lost', reason }] };
     }
   }
+}
+
+/** The last moment at which an open port counts as useful without another byte. */
+function uselessAfterMs(state: PortState & { kind: 'open' }, options: PortOptions): number {
+  const usefulMs = state.lastGoodMs ?? state.openedMs;
+  const silentMs = state.lastByteMs + options.silenceMs;
+  return state.lastByteMs > usefulMs ? Math.min(silentMs, usefulMs + options.uselessMs) : silentMs;
+}
+
+/** True while a loss of this port is news, and not one more of a row of tries that came to nothing. */
+export function isLossNews(state: PortState): boolean {
+  switch (state.kind) {
+    case 'waiting':
+      return false;
+    case 'opening':
+      return state.attempt === 0;
+    case 'open':
+      return state.attempt === 0 || state.lastGoodMs !== null;
+  }
+}
+
+/** True while the opening of this port is news. */
+export function isOpeningNews(state: PortState): boolean {
+  return state.kind === 'opening' && !state.isMute;
 }
 
 /** Monotonic time at which the machine wants to be stepped again. */
@@ -105,6 +162,6 @@ export function portWakeMs(state: PortState, options: PortOptions): number {
     case 'opening':
       return state.sinceMs + openTimeoutMs;
     case 'open':
-      return state.lastByteMs + options.silenceMs + 1;
+      return uselessAfterMs(state, options) + 1;
   }
 }

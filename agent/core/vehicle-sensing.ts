@@ -1,6 +1,7 @@
 // What the vehicle learns from its board and its GNSS receiver, turned into evidence and events. It never acts.
 import type { InputName } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { type BoardNewsInput, stepBoardNews } from './board-news.ts';
 import type { BoardOutput } from './board-types.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from './epochs.ts';
 import { noteFix, noteVoid } from './evidence.ts';
@@ -33,11 +34,11 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
         break;
       case 'boardUp':
         put(work, { isBoardFresh: true });
-        tellBoard(work, false, output.reason);
+        if (answersWhole(work)) tellBoard(work, 'answers', output.reason);
         break;
       case 'boardDown':
         put(work, { isBoardFresh: true, relaysReadMs: null, analogs: {} });
-        tellBoard(work, true, output.reason);
+        tellBoard(work, 'lost', output.reason);
         break;
       case 'problem':
         log(work, output.reason === null ? 'info' : 'error', 'board profile', {
@@ -57,13 +58,39 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
   }
 }
 
-/** One event per loss and one per return, however many units and ports say so. */
-export function tellBoard(work: Work, lost: boolean, reason: string): void {
-  if (work.state.isBoardLost === lost) return;
-  put(work, { isBoardLost: lost });
-  log(work, lost ? 'warn' : 'info', lost ? 'board lost' : 'board answers', { reason });
-  const status = lost ? statusCodes.BOARD_LOST : statusCodes.BOARD_RESTORED;
-  record(work, { statusCode: status.code, attributes: { reason } });
+/** All units of the board answer; one that was not asked yet does not. */
+function answersWhole({ state }: Work): boolean {
+  return Object.values(state.board.units).every(({ isUp }) => isUp === true);
+}
+
+/** Notes that the board, or a unit of it, was lost or is back; `board-news.ts` says what of it is told. */
+export function tellBoard(work: Work, kind: 'lost' | 'answers', reason: string): void {
+  const before = work.state.boardNews;
+  stepNews(work, { kind, atMs: work.now.monoMs, reason });
+  // The log hears of the first loss and the first return; a bus that flaps would fill it.
+  if (before.isLost === (kind === 'lost') || work.state.boardNews.losses > 1) return;
+  log(work, kind === 'lost' ? 'warn' : 'info', kind === 'lost' ? 'board lost' : 'board answers', { reason });
+}
+
+/** Tells the return of the board once it has lasted. */
+export function settleBoard(work: Work): void {
+  stepNews(work, { kind: 'time', atMs: work.now.monoMs });
+}
+
+function stepNews(work: Work, input: BoardNewsInput): void {
+  const { news, told } = stepBoardNews(work.state.boardNews, input);
+  put(work, { boardNews: news });
+  if (told === null) return;
+  const isLost = told.kind === 'lost';
+  put(work, { memory: { ...work.state.memory, isBoardLost: isLost } });
+  const status = isLost ? statusCodes.BOARD_LOST : statusCodes.BOARD_RESTORED;
+  const attributes = isLost
+    ? { reason: told.reason }
+    : {
+        losses: told.losses,
+        ...(told.lostForMs === null ? {} : { lostS: Math.round(told.lostForMs / 1000) }),
+      };
+  record(work, { statusCode: status.code, attributes }, told.atMs);
 }
 
 type Sample = Parameters<typeof stepInputs<InputName>>[1];
@@ -90,8 +117,8 @@ function tellInput(work: Work, change: InputChange<InputName>): void {
     watchVehicle(work, { kind: 'pulse', pulse: { contact: signal, atMs: sinceMs } });
 }
 
-/** Bytes of the GNSS receiver. */
-export function takeGnssBytes(work: Work, bytes: Uint8Array): void {
+/** Bytes of the GNSS receiver; true when a sentence with a sound checksum was completed. */
+export function takeGnssBytes(work: Work, bytes: Uint8Array): boolean {
   const atMs = work.now.monoMs;
   const decoded = decodeNmea(work.state.nmea, bytes);
   let epochs = noteBytes(work.state.epochs, atMs);
@@ -104,6 +131,7 @@ export function takeGnssBytes(work: Work, bytes: Uint8Array): void {
   put(work, { nmea: decoded.state, epochs });
   watchSky(work, decoded.sky);
   for (const report of reports) takeReport(work, report);
+  return decoded.sentences.length + decoded.sky.length + decoded.ignored > 0;
 }
 
 /** Ends an epoch by silence when it is due. */

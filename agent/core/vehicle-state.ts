@@ -12,6 +12,7 @@ import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
 import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
 import type { AlarmMemory } from './alarms/alarm-memory.ts';
 import type { AlarmsState } from './alarms/alarms.ts';
+import type { BoardNews } from './board-news.ts';
 import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
@@ -68,6 +69,8 @@ export interface VehicleMemory {
   /** What the mobile link carried this month. */
   readonly traffic: Traffic;
   readonly alarms?: AlarmMemory;
+  /** The loss of the board was told, and its return was not. */
+  readonly isBoardLost?: boolean;
 }
 
 export type PortName = 'board' | 'gnss';
@@ -101,7 +104,7 @@ export interface VehicleState {
   /** Last read-back of the relays, and whether the next one is the first since the board came up. */
   readonly relaysReadMs: number | null;
   readonly isBoardFresh: boolean;
-  readonly isBoardLost: boolean;
+  readonly boardNews: BoardNews;
   /** As the modem's side says; unknown counts as home. */
   readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
@@ -209,8 +212,9 @@ export const vehicleLimits = {
   tickMs: 500,
   port: {
     // Longer than the pause after which a range that the board refuses is asked again: a wrong profile is no lost port.
-    board: { silenceMs: 6500, baseMs: 500, capMs: 2500 },
-    gnss: { silenceMs: 5000, baseMs: 500, capMs: 2500 },
+    // A port that was plugged in again is found within a second; a try costs next to nothing.
+    board: { silenceMs: 6500, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
+    gnss: { silenceMs: 5000, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
   } satisfies Record<PortName, PortOptions>,
 } as const;
 

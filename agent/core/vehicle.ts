@@ -6,6 +6,7 @@ import type { Hello, Welcome } from '../../src/core/wire.ts';
 import { parseAlarmMemory } from './alarms/alarm-memory.ts';
 import { createAlarms } from './alarms/alarms.ts';
 import { createBoard } from './board.ts';
+import { createBoardNews } from './board-news.ts';
 import { createCommandsState } from './command-draft.ts';
 import { type CommandRecord } from './command-record.ts';
 import { noSlots, type SlotFiles } from './config-record.ts';
@@ -17,7 +18,15 @@ import { createInboxRecord, type InboxRecord } from './inbox.ts';
 import { createInputs, type InputRule } from './inputs.ts';
 import { createNmeaState } from './nmea.ts';
 import { createPlausibilityState } from './plausibility.ts';
-import { createPort, type PortInput, type PortOptions, portWakeMs, stepPort } from './port.ts';
+import {
+  createPort,
+  isLossNews,
+  isOpeningNews,
+  type PortInput,
+  type PortOptions,
+  portWakeMs,
+  stepPort,
+} from './port.ts';
 import { describeProtection, rulesOf } from './protection.ts';
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
@@ -44,7 +53,7 @@ import {
 } from './vehicle-control.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
-import { flushGnss, senseInputs, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
+import { flushGnss, senseInputs, settleBoard, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
 import { createService, takeServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
@@ -133,7 +142,7 @@ export function createVehicle(
     nextLocal: 1,
     relaysReadMs: null,
     isBoardFresh: true,
-    isBoardLost: false,
+    boardNews: createBoardNews(monoMs, memory.isBoardLost === true),
     isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),
@@ -167,19 +176,23 @@ function stepPortOf(work: Work, name: PortName, input: PortInput): void {
     if (effect.kind === 'close') work.effects.push({ kind: 'closePort', port: name });
     if (effect.kind !== 'lost') continue;
     // The first failure after a working link is news; the retries that follow are not.
-    const isNews = before.kind === 'open' || (before.kind !== 'waiting' && before.attempt === 0);
-    if (isNews) log(work, 'warn', 'port lost', { port: name, reason: effect.reason });
+    if (isLossNews(before)) log(work, 'warn', 'port lost', { port: name, reason: effect.reason });
     if (name !== 'board') continue;
     feedBoard(work, { kind: 'down', atMs: monoMs, reason: effect.reason });
-    tellBoard(work, true, effect.reason);
+    tellBoard(work, 'lost', effect.reason);
   }
+}
+
+/** Whether a whole and sound answer is there now. */
+function hearBoard(work: Work, bytes: Uint8Array): boolean {
+  feedBoard(work, { kind: 'bytes', bytes, atMs: work.now.monoMs });
+  return work.state.board.master.phase.kind === 'settling';
 }
 
 function takeBytes(work: Work, name: PortName, bytes: Uint8Array): void {
   if (work.state.ports[name].kind !== 'open') return;
-  stepPortOf(work, name, { kind: 'bytes' });
-  if (name === 'board') feedBoard(work, { kind: 'bytes', bytes, atMs: work.now.monoMs });
-  else takeGnssBytes(work, bytes);
+  const isGood = name === 'board' ? hearBoard(work, bytes) : takeGnssBytes(work, bytes);
+  stepPortOf(work, name, { kind: 'bytes', isGood });
 }
 
 /** The data budget's light changed. Said with the priority of an alarm, so that it still leaves at red. */
@@ -251,6 +264,7 @@ function passTime(work: Work): void {
     put(work, { tickMs: monoMs + vehicleLimits.tickMs, time: offerSystemTime(work.state.time, work.now) });
     lookAround(work);
     watchConfig(work);
+    settleBoard(work);
     watchVehicle(work, { kind: 'time' });
   }
 }
@@ -271,8 +285,8 @@ function react(work: Work, event: VehicleEvent): void {
       commitNow(work, [stamp(work, { statusCode: statusCodes.SHUTDOWN.code })], { record: true });
       break;
     case 'opened':
+      if (isOpeningNews(work.state.ports[event.port])) log(work, 'info', 'port open', { port: event.port });
       stepPortOf(work, event.port, { kind: 'opened' });
-      log(work, 'info', 'port open', { port: event.port });
       if (event.port === 'board') feedBoard(work, { kind: 'up', atMs: work.now.monoMs });
       break;
     case 'failed':

@@ -18,6 +18,7 @@ export interface Program {
   /** What came on stderr; empty in a good run. */
   readonly complaints: () => string;
   readonly exitCode: () => number | null;
+  readonly pid: number;
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process is gone. */
   ended(): Promise<number | null>;
@@ -44,6 +45,7 @@ export function startProgram(name: 'agent' | 'broker' | 'simulator', args: reado
     lines,
     complaints: () => complaints,
     exitCode: () => child.exitCode,
+    pid: child.pid ?? 0,
     signal: (signal) => void child.kill(signal),
     ended: () => ended,
   };

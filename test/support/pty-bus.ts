@@ -35,6 +35,8 @@ async function end(child: ChildProcess): Promise<void> {
 export interface PtyPair {
   readonly near: string;
   readonly far: string;
+  /** Stops and continues what connects the two: nothing is carried meanwhile. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   close(): Promise<void>;
 }
 
@@ -46,7 +48,7 @@ export async function ptyPair(folder: string, name: string): Promise<PtyPair> {
   const end2 = `pty,raw,echo=0,link=${far}`;
   const child = spawn('socat', [end1, end2], { stdio: 'ignore' });
   await until(() => existsSync(near) && existsSync(far), 'socat');
-  return { near, far, close: () => end(child) };
+  return { near, far, signal: (signal) => void child.kill(signal), close: () => end(child) };
 }
 
 export interface Slave {

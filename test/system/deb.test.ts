@@ -317,6 +317,31 @@ END
     expect(reach).toContain('Read-only file system');
   });
 
+  it('takes the numbers of its two devices anew when a port appears, again and again, without a restart', () => {
+    const pid = show('MainPID');
+    // What udev does on a replug (SYSTEMD_WANTS), also while the other port is not there.
+    const script = `set -e
+      for turn in 1 2 3; do systemctl start fleetward-agent-port@board.service fleetward-agent-port@gnss.service; done
+      mv /dev/fleet-gnss /dev/pulled
+      systemctl start fleetward-agent-port@board.service
+      mv /dev/pulled /dev/fleet-gnss
+      systemctl start fleetward-agent-port@gnss.service
+      systemctl show fleetward-agent -p DeviceAllow -p DevicePolicy -p NeedDaemonReload
+      cat /run/systemd/system.control/fleetward-agent.service.d/50-DeviceAllow.conf`;
+    const lines = inside().must(script).split('\n');
+    expect(lines.filter((line) => /^Device(Allow|Policy)=.|^NeedDaemonReload/.test(line)).sort()).toEqual([
+      // As the manager has it, and as it will be after the next start.
+      'DeviceAllow=/dev/fleet-board rw',
+      'DeviceAllow=/dev/fleet-board rw',
+      'DeviceAllow=/dev/fleet-gnss rw',
+      'DeviceAllow=/dev/fleet-gnss rw',
+      'DevicePolicy=closed',
+      'NeedDaemonReload=no',
+    ]);
+    expect(show('MainPID')).toBe(pid);
+    expect(inside().run('systemctl is-failed "fleetward-agent-port@*"').output).not.toContain('failed');
+  });
+
   /** Numbers of all events in the queue; the agent is stopped for it. */
   async function queued(): Promise<Set<number>> {
     inside().must('systemctl stop fleetward-agent');

@@ -3,6 +3,7 @@
 // share that is seen is printed.
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
+import { describePanicGap } from '../../agent/cli/panic-gap.ts';
 import { createBoard as createMachine, stepBoard } from '../../agent/core/board.ts';
 import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board-profile.ts';
 import type { BoardInput } from '../../agent/core/board-types.ts';
@@ -103,4 +104,18 @@ describe('a press of the panic button', () => {
       }
     });
   }
+
+  it('that could be missed is warned of, with what to do; where none could, nothing is', async () => {
+    for (const name of names) {
+      const slow = describePanicGap(await profileAt(name, 9600));
+      expect(slow.gapMs).toBeGreaterThan(50);
+      expect(slow.warnings).toEqual([expect.stringMatching(/50 ms could be missed at 9600 baud.*baudRate/)]);
+      const fast = describePanicGap(await profileAt(name, 38_400));
+      expect(fast.gapMs).toBeLessThanOrEqual(50);
+      expect(fast).toMatchObject({ warnings: [], lines: [expect.stringContaining('is always seen')] });
+    }
+    const verdict = applyOverrides(await readBoardProfile('waveshare-relay-d'), { inputs: { panic: false } });
+    if (verdict.kind !== 'ok') throw new Error('profile');
+    expect(describePanicGap(verdict.profile)).toEqual({ gapMs: null, lines: [], warnings: [] });
+  });
 });

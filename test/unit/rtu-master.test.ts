@@ -9,7 +9,7 @@ import type {
   RtuMasterState,
   RtuResult,
 } from '../../agent/core/rtu-types.ts';
-import { type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
+import { frame, type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
 import { type Fate, good, runUntil, type VirtualBus, virtualBus } from '../support/virtual-bus.ts';
 
 /** A master on a virtual bus; `results` in order of completion. */
@@ -244,6 +244,24 @@ describe('the RTU master', () => {
       expect(results.get(4)?.kind).toBe('unknown');
     });
   }
+
+  it('never takes an answer of one unit for another, nor one to a wrong function, however sound it is', () => {
+    const { bus, submit, run, now, results, state, feed } = rig([]);
+    const replies: Uint8Array[] = [
+      // Unit 2 answers what unit 1 was asked; unit 1 answers a read of input registers; a broadcast answers.
+      frame([2, 3, 2, 0x12, 0x34]),
+      frame([1, 4, 2, 0x12, 0x34]),
+      frame([0, 3, 2, 0x12, 0x34]),
+    ];
+    for (const [at, reply] of replies.entries()) {
+      submit(poll(at + 1));
+      expect(bus.sent).toHaveLength(at + 1);
+      feed({ kind: 'bytes', bytes: reply, atMs: now() });
+      run(now() + 3000);
+      expect(results.get(at + 1)).toMatchObject({ kind: 'invalid' });
+    }
+    expect(state().counters).toMatchObject({ wrongUnit: 2, wrongFunction: 1, answers: 0 });
+  });
 
   it('polls a dead unit ever more seldom while another lives, and never keeps a relay job from it', () => {
     const live = board(2);

@@ -1,0 +1,219 @@
+// The agent as a real process whose serial ports misbehave: paths that are no ports, an adapter that is plugged in under another
+// name, a receiver that babbles. Whatever one port does, the other and the broker must not notice.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSerialPort } from '../../agent/adapters/serial-port.ts';
+import type { InputName } from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import {
+  type Api,
+  type BrokerSetup,
+  openApi,
+  type Program,
+  provision,
+  runProgram,
+  startBroker,
+  startProgram,
+  writeAgentConfig,
+} from '../support/fleet-processes.ts';
+import { type GnssSource, openGnssSource } from '../support/gnss-source.ts';
+import { type PtyPair, ptyPair, serial, sleep, until } from '../support/pty-bus.ts';
+import { requires } from '../support/requires.ts';
+import { point, type SerialBoard, serialBoard } from '../support/serial-board.ts';
+
+const { missing } = requires({ commands: ['socat', 'mkfifo'], debian: ['socat', 'coreutils'] });
+
+interface Device {
+  readonly deviceLastValidGPSTimestamp?: number;
+  readonly sensors: Readonly<Record<string, { readonly state: string }>>;
+}
+
+describe.skipIf(missing !== null)(
+  `an agent and its serial ports${missing === null ? '' : ` [${missing}]`}`,
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetward-life-'));
+    const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+    const name = `${folder}/fleet-board`;
+    const gnssName = `${folder}/fleet-gnss`;
+    let broker: Program;
+    let agent: Program;
+    let api: Api;
+    let hardware: SerialBoard;
+    let gnssBus: PtyPair;
+    let gnss: GnssSource;
+    let pid = 0;
+    let checked = '';
+
+    const entries = async (): Promise<readonly { statusCode: string }[]> => {
+      const path = '/eventdata/devicemetadata/truck-1/0/0/authorization';
+      return (await api.get<{ metadata: readonly { statusCode: string }[] }>(path)).metadata;
+    };
+    const count = async (status: keyof typeof statusCodes): Promise<number> =>
+      (await entries()).filter(({ statusCode }) => Number(statusCode) === statusCodes[status].code).length;
+    /** Waits for one more event of this kind at the broker than there were. */
+    const more = async (status: keyof typeof statusCodes, before: number): Promise<void> => {
+      const endMs = performance.now() + 40_000;
+      while ((await count(status)) <= before) {
+        if (performance.now() > endMs) throw new Error(`no further ${status} at the broker`);
+        await sleep(100);
+      }
+    };
+    /** A contact that closes reaches the broker: board, agent, disk and MQTT all work. */
+    const press = async (input: InputName, status: keyof typeof statusCodes): Promise<void> => {
+      const before = await count(status);
+      hardware.board.setSignal(input, true);
+      await more(status, before);
+      hardware.board.setSignal(input, false);
+      await sleep(600);
+    };
+    const sees = async (input: InputName, state: string): Promise<void> => {
+      const endMs = performance.now() + 20_000;
+      const device = () => api.get<Device>('/device/getdevice/truck-1/authorization');
+      while ((await device()).sensors[input]?.state !== state) {
+        if (performance.now() > endMs) throw new Error(`${input} is not ${state}`);
+        await sleep(100);
+      }
+    };
+    const reasons = (port: string): string[] =>
+      agent.lines
+        .filter((line) => line.msg === 'port does not open' && line['port'] === port)
+        .map((line) => String(line['reason']));
+    const residentKb = (): number =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    const plugGnss = async (): Promise<void> => {
+      gnssBus = await ptyPair(folder, `gnss${performance.now().toFixed(0)}`);
+      gnss = await openGnssSource(gnssBus.far);
+      gnss.stand(43.65, -79.35);
+      point(gnssName, gnssBus.near);
+    };
+    const unplugGnss = async (): Promise<void> => {
+      await gnss.close();
+      await gnssBus.close();
+    };
+
+    beforeAll(async () => {
+      const { secret, publicKey } = provision(setup, 'truck-1');
+      broker = await startBroker(setup);
+      api = await openApi(setup);
+      hardware = serialBoard(folder, name);
+      await plugGnss();
+      const config = writeAgentConfig({
+        folder,
+        deviceID: 'truck-1',
+        secret,
+        publicKey,
+        mqttPort: setup.mqttPort,
+        profile: 'waveshare-relay-d',
+        boardPort: name,
+        gnssPort: gnssName,
+      });
+      checked = runProgram('agent', ['config', 'check', '--config', config]);
+      agent = startProgram('agent', ['start', '--config', config]);
+      pid = agent.pid;
+    });
+
+    afterAll(async () => {
+      agent.signal('SIGKILL');
+      broker.signal('SIGKILL');
+      await hardware.close();
+      await unplugGnss();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    it('is warned of a panic button that is read too seldom at 9600 baud', () => {
+      expect(checked).toContain('agent.toml: good');
+      expect(checked).toMatch(/WARNING: a panic press of 50 ms could be missed at 9600 baud/);
+    });
+
+    it('a board port that is no port is said in words, tried for ever, and disturbs nobody', async () => {
+      await until(
+        () => reasons('board').at(-1)?.includes('is not there') === true,
+        'the missing port',
+        30_000,
+      );
+      mkdirSync(`${folder}/directory`);
+      writeFileSync(`${folder}/file`, '');
+      execFileSync('mkfifo', [`${folder}/fifo`]);
+      for (const kind of ['directory', 'file', 'fifo']) {
+        point(name, join(folder, kind));
+        await until(() => reasons('board').at(-1) === `${name} is not a serial port`, kind);
+        rmSync(name);
+        await until(() => reasons('board').at(-1)?.includes('is not there') === true, 'nothing');
+      }
+      const taken = await ptyPair(folder, 'taken');
+      const holder = await openSerialPort(serial(taken.near), { onBytes() {}, onDown() {} });
+      point(name, taken.near);
+      await until(() => reasons('board').at(-1)?.includes('in use by another program') === true, 'the lock');
+      await holder.close();
+      await taken.close();
+      // Meanwhile positions and the loss itself arrive.
+      await more('BOARD_LOST', 0);
+      await more('LOCATION', 0);
+      expect(agent.exitCode()).toBe(null);
+    });
+
+    it('is polled as soon as it is there, and under another name as soon as it is there again', async () => {
+      await hardware.plug();
+      await until(() => hardware.board.counts().requests > 0, 'the first request');
+      await press('panic', 'PANIC_ON');
+      await more('BOARD_RESTORED', 0);
+      const lost = await count('BOARD_LOST');
+      await hardware.unplug();
+      await more('BOARD_LOST', lost);
+      const fixes = await count('LOCATION');
+      await more('LOCATION', fixes);
+      const { requests } = hardware.board.counts();
+      await hardware.plug();
+      const plugMs = performance.now();
+      await until(() => hardware.board.counts().requests > requests, 'polling after the replug');
+      process.stdout.write(`polled ${Math.round(performance.now() - plugMs)} ms after the node was there\n`);
+      await press('panic', 'PANIC_ON');
+      expect(hardware.board.relayLog().changes).toEqual([]);
+    });
+
+    it('a receiver that babbles without end delays no panic, fills no memory, and is heard when it is well again', async () => {
+      const beforeKb = residentKb();
+      const flood = spawn('sh', ['-c', 'exec tr -d "\\n" </dev/urandom >"$1"', 'sh', gnssBus.far], {
+        stdio: 'ignore',
+      });
+      const floodEnd = new Promise((resolve) => flood.once('exit', resolve));
+      try {
+        for (let round = 0; round < 3; round += 1) await press('panic', 'PANIC_ON');
+        expect(flood.exitCode).toBe(null);
+        expect(residentKb() - beforeKb).toBeLessThan(64 * 1024);
+      } finally {
+        flood.kill('SIGKILL');
+        await floodEnd;
+      }
+      const before = await count('LOCATION');
+      await more('LOCATION', before);
+    });
+
+    it('goes on with the board when the receiver is gone, and finds it under another name', async () => {
+      await unplugGnss();
+      await until(
+        () => agent.lines.some((line) => line.msg === 'port lost' && line['port'] === 'gnss'),
+        'the loss of the receiver',
+      );
+      await press('panic', 'PANIC_ON');
+      await sees('panic', '0');
+      const opened = agent.lines.filter((line) => line.msg === 'port open').length;
+      await plugGnss();
+      await until(
+        () => agent.lines.filter((line) => line.msg === 'port open').length > opened,
+        'the receiver',
+      );
+      const before = await count('LOCATION');
+      await more('LOCATION', before);
+    });
+
+    it('stops in good order', async () => {
+      agent.signal('SIGTERM');
+      expect(await agent.ended()).toBe(0);
+      expect(agent.complaints()).toBe('');
+    });
+  },
+);

@@ -1,0 +1,228 @@
+// The serial adapter on real pseudo-terminals: what it does when a line floods, sticks, hangs up or becomes another device, when
+// the path is no port at all, and when the driver does not let go. Everything is counted; nothing is timed.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSerialPort } from '../../agent/adapters/serial-port.ts';
+import type { ByteLink } from '../../src/ports.ts';
+import { ptyPair, serial, sleep, until } from '../support/pty-bus.ts';
+import { requires } from '../support/requires.ts';
+
+const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
+const cCompiler = 'cc';
+const compiler = requires({ commands: [cCompiler], debian: ['gcc', 'libc6-dev'] });
+const titled = (title: string, why: string | null): string => (why === null ? title : `${title} [${why}]`);
+
+let folder: string;
+const cleanups: (() => unknown)[] = [];
+const owned = <T extends { close(): unknown }>(thing: T): T => {
+  cleanups.unshift(() => thing.close());
+  return thing;
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetward-serial-'));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens `path` and keeps what it says. */
+async function listen(path: string) {
+  const heard = { bytes: 0, pieces: 0, reasons: [] as string[] };
+  const link: ByteLink = owned(
+    await openSerialPort(serial(path), {
+      onBytes(bytes) {
+        heard.bytes += bytes.length;
+        heard.pieces += 1;
+      },
+      onDown: (reason) => void heard.reasons.push(reason),
+    }),
+  );
+  return { heard, link };
+}
+
+const silent = { onBytes() {}, onDown() {} };
+
+/** A program of somebody else at the far end; ended by its own handle. */
+function play(script: string, ...args: readonly string[]) {
+  const child = spawn('sh', ['-c', script, 'sh', ...args], { stdio: 'ignore', detached: true });
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-(child.pid ?? 0), name);
+    } catch {
+      // It has ended already.
+    }
+  };
+  return owned({ signal, close: () => signal('SIGKILL') });
+}
+
+describe('a path that is no serial port', () => {
+  it('is refused in words, is never opened, and is a port as soon as it is one', async () => {
+    mkdirSync(`${folder}/directory`);
+    writeFileSync(`${folder}/file`, 'kept');
+    execFileSync('mkfifo', [`${folder}/fifo`]);
+    const server = createServer().listen(`${folder}/socket`);
+    owned({ close: () => server.close() });
+    symlinkSync(`${folder}/loop`, `${folder}/loop`);
+    symlinkSync(`${folder}/nothing`, `${folder}/dangling`);
+    for (const name of ['directory', 'file', 'fifo', 'socket'])
+      await expect(openSerialPort(serial(join(folder, name)), silent)).rejects.toMatchObject({
+        code: 'serial',
+        message: `${join(folder, name)} is not a serial port`,
+      });
+    for (const name of ['loop', 'dangling', 'nothing'])
+      await expect(openSerialPort(serial(join(folder, name)), silent)).rejects.toMatchObject({
+        message: `Serial port ${join(folder, name)} is not there`,
+      });
+    await expect(openSerialPort(serial(`${folder}/file/x`), silent)).rejects.toMatchObject({
+      message: `${folder}/file/x is not a serial port`,
+    });
+  });
+
+  const asNobody = process.getuid?.() === 0 ? null : 'skipped, only root can become another user';
+  it.skipIf(missing !== null || asNobody !== null)(
+    titled('that may not be opened says who may', missing ?? asNobody),
+    async () => {
+      const pair = owned(await ptyPair(folder, 'bus'));
+      chmodSync(folder, 0o711);
+      const path = execFileSync('readlink', ['-f', pair.near], { encoding: 'utf8' }).trim();
+      chmodSync(path, 0o600);
+      const child = new URL('../support/serial-child.mjs', import.meta.url).pathname;
+      const { stdout, stderr } = spawnSync(process.execPath, [child, pair.near, '1'], {
+        uid: 65_534,
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
+      expect(`${stdout}${stderr}`).toContain(`No permission for serial port ${pair.near}`);
+    },
+  );
+});
+
+describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
+  it('that is flooded hands on no more than its share, and the rest of the process gets its turn', async () => {
+    const pair = owned(await ptyPair(folder, 'bus'));
+    const { heard, link } = await listen(pair.near);
+    const flood = play('exec cat /dev/zero > "$1"', pair.far);
+    const startMs = performance.now();
+    let turns = 0;
+    while (turns < 150) {
+      await sleep(10);
+      turns += 1;
+    }
+    flood.close();
+    const windows = Math.ceil((performance.now() - startMs) / 100) + 1;
+    expect(heard.bytes).toBeGreaterThan(64 * 1024);
+    // 32 KiB in a window of 100 ms, and the one read that fills it.
+    expect(heard.bytes).toBeLessThanOrEqual(windows * (32 + 4) * 1024);
+    expect(heard.reasons).toEqual([]);
+    await link.close();
+  });
+
+  it('that takes no bytes is given up, and nothing of it reaches the board when it wakes up', async () => {
+    const pair = owned(await ptyPair(folder, 'bus'));
+    const { heard, link } = await listen(pair.near);
+    const far = await listen(pair.far);
+    const request = new Uint8Array(1000).fill(0x55);
+    expect(link.write(request)).toBe(true);
+    await until(() => far.heard.bytes === 1000, 'the line to work');
+    // Whoever connects the two ends stands still: what is written stays in the kernel, then in the adapter.
+    pair.signal('SIGSTOP');
+    let taken = 0;
+    while (link.write(request)) {
+      taken += 1;
+      await sleep(1);
+      expect(taken).toBeLessThan(200);
+    }
+    expect(heard.reasons[0]).toContain('takes no bytes');
+    expect(link.write(request)).toBe(false);
+    await link.close();
+    pair.signal('SIGCONT');
+    await sleep(500);
+    // What stands in the far terminal (4 KiB) has left the line; 17 KB more would follow without the flush.
+    const sent = far.heard.bytes;
+    expect(sent).toBeLessThanOrEqual(1000 + 4096);
+    // The port can be had again at once.
+    const again = await listen(pair.near);
+    expect(again.link.write(Uint8Array.of(1))).toBe(true);
+    await until(() => far.heard.bytes === sent + 1, 'the next link');
+  });
+
+  it('whose far end hangs up ends once and reads no more', async () => {
+    const pair = owned(await ptyPair(folder, 'bus'));
+    const { heard } = await listen(pair.near);
+    await pair.close();
+    await until(() => heard.reasons.length > 0, 'the end of the link');
+    const before = process.resourceUsage();
+    await sleep(1000);
+    const { fsRead, voluntaryContextSwitches } = process.resourceUsage();
+    expect(heard).toMatchObject({ bytes: 0, pieces: 0, reasons: [expect.stringMatching(/hung up|gone/)] });
+    // 200,000 rounds in 0.1 s is what the binding's own reader does here.
+    expect(voluntaryContextSwitches - before.voluntaryContextSwitches).toBeLessThan(20_000);
+    expect(fsRead - before.fsRead).toBeLessThan(1000);
+  });
+
+  it('whose name stands for another device now is given up, although the old one still lives', async () => {
+    const one = owned(await ptyPair(folder, 'one'));
+    const other = owned(await ptyPair(folder, 'other'));
+    const name = `${folder}/fleet-board`;
+    symlinkSync(one.near, name);
+    const { heard } = await listen(name);
+    rmSync(name);
+    symlinkSync(other.near, name);
+    await until(() => heard.reasons.length > 0, 'the other device to be noticed');
+    expect(heard.reasons).toEqual([`${name} is another device now`]);
+    const again = await listen(name);
+    const far = owned(await openSerialPort(serial(other.far), silent));
+    far.write(Uint8Array.of(1, 2, 3));
+    await until(() => again.heard.bytes === 3, 'the bytes of the other device');
+  });
+});
+
+interface Round {
+  readonly outcome: string;
+  readonly others: string;
+  readonly hanging: number;
+  readonly stuck: boolean;
+}
+
+describe.skipIf(missing !== null || compiler.missing !== null)(
+  titled('a driver that does not let go', missing ?? compiler.missing),
+  () => {
+    it('takes two threads and no more, whatever is tried; once it lets go, the port opens', async () => {
+      const pair = owned(await ptyPair(folder, 'bus'));
+      const flag = `${folder}/hang`;
+      const library = `${folder}/hanging-close.so`;
+      const source = new URL('../support/hanging-close.c', import.meta.url).pathname;
+      execFileSync(cCompiler, ['-shared', '-fPIC', '-o', library, source, '-ldl']);
+      writeFileSync(flag, '');
+      const script = new URL('../support/serial-child.mjs', import.meta.url).pathname;
+      const child = spawn(process.execPath, [script, pair.near, '200'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        // The pool as Node starts it: the worst case.
+        env: { ...process.env, LD_PRELOAD: library, HANG_FLAG: flag, UV_THREADPOOL_SIZE: '4' },
+      });
+      owned({ close: () => child.kill('SIGKILL') });
+      const rounds: Round[] = [];
+      createInterface({ input: child.stdout }).on(
+        'line',
+        (text) => void rounds.push(JSON.parse(text) as Round),
+      );
+      await until(() => rounds.length >= 12, 'a dozen tries', 120_000);
+      expect(rounds.map(({ others }) => others)).toEqual(rounds.map(() => 'work'));
+      expect(Math.max(...rounds.map(({ hanging }) => hanging))).toBe(2);
+      expect(rounds[8]).toMatchObject({
+        outcome: `Serial port ${pair.near}: 2 earlier calls hang in the driver`,
+        stuck: true,
+      });
+      rmSync(flag);
+      await until(() => rounds.at(-1)?.outcome === 'opened', 'the port to open', 60_000);
+      expect(rounds.at(-1)).toMatchObject({ hanging: 0, stuck: false });
+    });
+  },
+);
