@@ -73,12 +73,12 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
-  const { record, memory, inbox, zones, isIntact } = await readVehicleRecord(outbox);
+  const { record, memory, inbox, requests, zones, isIntact } = await readVehicleRecord(outbox);
   const slots = await ports.configSlots.read();
   const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const kept = { record, memory, inbox, zones, slots };
+  const kept = { record, memory, inbox, requests, zones, slots };
   const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;

@@ -8,7 +8,7 @@ import { pause } from '../src/settle.ts';
 import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 import { putState, trustState } from './outbox-schema.ts';
-import { inboxKey, memoryKey, recordKey, zonesKey } from './vehicle-record.ts';
+import { inboxKey, memoryKey, recordKey, requestsKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -83,10 +83,11 @@ function createPause(clock: Clock) {
 }
 
 /** The records that changed with this commit. */
-function recordsOf({ record, inbox }: Commit): readonly Statement[] {
+function recordsOf({ record, inbox, requests }: Commit): readonly Statement[] {
   return [
     ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
     ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
+    ...(requests === undefined ? [] : [putState(requestsKey, JSON.stringify(requests))]),
   ];
 }
 

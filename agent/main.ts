@@ -26,6 +26,7 @@ import { serviceCodesOfSecret } from '../src/service-codes.ts';
 import { readVersion } from '../src/version.ts';
 import { createEnrolmentFiles, findUser, type Owner } from './adapters/enrolment-files.ts';
 import { askBroker, parseBrokerAddress } from './adapters/enrolment-http.ts';
+import { createHostFacts } from './adapters/host-facts.ts';
 import { readNetworkFile } from './adapters/network-file.ts';
 import { driverStuckMs } from './adapters/serial-driver.ts';
 import { openSerialPort } from './adapters/serial-port.ts';
@@ -44,6 +45,7 @@ import {
 } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
 import { enrol } from './enrolment.ts';
+import { createLogRing } from './log-ring.ts';
 import { openOutbox } from './outbox.ts';
 
 const standardConfig = '/etc/fleetward-agent/agent.toml';
@@ -116,7 +118,8 @@ function print(flags: Flags, output: { readonly json: unknown; readonly text: st
 
 async function start(flags: Flags): Promise<void> {
   const { value: file } = load(flags);
-  const log = createLog(file.log.level);
+  const recent = createLogRing();
+  const log = createLog(file.log.level, 'stdout', recent.add);
   const config = await toAgentConfig(file, { ...readSecrets(file), agentVersion: readVersion() });
   const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
@@ -132,6 +135,8 @@ async function start(flags: Flags): Promise<void> {
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
     configSlots: createConfigFiles(dirname(file.storage.path)),
+    host: createHostFacts(dirname(file.storage.path)),
+    recentLog: recent.text,
     serviceCodes: serviceCodesOfSecret(config.broker.secret, config),
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({

@@ -7,6 +7,7 @@ import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';
 import type { createSession } from './session.ts';
+import { readUnit } from './unit-reading.ts';
 
 type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
 
@@ -53,6 +54,16 @@ export function createPerformer({ ports, outbox, serial, session, commits, dispa
         return void writeSlot(ports.configSlots, effect, dispatch);
       case 'delivery':
         return session.perform(effect.effect);
+      case 'readUnit':
+        return void readUnit({ ports, outbox, commits }).then((reading) =>
+          dispatch({ kind: 'unit', requestID: effect.requestID, reading }),
+        );
+      case 'readLog':
+        return dispatch({
+          kind: 'excerpt',
+          requestID: effect.requestID,
+          text: ports.recentLog?.() ?? null,
+        });
       case 'origin':
         return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
           log.warn('clock origin not stored', { reason: messageOf(thrown) });

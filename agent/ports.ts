@@ -1,8 +1,15 @@
 // What the agent needs of the world. `main.ts` joins the real things, tests and the simulator theirs.
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
 import type { ConfigStore } from './config-store.ts';
+import type { HostReading } from './core/diagnostic.ts';
 import type { ServiceCodes } from './core/service-code.ts';
 import type { Outbox } from './outbox.ts';
+
+/** What the operating system tells of the machine and of this process. */
+export interface HostFacts {
+  /** Must not throw for a fact that is not there: that one is null. */
+  read(): Promise<HostReading>;
+}
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -19,6 +26,10 @@ export interface AgentPorts {
   driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */
   readonly serviceCodes?: ServiceCodes;
+  /** Absent: nobody tells of the machine. */
+  readonly host?: HostFacts;
+  /** The newest lines of this agent's log, as they were logged; absent: none are kept. */
+  recentLog?(): string;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
   /** The two slots of the configuration that the broker sends. */

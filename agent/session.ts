@@ -1,6 +1,8 @@
 // The agent's MQTT session as the loop sees it: connects, greets, sends and forgets on the word of `core/delivery.ts`, and
 // hands on what comes only after its signature was checked. It must never delete an event by itself, nor acknowledge a
 // command before the loop says that it is on disk.
+
+import { decodeRequest } from '../src/core/device-request.ts';
 import { messageOf } from '../src/core/errors.ts';
 import { encodeProtobuf } from '../src/core/event-protobuf.ts';
 import { hexId } from '../src/core/ids.ts';
@@ -94,7 +96,10 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
     const note = verifier.verify(token, signedTypes.message);
     const message = note === null ? null : decodeMessage(note);
     if (message !== null) dispatch({ kind: 'message', body: message });
-    return firmware !== null || message !== null;
+    const asked = verifier.verify(token, signedTypes.request);
+    const request = asked === null ? null : decodeRequest(asked);
+    if (request !== null) dispatch({ kind: 'request', body: request });
+    return firmware !== null || message !== null || request !== null;
   };
 
   const takeCommand = (payload: Uint8Array, acknowledge: () => void): void => {

@@ -1,4 +1,4 @@
-// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, zones.
+// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, requests, zones.
 // Read once at the start; written only together with the events that tell of it.
 import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
 import { noTraffic, trafficOf } from './core/data-budget.ts';
@@ -11,6 +11,7 @@ export const recordKey = 'commands';
 export const memoryKey = 'memory';
 export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
+export const requestsKey = 'requests';
 
 /** Of a vehicle that was never switched on before. */
 export const emptyMemory: VehicleMemory = {
@@ -47,6 +48,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly record: CommandRecord;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
+  readonly requests: object;
   readonly zones: object;
   readonly isIntact: boolean;
 }> {
@@ -56,8 +58,9 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
   const isWhole = isIntact && !record.lost;
-  // Read with care by the vehicle itself: of zones that are lost the arrivals are told once more.
+  // Read with care by the vehicle itself: of requests that are lost one may be answered twice, and of zones that are lost the arrivals are told once more.
   const zones = parse<object>(values.get(zonesKey), {}).value;
+  const requests = parse<object>(values.get(requestsKey), {}).value;
   return {
     record: isWhole ? record.value : withoutOrders(record.value),
     memory: {
@@ -66,6 +69,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
       fuel: parseFuelMemory(memory.value.fuel),
     },
     inbox,
+    requests,
     zones,
     isIntact: isWhole,
   };

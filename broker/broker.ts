@@ -9,6 +9,7 @@ import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands.ts';
 import { type ConfigRollout, createConfigRollout } from './config-rollout.ts';
 import { encodeZones } from './config-zones.ts';
+import { createRequestDesk, type RequestDesk } from './device-requests.ts';
 import { isSecret } from './device-secret.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
@@ -50,6 +51,7 @@ export interface BrokerServices {
   readonly signer: Signer;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
+  readonly requests: RequestDesk;
   isOnline(accountID: string, deviceID: string): boolean;
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: DeviceAddress, reason: string): void;
@@ -81,6 +83,7 @@ interface Parts {
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
+  readonly requests: RequestDesk;
   /** Hash that each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly hashes: WeakMap<DeviceRef, string>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -118,6 +121,7 @@ async function takeHello(parts: Parts, device: DeviceRef, payload: Uint8Array): 
   const hello = decodeHello(payload);
   if (hello !== null) {
     await parts.ledger.onHello(device, hello);
+    await parts.requests.onHello(device, hello);
     return parts.rollout.onHello(device, hello);
   }
   const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
@@ -128,6 +132,7 @@ async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array
   const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
   if (text === 'offline') {
     parts.rollout.onOffline(device);
+    parts.requests.onOffline(device);
     return parts.ledger.onOffline(device);
   }
   if (text === 'online') {
@@ -155,6 +160,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
     onUplink: (device, message) => takeUplink(parts, device, message),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
+      parts.requests.onOffline(device);
       parts.ledger.onOffline(device).catch((thrown: unknown) => {
         log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
       });
@@ -165,7 +171,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
 
 function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
-  const { commits, ingest, ledger } = parts;
+  const { commits, ingest, ledger, requests } = parts;
   return {
     db: parts.options.db,
     clock,
@@ -174,6 +180,7 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
     signer,
     ingest,
     ledger,
+    requests,
     isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
     kick: (device, reason) => mqtt.kick(device, reason),
     metrics: () => ({ connections: mqtt.connectionCount(), lagMs: commits.lagMs(), ...ingest.counts() }),
@@ -197,14 +204,9 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   };
   const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
     (await parts.mqtt?.publish(device, message)) ?? false;
-  const ledger = createCommandLedger({
-    db: grouped,
-    clock,
-    entropy,
-    signer,
-    log,
-    publish,
-  });
+  const sending = { db: grouped, clock, entropy, signer, log, publish };
+  const ledger = createCommandLedger(sending);
+  const requests = createRequestDesk(sending);
   const rollout = createConfigRollout({
     db: grouped,
     clock,
@@ -231,6 +233,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     ingest,
     ledger,
     rollout,
+    requests,
     hashes: new WeakMap(),
     listeners: new Set(),
     mqtt: null,
@@ -239,6 +242,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     await ingest.close();
     await rollout.close();
     await ledger.close();
+    await requests.close();
     await commits.close();
   };
   const mqtt = await openMqtt(parts).catch(async (thrown: unknown) => {

@@ -19,6 +19,7 @@ import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts'
 import type { RelayChange } from './contacts.ts';
 import { createDriver, type Driver, type DriverMoment } from './driver.ts';
 import { createGnss, type Gnss } from './gnss.ts';
+import { createSimulatedHost } from './host-facts.ts';
 import { createPipe, type Pipe } from './pipe.ts';
 import type { SeededEntropy } from './random.ts';
 import type { Route } from './routes.ts';
@@ -192,6 +193,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     verifier: options.verifier,
     supervisor: noSupervisor,
     configSlots: createMemorySlots(),
+    host: createSimulatedHost(clock),
     serviceCodes: serviceCodesOfSecret(options.config.broker.secret, options.config),
     openOutbox: (boot, bootMonoMs) => options.openOutbox(clock, boot, bootMonoMs),
   }).catch((error: unknown) => {

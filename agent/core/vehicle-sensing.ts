@@ -13,6 +13,7 @@ import { isBelievable, type ReportingProfile, stepReporting } from './reporting.
 import { changeStatusCode } from './sensor-events.ts';
 import { offerGnssTime } from './timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
+import { noteCount } from './vehicle-diagnosis.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
@@ -130,6 +131,11 @@ export function takeGnssBytes(work: Work, bytes: Uint8Array): boolean {
   }
   put(work, { nmea: decoded.state, epochs });
   watchSky(work, decoded.sky);
+  noteCount(
+    work,
+    'nmeaRejected',
+    Object.values(decoded.rejected).reduce((sum, lines) => sum + lines, 0),
+  );
   for (const report of reports) takeReport(work, report);
   return decoded.sentences.length + decoded.sky.length + decoded.ignored > 0;
 }

@@ -22,6 +22,7 @@ import type { ConfigState } from './config-types.ts';
 import type { Traffic } from './data-budget.ts';
 import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
+import { place } from './event-place.ts';
 import { type Evidence, paceAt, type Sensed, type SpeedState, speedAt, wasSuspectAt } from './evidence.ts';
 import { type FuelMemory, fuelMemoryOf } from './fuel-memory.ts';
 import type { FuelState } from './fuel-types.ts';
@@ -33,9 +34,11 @@ import type { PortOptions, PortState } from './port.ts';
 import type { Protection } from './protection.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
+import type { RequestRecord, RequestsState } from './requests.ts';
 import type { ServiceCodes } from './service-code.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
 import type { ReceivedConfig } from './vehicle-config.ts';
+import type { DiagnosisEffect, DiagnosisEvent, DiagnosisState } from './vehicle-diagnosis.ts';
 import type { ServiceState } from './vehicle-service.ts';
 import { type WarningState, warningEvidence } from './warning.ts';
 import type { ZoneRecord } from './zones/zone-record.ts';
@@ -109,6 +112,8 @@ export interface VehicleState {
   readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
+  readonly requests: RequestsState;
+  readonly diagnosis: DiagnosisState;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];
@@ -151,6 +156,7 @@ export type VehicleEvent =
   /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
   | { readonly kind: 'firmware'; readonly body: FirmwareBody }
   | { readonly kind: 'message'; readonly body: MessageBody }
+  | DiagnosisEvent
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
@@ -164,6 +170,7 @@ export interface Commit {
   readonly memory: VehicleMemory;
   /** Only when it changed. */
   readonly inbox?: InboxRecord;
+  readonly requests?: RequestRecord;
   /** With every commit of a vehicle; written down only when it is another than the last. */
   readonly zones?: ZoneRecord;
   readonly token: string | null;
@@ -177,6 +184,7 @@ export type VehicleEffect =
   | { readonly kind: 'acknowledge'; readonly receipt: number }
   | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
   | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
+  | DiagnosisEffect
   | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
   | {
       readonly kind: 'log';
@@ -318,21 +326,6 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
   return fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs ? null : fix;
 }
 
-function place(fix: Fix | null): Partial<FleetEvent> {
-  if (fix === null) return {};
-  return {
-    latitude: fix.latitude,
-    longitude: fix.longitude,
-    ...(fix.altitudeM === null || fix.altitudeM < -1000 || fix.altitudeM > 20_000
-      ? {}
-      : { altitude: Math.round(fix.altitudeM) }),
-    ...(fix.speedKmh === null ? {} : { speed: Math.round(fix.speedKmh * 10) / 10 }),
-    ...(fix.headingDeg === null ? {} : { heading: Math.round(fix.headingDeg) % 360 }),
-    ...(fix.hdop === null ? {} : { hdop: Math.round(fix.hdop * 10) / 10 }),
-    ...(fix.satellites === null ? {} : { satellites: fix.satellites }),
-  };
-}
-
 /** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
 export function stamp(
   work: Work,
@@ -363,7 +356,12 @@ export function stamp(
 export function commitNow(
   work: Work,
   events: readonly StampedEvent[],
-  with_: { readonly token?: string; readonly record?: boolean; readonly inbox?: boolean } = {},
+  with_: {
+    readonly token?: string;
+    readonly record?: boolean;
+    readonly inbox?: boolean;
+    readonly requests?: boolean;
+  } = {},
 ): void {
   const { state } = work;
   const memory: VehicleMemory = {
@@ -378,6 +376,7 @@ export function commitNow(
     record: with_.record === true ? state.commands.record : null,
     memory,
     ...(with_.inbox === true ? { inbox: state.inbox } : {}),
+    ...(with_.requests === true ? { requests: state.requests.record } : {}),
     zones: state.zones.record,
     token: with_.token ?? null,
     receipts: work.receipts.splice(0),

@@ -30,6 +30,7 @@ import {
 import { describeProtection, rulesOf } from './protection.ts';
 import { createRelaysState } from './relays.ts';
 import { createReporting } from './reporting.ts';
+import { createRequests, parseRequestRecord } from './requests.ts';
 import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
 import { watchVehicle } from './vehicle-alarms.ts';
 import {
@@ -51,6 +52,7 @@ import {
   requestLocal,
   takeCommand,
 } from './vehicle-control.ts';
+import { createDiagnosis, noteCount, noteLoss, takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { flushGnss, senseInputs, settleBoard, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
@@ -105,6 +107,8 @@ export function createVehicle(
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
     readonly inbox?: InboxRecord;
+    /** What was kept of answered requests. */
+    readonly requests?: unknown;
     /** What was kept of the geozones; the zones themselves come by `applyZones`. */
     readonly zones?: unknown;
     readonly slots?: SlotFiles;
@@ -146,6 +150,8 @@ export function createVehicle(
     isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),
+    requests: createRequests(parseRequestRecord(given.requests)),
+    diagnosis: createDiagnosis(monoMs),
     delivery: createDelivery(monoMs, {
       firstDelayMs: given.connectDelayMs,
       traffic: memory.traffic,
@@ -176,7 +182,10 @@ function stepPortOf(work: Work, name: PortName, input: PortInput): void {
     if (effect.kind === 'close') work.effects.push({ kind: 'closePort', port: name });
     if (effect.kind !== 'lost') continue;
     // The first failure after a working link is news; the retries that follow are not.
-    if (isLossNews(before)) log(work, 'warn', 'port lost', { port: name, reason: effect.reason });
+    if (isLossNews(before)) {
+      log(work, 'warn', 'port lost', { port: name, reason: effect.reason });
+      noteLoss(work, name);
+    }
     if (name !== 'board') continue;
     feedBoard(work, { kind: 'down', atMs: monoMs, reason: effect.reason });
     tellBoard(work, 'lost', effect.reason);
@@ -220,6 +229,7 @@ function deliver(work: Work, input: DeliveryInput): void {
   if (state.light !== before) tellBudget(work);
   for (const effect of effects) work.effects.push({ kind: 'delivery', effect });
   if (input.kind === 'up') log(work, 'info', 'connected');
+  if (input.kind === 'up') noteCount(work, 'connects');
   if (input.kind !== 'down') return;
   const isRefused = /password|authori/i.test(input.reason);
   const hint = isRefused ? 'Check device.account, device.id and the secret in broker.secretFile.' : undefined;
@@ -265,6 +275,7 @@ function passTime(work: Work): void {
     lookAround(work);
     watchConfig(work);
     settleBoard(work);
+    watchDiagnosis(work);
     watchVehicle(work, { kind: 'time' });
   }
 }
@@ -321,6 +332,11 @@ function react(work: Work, event: VehicleEvent): void {
       break;
     case 'message':
       takeMessage(work, event.body);
+      break;
+    case 'request':
+    case 'unit':
+    case 'excerpt':
+      takeDiagnosis(work, event);
       break;
     case 'config':
       takeConfig(work, event.received);

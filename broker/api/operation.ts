@@ -9,6 +9,7 @@ import type { CommandLedger } from '../commands.ts';
 import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
+import type { RequestDesk } from '../device-requests.ts';
 import type { EnrolmentService } from '../enrolment.ts';
 import type { Ingest } from '../ingest.ts';
 import type { LiveHub } from '../live/hub.ts';
@@ -35,6 +36,8 @@ export interface ApiServices {
   readonly log: Log;
   /** The one way to a vehicle's relays. */
   readonly ledger: Pick<CommandLedger, 'request' | 'enact' | 'cancel' | 'sendMessages'>;
+  /** The one way to what units tell when they are asked. */
+  readonly requests: Pick<RequestDesk, 'ask'>;
   /** Hosts that firmware may lie at. */
   readonly firmwareHosts: readonly string[];
   readonly ingest: Pick<Ingest, 'submit'>;

@@ -13,6 +13,7 @@ import { messageOperations } from './commands/messages.ts';
 import { addressOperations } from './devices/addresses.ts';
 import { deviceImportOperations } from './devices/device-import.ts';
 import { deviceListOperations } from './devices/device-list.ts';
+import { deviceRequestOperations } from './devices/device-requests.ts';
 import { deviceSettingOperations } from './devices/device-settings.ts';
 import { deviceOperations } from './devices/devices.ts';
 import { diagnosticOperations } from './devices/diagnostics.ts';
@@ -90,6 +91,7 @@ export const operations: readonly Operation[] = checked([
   ...ruleOperations,
   ...deliveryOperations,
   ...diagnosticOperations,
+  ...deviceRequestOperations,
   ...monitorOperations,
   ...auditOperations,
 ]);

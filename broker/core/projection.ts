@@ -10,6 +10,7 @@ import {
   inputNames,
 } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { type Answer, answerOf, isOwnHealth } from './answers.ts';
 
 /**
  * Place of an event in time: `ms` is 0 when its time is unknown or not plausible. Such an event tells nothing about the
@@ -58,6 +59,8 @@ export interface Projection {
   readonly diagnosis: Diagnosis | null;
   readonly states: ReadonlyMap<string, StateReport>;
   readonly reports: readonly Report[];
+  /** What units answered to requests. */
+  readonly answers: readonly Answer[];
   /** Events whose time lies more than a day ahead of the broker's clock. */
   readonly futureCount: number;
 }
@@ -88,7 +91,7 @@ const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = 
   [statusCodes.DOOR_UNLOCK.code, ['cargoaccess', '1']],
 ]);
 
-const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY, DIAGNOSTIC } = statusCodes;
+const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY } = statusCodes;
 const passengerCodes: readonly number[] = [PERSON_ENTER.code, PERSON_EXIT.code, PERSON_INVENTORY.code];
 
 /** More people than any vehicle carries: a larger count is a fault. */
@@ -183,17 +186,20 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
   let futureCount = 0;
   const newest = new Map<string, { readonly from: Candidate; readonly state: string }>();
   const reports: Report[] = [];
+  const answers: Answer[] = [];
   for (const event of events) {
     const candidate: Candidate = { ms: usableMs(event, nowMs), event };
     if (event.timestamp !== null && event.timestamp > nowMs + aheadMostMs) futureCount += 1;
     const report = reportOf(candidate, boot);
     if (report !== null) reports.push(report);
+    const answer = answerOf(event);
+    if (answer !== null) answers.push(answer);
     // Without a time nobody knows whether this is where the vehicle is or where it was last week.
     if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
     if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
-    if (event.statusCode === DIAGNOSTIC.code && event.attributes) diagnosis = newer(diagnosis, candidate);
+    if (isOwnHealth(event)) diagnosis = newer(diagnosis, candidate);
     for (const [name, state] of statesOf(event)) {
       const known = newest.get(name);
       if (known === undefined || isNewer(candidate, known.from)) newest.set(name, { from: candidate, state });
@@ -209,6 +215,7 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     diagnosis: diagnosis && { ...momentOf(diagnosis, boot), attributes: diagnosis.event.attributes ?? {} },
     states,
     reports,
+    answers,
     futureCount,
   };
 }

@@ -4,6 +4,7 @@ import type { Migration } from '../../src/migrate.ts';
 import { accountMigrations } from './migrations/accounts.ts';
 import { commandMigrations } from './migrations/commands.ts';
 import { configMigrations } from './migrations/configs.ts';
+import { deviceRequestMigrations } from './migrations/device-requests.ts';
 import { deviceMigrations } from './migrations/devices.ts';
 import { enrolmentMigrations } from './migrations/enrolment.ts';
 import { eventMigrations } from './migrations/events.ts';
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   ...liveMigrations,
   ...configMigrations,
   ...enrolmentMigrations,
+  ...deviceRequestMigrations,
 ];

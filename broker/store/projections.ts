@@ -5,6 +5,7 @@ import type { Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type { Diagnosis, Position, Projection, Reading, StateReport } from '../core/projection.ts';
 import { advanceCommand } from './commands.ts';
+import { answerStatements } from './device-requests.ts';
 import { markDelivered } from './messages.ts';
 
 /** A stored time further ahead of the broker's clock than this was a fault of the device's clock, in ms. */
@@ -85,7 +86,7 @@ export function setHeartbeat(deviceNo: number, atMs: number): Statement {
 
 /** The statements of one projection, to stand in the same batch as the events. */
 export function projectionStatements(deviceNo: number, projection: Projection, atMs: number): Statement[] {
-  const { position, fuel, odometer, passengers, diagnosis, states, reports } = projection;
+  const { position, fuel, odometer, passengers, diagnosis, states, reports, answers } = projection;
   const statements: Statement[] = [setHeartbeat(deviceNo, atMs)];
   const target: Target = { deviceNo, latestMs: atMs + aheadMostMs };
   if (position !== null) statements.push(movePosition(target, position));
@@ -100,6 +101,7 @@ export function projectionStatements(deviceNo: number, projection: Projection, a
     // A vehicle confirms a message in the same words as a command; an id stands for one of them only.
     if (commandState === 'received') statements.push(markDelivered({ deviceNo, messageID: commandID, atMs }));
   }
+  for (const answer of answers) statements.push(...answerStatements(deviceNo, answer, atMs));
   return statements;
 }
 

@@ -18,9 +18,23 @@ function wrap(logger: Logger): Log {
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** `stderr` keeps stdout free for the output of command line tools. */
-export function createLog(level: LogLevel, stream: 'stdout' | 'stderr' = 'stdout'): Log {
+/**
+ * `stderr` keeps stdout free for the output of command line tools.
+ * @param onLine gets every line as it is written, so without what is redacted.
+ */
+export function createLog(
+  level: LogLevel,
+  stream: 'stdout' | 'stderr' = 'stdout',
+  onLine?: (line: string) => void,
+): Log {
   const redact = [...secretKeys, ...secretKeys.map((key) => `*.${key}`)];
   const destination = pino.destination({ dest: stream === 'stdout' ? 1 : 2, sync: true });
-  return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact }, destination));
+  const tee = {
+    write(line: string): void {
+      destination.write(line);
+      onLine?.(line);
+    },
+  };
+  const target = onLine === undefined ? destination : tee;
+  return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact }, target));
 }

@@ -2,6 +2,7 @@
 // the first byte. Everything else is JSON. Decoders never throw; signed messages are checked before they come here.
 
 import type { ConfigPart } from './config-message.ts';
+import type { RequestBody } from './device-request.ts';
 import { eventLimits, type FeatureName, type FeatureState, featureNames } from './event.ts';
 import { decodeJson } from './event-json.ts';
 import { type Decoded, decodeProtobuf } from './event-protobuf.ts';
@@ -118,6 +119,7 @@ export const signedTypes = {
   firmware: 'fleetward-firmware-1',
   message: 'fleetward-message-1',
   config: 'fleetward-config-1',
+  request: 'fleetward-request-1',
 } as const;
 
 /** Characters of a text that people write to a vehicle. */
@@ -146,7 +148,7 @@ const sha256Pattern = /^[0-9a-f]{64}$/;
 
 /** JSON bytes of a message that has no other encoding. */
 export function encodeJsonMessage(
-  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody | ConfigPart,
+  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody | ConfigPart | RequestBody,
 ): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }

@@ -9,6 +9,7 @@ import { eventsFixture } from './fixtures/events.ts';
 import { geozoneFixture } from './fixtures/geozones.ts';
 import { liveFixture } from './fixtures/live.ts';
 import { notifyFixture } from './fixtures/notify.ts';
+import { requestsFixture } from './fixtures/requests.ts';
 import { usersFixture } from './fixtures/users.ts';
 import type { startHttpService } from './http-service.ts';
 
@@ -41,6 +42,7 @@ const fixtures: readonly Fixture[] = [
   geozoneFixture,
   notifyFixture,
   commandsFixture,
+  requestsFixture,
 ];
 
 /** Makes both tenants with everything that the examples name. */

@@ -3,6 +3,7 @@
 import { type CommandLedger, createCommandLedger } from '../../broker/commands.ts';
 import { type ConfigRollout, createConfigRollout } from '../../broker/config-rollout.ts';
 import { encodeZones } from '../../broker/config-zones.ts';
+import { createRequestDesk, type RequestDesk } from '../../broker/device-requests.ts';
 import { createGroupCommit } from '../../broker/group-commit.ts';
 import { createIngest, type Ingest } from '../../broker/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
@@ -32,6 +33,7 @@ export interface VirtualBroker {
   readonly verifier: Verifier;
   /** Null while the broker is dead. */
   ledger(): CommandLedger | null;
+  requests(): RequestDesk | null;
   kill(): void;
   start(): void;
   /** Breaks the connection as a lost carrier does. */
@@ -54,6 +56,7 @@ interface Process {
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
+  readonly requests: RequestDesk;
 }
 
 const keepaliveMost = 1.5;
@@ -104,7 +107,9 @@ export async function createVirtualBroker(options: {
     const grouped: Database = { ...db, write: (batch) => commits.write(batch) };
     const guarded = async (of: DeviceRef, message: Downlink): Promise<boolean> =>
       life.isAlive ? publish(of, message) : false;
-    const ledger = createCommandLedger({ db: grouped, clock: own, entropy, signer, log, publish: guarded });
+    const sending = { db: grouped, clock: own, entropy, signer, log, publish: guarded };
+    const ledger = createCommandLedger(sending);
+    const requests = createRequestDesk(sending);
     const ingest = createIngest({
       db,
       commits,
@@ -124,7 +129,7 @@ export async function createVirtualBroker(options: {
       lagMs: () => commits.lagMs(),
       publish: guarded,
     });
-    server = { life, ingest, ledger, rollout };
+    server = { life, ingest, ledger, rollout, requests };
   };
 
   const takeUplink = async (of: Process, message: MqttMessage): Promise<void> => {
@@ -137,6 +142,7 @@ export async function createVirtualBroker(options: {
       const hello = decodeHello(message.payload);
       if (hello === null) return;
       await of.ledger.onHello(device, hello);
+      await of.requests.onHello(device, hello);
       of.rollout.onHello(device, hello);
     }
   };
@@ -148,6 +154,7 @@ export async function createVirtualBroker(options: {
     last.end(reason);
     if (server?.life.isAlive !== true) return;
     server.rollout.onOffline(device);
+    server.requests.onOffline(device);
     void server.ledger.onOffline(device).catch(() => undefined);
   };
 
@@ -231,6 +238,7 @@ export async function createVirtualBroker(options: {
     openMqttLink,
     verifier: createVerifier(key.publicKey),
     ledger: () => (server?.life.isAlive === true ? server.ledger : null),
+    requests: () => (server?.life.isAlive === true ? server.requests : null),
     kill() {
       if (server !== null) server.life.isAlive = false;
       server = null;

@@ -5,6 +5,7 @@ import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
 import { type BoardProfile } from '../../agent/core/board-profile.ts';
+import { createLogRing } from '../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import { type Board, createBoard, noBoardFaults } from '../../simulator/board.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../simulator/clock.ts';
 import type { RelayChange } from '../../simulator/contacts.ts';
 import { createGnss, type Gnss } from '../../simulator/gnss.ts';
+import { createSimulatedHost } from '../../simulator/host-facts.ts';
 import { createPipe, noPipeFaults, type Pipe } from '../../simulator/pipe.ts';
 import { createSeededEntropy, type SeededEntropy } from '../../simulator/random.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
@@ -194,7 +196,12 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
     hasMotionSensor,
     onRelayChange: (change) => truth.onRelayChange(change),
   });
-  const log = createListeningLog((event, fields) => truth.onLog(event, fields));
+  // As long as an agent that has run for days keeps it.
+  const recent = createLogRing();
+  const log = createListeningLog((event, fields) => {
+    recent.add(`${JSON.stringify({ ...fields, msg: event })}\n`);
+    truth.onLog(event, fields);
+  });
   const quiet = createListeningLog(() => undefined);
   const broker = await createVirtualBroker({ clock, entropy: entropy.stream('broker'), log: quiet });
   const { motion: _motion, ...inputs } = profile.inputs;
@@ -238,6 +245,8 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
         }),
       verifier: broker.verifier,
       supervisor: idleSupervisor,
+      host: createSimulatedHost(wrong),
+      recentLog: recent.text,
       configSlots: {
         read: () => slots.read(),
         // A dead agent writes nothing and hears of nothing.

@@ -189,6 +189,42 @@ describe.skipIf(missing !== null)(name, () => {
     ).toEqual([1]);
   });
 
+  it('answers when it is asked for its health, its log and its position', async () => {
+    const answered = async (requestID: string): Promise<Readonly<Record<string, unknown>>> => {
+      let found: { readonly requestState: string; readonly answer: Readonly<Record<string, unknown>> };
+      const endMs = performance.now() + 20_000;
+      do {
+        found = await api.get(`/diagnostic/request/${requestID}/authorization`);
+        if (found.requestState === 'answered') return found.answer;
+        await sleep(100);
+      } while (performance.now() < endMs);
+      throw new Error(`request ${requestID} is ${found.requestState}`);
+    };
+    const ask = async (kind: string): Promise<string> => {
+      const body = { deviceID: 'truck-1', kind };
+      return (await api.post<{ requestID: string }>('/diagnostic/request/authorization', body)).requestID;
+    };
+    expect(await answered(await ask('diagnostic'))).toMatchObject({
+      board: 'open',
+      gps: 'fix',
+      disk: expect.any(Number),
+      rssMb: expect.any(Number),
+      queueDepth: expect.any(Number),
+      mbCrc: 0,
+    });
+    const log = await ask('log');
+    expect(await answered(log)).toEqual({});
+    const read = await api.get<{ isWhole: boolean; log: string }>(`/diagnostic/log/${log}/authorization`);
+    expect(read.isWhole).toBe(true);
+    const lines = read.log.trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toContain('relay order done');
+    const { commandID } = await api.get<{ commandID: string }>('/command/send/truck-1/61504/authorization');
+    const { deviceLastValidLatitude } = await device();
+    const place = await answered(commandID);
+    expect(place).toMatchObject({ gps: 'fix', kind: 'position' });
+    expect(place['latitude']).toBeCloseTo(deviceLastValidLatitude, 3);
+  });
+
   it(`loses and doubles nothing when agent and broker are killed ${kills} times each`, async () => {
     const random = createSeededEntropy('chain');
     let door = 0;

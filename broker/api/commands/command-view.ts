@@ -19,7 +19,7 @@ export const waitingReason = 'waits for the approval of a second user';
 const commandMembers = {
   commandID: text('Key of the command in the ledger; empty while it waits for a second user'),
   deviceID: text('The device'),
-  feature: text('`enginecutoff` or `cargoaccess`; `firmware` for a firmware job'),
+  feature: text('`enginecutoff` or `cargoaccess`; `firmware` for a firmware job, `position` for locate now'),
   state: text('The state asked for'),
   pendingState: Type.Union([Type.String(), Type.Null()], { description: 'Null once the command has ended' }),
   commandState: text(

@@ -5,10 +5,11 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
 import { lineText } from '../accounts/people.ts';
-import { readParts } from '../devices/devices.ts';
+import { needDevice, readParts } from '../devices/devices.ts';
 import { exampleDevice } from '../examples.ts';
-import { operation } from '../operation.ts';
+import { type ApiServices, operation } from '../operation.ts';
 import { device as deviceShape, ok } from '../shapes.ts';
+import { type Doer, trail } from '../trail.ts';
 import { viewDevice } from '../views.ts';
 import { orderCommand } from './command-order.ts';
 import { type CommandView, commandAnswer } from './command-view.ts';
@@ -126,16 +127,39 @@ const wishOfCode: ReadonlyMap<string, CodeWish> = new Map([
   [String(statusCodes.DOOR_UNLOCK.code), { feature: 'cargoaccess', state: '1' }],
 ]);
 
-/** Codes that OpenGTS gives a meaning as a command and that no unit of ours can follow yet. */
+/** Codes that OpenGTS gives a meaning as a command and that no unit of ours can follow: the numbered outputs. */
 function isKnownButUnsupported(code: number): boolean {
-  const isOutput = (code >= 62560 && code <= 62569) || (code >= 62592 && code <= 62601);
-  return isOutput || code === statusCodes.QUERY.code;
+  return (code >= 62560 && code <= 62569) || (code >= 62592 && code <= 62601);
+}
+
+/** Locate now: a request to the unit, which no relay can come of. */
+const locateCode = String(statusCodes.QUERY.code);
+
+async function locate(services: ApiServices, doer: Doer, deviceID: string): Promise<CommandView> {
+  const device = await needDevice(services, doer.caller, deviceID);
+  const row = await services.requests.ask({
+    device,
+    kind: 'position',
+    issuer: doer.caller.userID,
+    record: (deed) => trail(services, doer, deed),
+  });
+  return {
+    commandID: row.requestID,
+    deviceID,
+    feature: row.kind,
+    state: '1',
+    pendingState: row.isOpen ? '1' : null,
+    commandState: row.requestState,
+    expires: Math.floor(row.expiresMs / 1000),
+    approvalID: '',
+    ...ok,
+  };
 }
 
 function wishOf(codeText: string): CodeWish {
   const wish = wishOfCode.get(codeText);
   if (wish !== undefined) return wish;
-  const allowed = [...wishOfCode.keys()].join(', ');
+  const allowed = [...wishOfCode.keys(), locateCode].join(', ');
   const details = [{ pointer: '/newStatusCode', message: `must be one of ${allowed}` }];
   if (/^[0-9]{1,5}$/.test(codeText) && isKnownButUnsupported(Number(codeText))) {
     throw new AppError('unsupported', `status code ${codeText} cannot be commanded yet`, { details });
@@ -159,12 +183,13 @@ const send = operation({
   tag: 'Commands',
   summary: 'Send a command by status code',
   description: `\`newStatusCode\` is the status that shall be true afterwards: 63680 engine disabled (enginecutoff 1),
-63681 engine enabled (enginecutoff 0), 63637 cargo locked (cargoaccess 0), 63638 cargo unlocked (cargoaccess 1). Any
-other code answers 422; 61504 (locate now) and the numbered outputs answer 422 \`unsupported\` for the time being.
+63681 engine enabled (enginecutoff 0), 63637 cargo locked (cargoaccess 0), 63638 cargo unlocked (cargoaccess 1). 61504 is
+locate now: it moves no relay; the answer has \`feature\` \`position\`, and its \`commandID\` is the \`requestID\` to follow with
+\`getRequest\`. Any other code answers 422, the numbered outputs \`unsupported\`.
 Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   params: Type.Object({
     device: Type.String({ description: 'The device' }),
-    newStatusCode: Type.String({ description: '`63680`, `63681`, `63637` or `63638`' }),
+    newStatusCode: Type.String({ description: '`63680`, `63681`, `63637`, `63638` or `61504`' }),
   }),
   body: null,
   result: commandAnswer,
@@ -172,8 +197,11 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   effects: true,
   isOrder: true,
   examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
-  run: ({ params, caller, source }, services) =>
-    orderCommand(services, { caller, source }, { deviceID: params.device, ...wishOf(params.newStatusCode) }),
+  run: ({ params, caller, source }, services) => {
+    const { device: deviceID, newStatusCode } = params;
+    if (newStatusCode === locateCode) return locate(services, { caller, source }, deviceID);
+    return orderCommand(services, { caller, source }, { deviceID, ...wishOf(newStatusCode) });
+  },
 });
 
 /** The operation that sets one feature and answers with the device. */

@@ -38,7 +38,7 @@ const diagnosticMembers = {
   diagnosticTime: epoch('When it last told of its health; 0 before the first time'),
   queueDepth: said('Events that wait on the unit'),
   voltage: said('Supply in volts'),
-  gps: said('Its receiver'),
+  gps: said('Its receiver; fleetward-agent says `fix`, `no-fix` or `no-port`'),
   disk: said('Free room on its disk in MiB'),
   diagnostic: Type.Record(Type.String(), Type.Unknown(), {
     description: 'All attributes of its newest Diagnostic record, as sent; empty before the first',
@@ -95,8 +95,9 @@ const example: DiagnosticView = {
 };
 
 const source = `\`queueDepth\`, \`voltage\`, \`gps\` and \`disk\` are the attributes of these names in the unit's newest
-record of status code 64816 (Diagnostic), as sent; \`diagnostic\` holds all its attributes. A unit that sends none has
-null there. The other members come from its connection.`;
+record of status code 64816 (Diagnostic), as sent; \`diagnostic\` holds all its attributes. fleetward-agent sends one a minute
+after its start, then every \`diagnostics.diagnosticsS\` seconds (6 hours unless set otherwise), and when \`requestDiagnostic\`
+asks for it. A unit that sends none has null there. The other members come from its connection.`;
 
 const pageSize = 500;
 

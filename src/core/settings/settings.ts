@@ -6,6 +6,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
 import { alarmSettingsSchema } from './alarms.ts';
+import { diagnosticsSchema } from './diagnostics.ts';
 import { fuelSettingsSchema } from './fuel.ts';
 import { linkSchema } from './link.ts';
 import { reportingSchema } from './reporting.ts';
@@ -18,6 +19,7 @@ export const settingsSchema = Type.Object({
   fuel: fuelSettingsSchema,
   zones: zonesSchema,
   alarms: alarmSettingsSchema,
+  diagnostics: diagnosticsSchema,
 });
 
 export type Settings = Static<typeof settingsSchema>;

@@ -1,0 +1,184 @@
+// Statements on what people asked units to tell. A request has one end; an answer is taken from the device that was asked
+// and from no other, and a replay changes nothing. Kept for days and in small number: the events keep the facts.
+import { type RequestKind, requestLimits } from '../../src/core/device-request.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import type { Answer } from '../core/answers.ts';
+import type { DeviceRef } from './devices.ts';
+import { numberOf, textOf, textOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
+
+export const deviceRequestLimits = {
+  /** Requests that are remembered of one device. */
+  kept: 20,
+  /** ... and for how long. */
+  keptMs: 30 * 86_400_000,
+} as const;
+
+export type RequestState = 'requested' | 'sent' | 'answering' | 'answered' | 'refused' | 'expired';
+
+export interface RequestRow extends DeviceRef {
+  readonly requestNo: number;
+  readonly requestID: string;
+  readonly kind: RequestKind;
+  readonly issuer: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly requestState: RequestState;
+  readonly isOpen: boolean;
+  /** Why it was refused; empty otherwise. */
+  readonly detail: string;
+  /** Parts of the answer; 0 while nobody knows. */
+  readonly parts: number;
+  /** Broker's time of the newest part; 0 before the first. */
+  readonly answeredMs: number;
+  readonly sentBoot: string | null;
+}
+
+function toRequest(row: Row): RequestRow {
+  return {
+    requestNo: numberOf(row, 'request_no'),
+    requestID: textOf(row, 'request_id'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    kind: textOf(row, 'kind') as RequestKind,
+    issuer: textOf(row, 'issuer'),
+    issuedMs: numberOf(row, 'issued_ms'),
+    expiresMs: numberOf(row, 'expires_ms'),
+    requestState: textOf(row, 'request_state') as RequestState,
+    isOpen: numberOf(row, 'is_open') === 1,
+    detail: textOf(row, 'detail'),
+    parts: numberOf(row, 'parts'),
+    answeredMs: numberOf(row, 'answered_ms'),
+    sentBoot: textOrNull(row, 'sent_boot'),
+  };
+}
+
+const laneOf = (kind: RequestKind): 'position' | 'report' => (kind === 'position' ? 'position' : 'report');
+
+const selectRequest = sql`SELECT r.*, d.account_id, d.device_id FROM device_requests r
+  JOIN devices d ON d.device_no = r.device_no`;
+
+export interface NewRequest {
+  readonly requestID: string;
+  readonly deviceNo: number;
+  readonly kind: RequestKind;
+  readonly issuer: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+}
+
+/** Records a request; changes 0 rows when the device is gone or one is open in its lane. */
+export function insertRequest(request: NewRequest): Statement {
+  const { requestID, deviceNo, kind, issuer, issuedMs, expiresMs } = request;
+  const lane = laneOf(kind);
+  return sql`INSERT INTO device_requests (request_id, device_no, kind, lane, issuer, issued_ms, expires_ms, request_state)
+    SELECT ${requestID}, device_no, ${kind}, ${lane}, ${issuer}, ${issuedMs}, ${expiresMs}, 'requested'
+    FROM devices WHERE device_no = ${deviceNo} AND NOT EXISTS (SELECT 1 FROM device_requests o
+      WHERE o.device_no = ${deviceNo} AND o.lane = ${lane} AND o.is_open = 1)`;
+}
+
+/** Condition: the request is recorded. */
+export function isAskedFor(requestID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM device_requests WHERE request_id = ${requestID})`;
+}
+
+/** Forgets what is older than the newest requests of a device. */
+export function trimRequests(deviceNo: number): Statement {
+  return sql`DELETE FROM device_requests WHERE device_no = ${deviceNo} AND is_open = 0
+    AND request_no <= (SELECT o.request_no FROM device_requests o WHERE o.device_no = ${deviceNo}
+      ORDER BY o.request_no DESC LIMIT 1 OFFSET ${deviceRequestLimits.kept})`;
+}
+
+/** Ends what is past its time; gives the ids. */
+export function expireRequests(atMs: number): Statement {
+  return sql`UPDATE device_requests SET request_state = 'expired', is_open = 0
+    WHERE is_open = 1 AND expires_ms <= ${atMs} RETURNING request_id, device_no`;
+}
+
+/** Forgets what was asked long ago. */
+export function forgetRequests(atMs: number): Statement {
+  return sql`DELETE FROM device_requests
+    WHERE is_open = 0 AND issued_ms < ${atMs - deviceRequestLimits.keptMs}`;
+}
+
+/** One request for a device that the caller may see, or null. */
+export async function findRequest(db: Database, scope: Scope, requestID: string): Promise<RequestRow | null> {
+  const [row] = await db.read(sql`${selectRequest} WHERE ${visible(scope)} AND r.request_id = ${requestID}`);
+  return row === undefined ? null : toRequest(row);
+}
+
+/** Requests to one device, newest first. */
+export async function listRequests(db: Database, deviceNo: number): Promise<readonly RequestRow[]> {
+  const rows = await db.read(sql`${selectRequest} WHERE r.device_no = ${deviceNo}
+    ORDER BY r.request_no DESC LIMIT ${deviceRequestLimits.kept}`);
+  return rows.map(toRequest);
+}
+
+/** The open request that stands in the way of one of that kind, or null. */
+export async function openRequest(
+  db: Database,
+  of: { readonly deviceNo: number; readonly kind: RequestKind },
+): Promise<RequestRow | null> {
+  const [row] = await db.read(sql`${selectRequest}
+    WHERE r.device_no = ${of.deviceNo} AND r.lane = ${laneOf(of.kind)} AND r.is_open = 1`);
+  return row === undefined ? null : toRequest(row);
+}
+
+/** What a device was asked and has not begun to answer, oldest first. */
+export async function unansweredOf(
+  db: Database,
+  deviceNo: number,
+  nowMs: number,
+): Promise<readonly RequestRow[]> {
+  const rows = await db.read(sql`${selectRequest} WHERE r.device_no = ${deviceNo} AND r.is_open = 1
+    AND r.request_state IN ('requested', 'sent') AND r.expires_ms > ${nowMs} ORDER BY r.request_no`);
+  return rows.map(toRequest);
+}
+
+/** Notes that an envelope for `boot` is about to leave; changes 0 rows when it must not. */
+export function noteRequestSent(sending: {
+  readonly requestNo: number;
+  readonly boot: string;
+  readonly atMs: number;
+}): Statement {
+  return sql`UPDATE device_requests SET request_state = 'sent', sent_boot = ${sending.boot}
+    WHERE request_no = ${sending.requestNo} AND is_open = 1 AND request_state IN ('requested', 'sent')
+      AND expires_ms > ${sending.atMs}`;
+}
+
+/** Takes in what a device answered: the part, then what has become of the request by it. */
+export function answerStatements(deviceNo: number, answer: Answer, atMs: number): readonly Statement[] {
+  const { requestID, kind, part, parts, content, reason } = answer;
+  const ours = sql`request_id = ${requestID} AND device_no = ${deviceNo}`;
+  const open = sql`${ours} AND request_state NOT IN ('answered', 'refused')`;
+  if (kind === 'refused') {
+    return [
+      sql`UPDATE device_requests SET request_state = 'refused', is_open = 0, detail = ${reason},
+          answered_ms = ${atMs} WHERE ${open}`,
+    ];
+  }
+  const isWhole = sql`(SELECT COUNT(*) FROM device_answers a
+    WHERE a.request_no = device_requests.request_no AND a.part <= ${parts}) >= ${parts}`;
+  return [
+    sql`INSERT INTO device_answers (request_no, part, content)
+      SELECT request_no, ${part}, ${content} FROM device_requests
+      WHERE ${open} AND kind = ${kind} AND parts IN (0, ${parts})
+      ON CONFLICT (request_no, part) DO NOTHING`,
+    sql`UPDATE device_requests SET parts = ${parts}, answered_ms = ${atMs},
+        request_state = CASE WHEN ${isWhole} THEN 'answered' WHEN is_open = 1 THEN 'answering' ELSE request_state END,
+        is_open = CASE WHEN ${isWhole} THEN 0 ELSE is_open END
+      WHERE ${open} AND kind = ${kind} AND parts IN (0, ${parts})`,
+  ];
+}
+
+/** The parts of an answer that have come, in order. */
+export async function answersTo(
+  db: Database,
+  requestNo: number,
+): Promise<readonly { readonly part: number; readonly content: string }[]> {
+  const rows = await db.read(sql`SELECT part, content FROM device_answers WHERE request_no = ${requestNo}
+    ORDER BY part LIMIT ${requestLimits.parts}`);
+  return rows.map((row) => ({ part: numberOf(row, 'part'), content: textOf(row, 'content') }));
+}

@@ -1,0 +1,29 @@
+// The machine of a simulated vehicle, as its agent asks for it: a small computer that grows warm while it runs and whose
+// disk fills slowly. Made from the clock alone, so that a run can be repeated.
+import type { AgentPorts } from '../agent/agent.ts';
+import type { Clock } from '../src/ports.ts';
+
+const ambientC = 31;
+const warmC = 14;
+const warmingS = 1800;
+const diskFreeMb = 5120;
+const diskMbPerDay = 12;
+const dayS = 86_400;
+
+/** Facts of a machine that was started with `clock`. */
+export function createSimulatedHost(clock: Clock): NonNullable<AgentPorts['host']> {
+  const startedMs = clock.monoMs();
+  return {
+    async read() {
+      const upS = (clock.monoMs() - startedMs) / 1000;
+      return {
+        rssMb: 84,
+        loopLagMs: 0,
+        diskFreeMb: Math.max(0, diskFreeMb - (upS / dayS) * diskMbPerDay),
+        cpuC: ambientC + warmC * (1 - Math.exp(-upS / warmingS)),
+        load: 0.1,
+        hostUpS: upS,
+      };
+    },
+  };
+}
