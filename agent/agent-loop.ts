@@ -1,9 +1,11 @@
 // The beat of the agent: one event after the other into `stepVehicle`, time alone when nothing else comes, the service
 // manager's watchdog fed while that works, and the network asked for now and then. It decides nothing.
+
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
 import { stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
-import type { VehicleConfig, VehicleEffect, VehicleEvent, VehicleState } from './core/vehicle-state.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/vehicle-events.ts';
+import type { VehicleConfig, VehicleState } from './core/vehicle-state.ts';
 import type { AgentPorts } from './ports.ts';
 
 const limits = {

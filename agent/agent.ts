@@ -1,12 +1,15 @@
 // The agent put together: events in, `stepVehicle` (`agent-loop.ts`), effects out (`performer.ts`): serial ports, commits,
 // MQTT, the service manager. It decides nothing; every decision is in `core/`.
+
 import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
 import type { KeptMessage } from './core/inbox.ts';
-import { createVehicle, helloOf } from './core/vehicle.ts';
+import { helloOf } from './core/vehicle.ts';
+import { createVehicle } from './core/vehicle-start.ts';
 import type { VehicleConfig, VehicleState } from './core/vehicle-state.ts';
+import { describeUpdate } from './core/vehicle-update.ts';
 import type { Outbox } from './outbox.ts';
 import { createPerformer } from './performer.ts';
 import type { AgentPorts } from './ports.ts';
@@ -28,6 +31,8 @@ export interface AgentStatus {
   readonly commits: { readonly waiting: number; readonly failing: string | null };
   /** What people wrote to the vehicle, newest last. */
   readonly messages: readonly KeptMessage[];
+  /** The update of the agent that is under way, and why it waits; null while there is none. */
+  readonly update: ReturnType<typeof describeUpdate>;
 }
 
 export interface Agent {
@@ -60,6 +65,7 @@ async function statusOf(
     gnss: state.ports.gnss.kind,
     commits: parts.commits.status(),
     messages: state.inbox.messages,
+    update: describeUpdate(state),
   };
 }
 
@@ -73,12 +79,13 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
-  const { record, memory, inbox, requests, zones, isIntact } = await readVehicleRecord(outbox);
+  const { record, memory, inbox, requests, update, zones, isIntact } = await readVehicleRecord(outbox);
   const slots = await ports.configSlots.read();
   const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
-  const kept = { record, memory, inbox, requests, zones, slots };
+  const updateSetup = ports.updater === undefined ? {} : { updateSetup: ports.updater.setup };
+  const kept = { record, memory, inbox, requests, update, zones, slots, ...updateSetup };
   const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
@@ -127,6 +134,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       stopWatchdog();
       stopNetwork();
       serial.closeAll();
+      ports.updater?.close();
       const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);
       await session.drained(untilMs, () => loop.state().delivery);

@@ -1,14 +1,15 @@
 // Commits in order, one at a time, until the disk takes them. A failing disk is reported at once and tried again for
 // ever; what waits meanwhile is bounded, and positions are the first to be given up. Nothing is sent or acknowledged
 // before it is committed.
+
 import { messageOf } from '../src/core/errors.ts';
 import { eventFault } from '../src/core/event-check.ts';
 import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
-import type { Commit, VehicleEvent } from './core/vehicle-state.ts';
+import { type Commit, type VehicleEvent } from './core/vehicle-events.ts';
 import type { Outbox } from './outbox.ts';
 import { putState, trustState } from './outbox-schema.ts';
-import { inboxKey, memoryKey, recordKey, requestsKey, zonesKey } from './vehicle-record.ts';
+import { inboxKey, memoryKey, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {
   /** Events that wait for a failing disk at most. */
@@ -83,11 +84,12 @@ function createPause(clock: Clock) {
 }
 
 /** The records that changed with this commit. */
-function recordsOf({ record, inbox, requests }: Commit): readonly Statement[] {
+function recordsOf({ record, inbox, requests, update }: Commit): readonly Statement[] {
   return [
     ...(record === null ? [] : [putState(recordKey, JSON.stringify(record))]),
     ...(inbox === undefined ? [] : [putState(inboxKey, JSON.stringify(inbox))]),
     ...(requests === undefined ? [] : [putState(requestsKey, JSON.stringify(requests))]),
+    ...(update === undefined ? [] : [putState(updateKey, JSON.stringify(update))]),
   ];
 }
 

@@ -14,8 +14,9 @@ import {
   protectionSchema,
   standardProtection,
 } from './core/protection.ts';
+import { standardUpdate, updateFault, updateSchema } from './update-config.ts';
 
-export { standardProtection, standardSettings };
+export { standardProtection, standardSettings, standardUpdate };
 
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
@@ -90,6 +91,7 @@ export const agentFileSchema = Type.Object({
     ),
   }),
   protection: protectionSchema,
+  update: updateSchema,
   ...settingsSchema.properties,
   log: Type.Object({
     level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -167,7 +169,8 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  if (unfit !== '') throw new AppError('config', unfit);
+  const wrong = [unfit, updateFault(file.update)].filter((words) => words !== '');
+  if (wrong.length > 0) throw new AppError('config', wrong.join('; '));
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,

@@ -8,7 +8,7 @@ import { createCertificateRequest } from '../src/adapters/certificate-request.ts
 import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
-import { runProgram, untilStopped } from '../src/adapters/program.ts';
+import { endSoon, runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createVerifier } from '../src/adapters/signing.ts';
 import { holdLock, openSqlite } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
@@ -47,6 +47,8 @@ import { createConfigFiles } from './config-store.ts';
 import { enrol } from './enrolment.ts';
 import { createLogRing } from './log-ring.ts';
 import { openOutbox } from './outbox.ts';
+import { restartExitCode, type Updater } from './update/performer.ts';
+import { openUpdater, withLauncher } from './update-start.ts';
 
 const standardConfig = '/etc/fleetward-agent/agent.toml';
 
@@ -116,6 +118,13 @@ function print(flags: Flags, output: { readonly json: unknown; readonly text: st
   console.log(flags['json'] === true ? JSON.stringify(output.json) : output.text);
 }
 
+/** Resolves when a start through the launcher is wanted; the process then ends with the code that asks for it. */
+async function untilRestart(updater: Updater | null): Promise<void> {
+  await (updater?.restartWanted ?? new Promise(() => undefined));
+  process.exitCode = restartExitCode;
+  endSoon();
+}
+
 async function start(flags: Flags): Promise<void> {
   const { value: file } = load(flags);
   const recent = createLogRing();
@@ -124,6 +133,7 @@ async function start(flags: Flags): Promise<void> {
   const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
+  const updater = openUpdater({ flags, settings: file, running: readVersion(), log });
   const agent = await createAgent(config, {
     clock,
     entropy,
@@ -134,6 +144,7 @@ async function start(flags: Flags): Promise<void> {
     verifier: createVerifier(file.broker.publicKey),
     supervisor: createSupervisor({ log, environment: readEnvironment() }),
     ...networkOf(file.network.stateFile),
+    ...(updater === null ? {} : { updater }),
     configSlots: createConfigFiles(dirname(file.storage.path)),
     host: createHostFacts(dirname(file.storage.path)),
     recentLog: recent.text,
@@ -151,7 +162,7 @@ async function start(flags: Flags): Promise<void> {
       }),
   });
   log.info('configuration', describeConfig(config));
-  await untilStopped();
+  await Promise.race([untilStopped(), untilRestart(updater)]);
   await agent.close();
   lock.close();
 }
@@ -268,7 +279,7 @@ const withConfig = (parser: Argv): Argv =>
 const withJson = (parser: Argv): Argv =>
   parser.option('json', { type: 'boolean', describe: 'Print JSON for programs' });
 const withStart = (parser: Argv): Argv =>
-  withConfig(parser)
+  withLauncher(withConfig(parser))
     .example('$0 start --config agent.toml', 'Run with this file')
     .epilogue(`Settings of the file; each can also be given by its variable:\n${settingsHelp}
   board.overrides: What differs from the profile, in the tables inputs, analogs, relays, polls, units, serial;
@@ -342,7 +353,7 @@ function createParser(): Argv {
     .example('$0 config check --config agent.toml', 'Before the first start; touches no hardware')
     .example('$0 start --config agent.toml', 'Run; what it sees is logged as JSON lines')
     .epilogue(
-      '`start --help` lists every setting. A setting is taken from its FLEETWARD_... variable, else the TOML file,\nelse its default.\n\nExit codes: 0 good, 64 wrong command line, 70 a fault of ours, 74 the disk, 78 wrong configuration. A port or\na broker that is not there ends nothing: it is tried again.',
+      '`start --help` lists every setting. A setting is taken from its FLEETWARD_... variable, else the TOML file,\nelse its default.\n\nExit codes: 0 good, 64 wrong command line, 70 a fault of ours, 74 the disk, 78 wrong configuration, 85 a restart\nfor an update (`start` under the launcher only). A port or\na broker that is not there ends nothing: it is tried again.',
     )
     .demandCommand(1, 'Say what to do: start, enrol, config or boards')
     .strict()

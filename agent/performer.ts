@@ -1,8 +1,9 @@
 // The agent's hands: performs what the vehicle's core decided, one effect at a time, and tells the core how it ended.
+
 import { messageOf } from '../src/core/errors.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ConfigStore } from './config-store.ts';
-import type { VehicleEffect, VehicleEvent } from './core/vehicle-state.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/vehicle-events.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';
@@ -52,6 +53,8 @@ export function createPerformer({ ports, outbox, serial, session, commits, dispa
         return session.acknowledge(effect.receipt);
       case 'writeSlot':
         return void writeSlot(ports.configSlots, effect, dispatch);
+      case 'update':
+        return ports.updater?.perform(effect.task, (news) => dispatch({ kind: 'update', news }));
       case 'delivery':
         return session.perform(effect.effect);
       case 'readUnit':

@@ -4,6 +4,7 @@ import type { ConfigStore } from './config-store.ts';
 import type { HostReading } from './core/diagnostic.ts';
 import type { ServiceCodes } from './core/service-code.ts';
 import type { Outbox } from './outbox.ts';
+import type { Updater } from './update/performer.ts';
 
 /** What the operating system tells of the machine and of this process. */
 export interface HostFacts {
@@ -34,4 +35,6 @@ export interface AgentPorts {
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
   /** The two slots of the configuration that the broker sends. */
   readonly configSlots: ConfigStore;
+  /** Swaps releases of the agent. Absent: no launcher chooses one, or no key of releases is pinned. */
+  readonly updater?: Updater;
 }

@@ -1,9 +1,11 @@
 // The two serial ports of a vehicle as the loop sees them: opened, closed and written on its word. Decides nothing; when
 // to open again is `core/port.ts`'s. It must never hand on what an abandoned link says, nor keep bytes for later.
+
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { ByteLink, Log, OpenByteLink } from '../src/ports.ts';
 import type { AgentConfig } from './config.ts';
-import type { PortName, VehicleEvent } from './core/vehicle-state.ts';
+import type { VehicleEvent } from './core/vehicle-events.ts';
+import type { PortName } from './core/vehicle-state.ts';
 
 interface SerialPorts {
   open(port: PortName): void;

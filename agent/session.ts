@@ -37,7 +37,7 @@ import {
   isDrained,
   type Lanes,
 } from './core/delivery.ts';
-import type { VehicleEvent } from './core/vehicle-state.ts';
+import type { VehicleEvent } from './core/vehicle-events.ts';
 import type { Outbox } from './outbox.ts';
 
 const limits = {

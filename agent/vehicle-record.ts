@@ -1,9 +1,12 @@
-// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, requests, zones.
+// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, requests,
+// update, zones.
 // Read once at the start; written only together with the events that tell of it.
 import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
 import { noTraffic, trafficOf } from './core/data-budget.ts';
 import { emptyFuelMemory, parseFuelMemory } from './core/fuel-memory.ts';
 import { createInboxRecord, type InboxRecord } from './core/inbox.ts';
+import { parseUpdateRecord } from './core/update-record.ts';
+import type { UpdateRecord } from './core/update-types.ts';
 import type { VehicleMemory } from './core/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -12,6 +15,7 @@ export const memoryKey = 'memory';
 export const inboxKey = 'inbox';
 export const zonesKey = 'zones';
 export const requestsKey = 'requests';
+export const updateKey = 'update';
 
 /** Of a vehicle that was never switched on before. */
 export const emptyMemory: VehicleMemory = {
@@ -49,6 +53,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
   readonly requests: object;
+  readonly update: UpdateRecord;
   readonly zones: object;
   readonly isIntact: boolean;
 }> {
@@ -70,6 +75,7 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
     },
     inbox,
     requests,
+    update: parseUpdateRecord(parse<object>(values.get(updateKey), {}).value),
     zones,
     isIntact: isWhole,
   };

@@ -16,7 +16,10 @@ interface Call {
 
 const hanging = new Set<Call>();
 
-/** Calls that have not come back in time, of all ports. */
+/**
+ * Calls that have not come back in time, of all ports.
+ * @public read by the built child process of `test/system/serial-port.test.ts`
+ */
 export function hangingCalls(): number {
   return hanging.size;
 }

@@ -1,5 +1,5 @@
-// What the broker sent beside commands: firmware jobs and messages of people. Pure. A unit does not update itself: a job is
-// answered and nothing is fetched or kept but its id. Each is answered once, however often it comes.
+// What the broker sent beside commands: firmware jobs and messages of people. Pure. Each is answered once, however often it
+// comes. A job that the unit can carry out goes on in `update.ts`; here stay the ids, and the answer of a unit that cannot.
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { FirmwareBody, MessageBody } from '../../src/core/wire.ts';
 import type { EventDraft } from './command-record.ts';
@@ -40,16 +40,26 @@ export function createInboxRecord(): InboxRecord {
 
 const noUpdate = 'this unit is updated by its package manager';
 
-/** A verified firmware job for this boot. */
+/** True when the job was answered before. */
+export function isKnownJob({ jobs }: InboxRecord, commandID: string): boolean {
+  return jobs.includes(commandID);
+}
+
+/** The record with a job that is answered from now on; the oldest one is forgotten. */
+export function withJob(record: InboxRecord, commandID: string): InboxRecord {
+  return { ...record, jobs: [...record.jobs, commandID].slice(-inboxLimits.jobs) };
+}
+
+/** A verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
 export function takeJob(record: InboxRecord, body: FirmwareBody): InboxStep {
   const { commandID, version } = body;
-  if (record.jobs.includes(commandID)) return { record, events: [] };
-  const jobs = [...record.jobs, commandID].slice(-inboxLimits.jobs);
+  if (isKnownJob(record, commandID)) return { record, events: [] };
+  const answered = withJob(record, commandID);
   if (body.cancel) {
     const attributes = { version, reason: 'withdrawn before it came' };
     const statusCode = statusCodes.COMMAND_CANCELLED.code;
     const cancelled: EventDraft = { statusCode, commandID, commandState: 'cancelled', attributes };
-    return { record: { ...record, jobs }, events: [cancelled] };
+    return { record: answered, events: [cancelled] };
   }
   const events: readonly EventDraft[] = [
     {
@@ -65,7 +75,7 @@ export function takeJob(record: InboxRecord, body: FirmwareBody): InboxStep {
       attributes: { version, reason: noUpdate },
     },
   ];
-  return { record: { ...record, jobs }, events };
+  return { record: answered, events };
 }
 
 /** The newest messages that fit. */

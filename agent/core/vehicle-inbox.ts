@@ -1,8 +1,9 @@
 // Firmware jobs and messages as the vehicle takes them: checked to be meant for this vehicle and this boot, answered in one
 // commit with what is kept of them. Nothing here can move a relay or change a setting.
 import type { FirmwareBody, MessageBody } from '../../src/core/wire.ts';
-import { type InboxStep, takeJob, takeNote } from './inbox.ts';
+import { type InboxStep, isKnownJob, takeJob, takeNote, withJob } from './inbox.ts';
 import { commitNow, log, put, stamp, type Work } from './vehicle-state.ts';
+import { stepUpdateOf } from './vehicle-update.ts';
 
 /** An old envelope that somebody plays back belongs to another boot. */
 function isOurs(
@@ -24,12 +25,22 @@ function keep(work: Work, { record, events }: InboxStep): boolean {
   return true;
 }
 
-/** A verified firmware job. */
+/** A verified firmware job, or its withdrawal. */
 export function takeFirmware(work: Work, body: FirmwareBody): void {
-  const { commandID, version } = body;
+  const { commandID, version, url, sha256, issuedMs, expiresMs } = body;
   if (!isOurs(work, body))
     return log(work, 'error', 'firmware job for another vehicle or boot', { commandID });
-  if (!keep(work, takeJob(work.state.inbox, body))) return;
+  const { inbox, update } = work.state;
+  if (isKnownJob(inbox, commandID)) {
+    if (body.cancel) stepUpdateOf(work, { kind: 'cancel', commandID });
+    return;
+  }
+  if (update.setup !== null && !body.cancel) {
+    put(work, { inbox: withJob(inbox, commandID) });
+    const job = { commandID, version, url, sha256, issuedMs, expiresMs };
+    return stepUpdateOf(work, { kind: 'job', job });
+  }
+  if (!keep(work, takeJob(inbox, body)) || body.cancel) return;
   log(work, 'warn', 'firmware job refused: this unit is updated by its package manager', {
     commandID,
     version,

@@ -1,5 +1,6 @@
-// The whole state of a vehicle, what may happen to it, and what it may do about it: the types of `vehicle.ts` and the
-// few helpers that all its parts share. Types and pure helpers only.
+// The whole state of a vehicle and one step of it in progress: the types of `vehicle.ts` and the few helpers that all its
+// parts share. What may happen to it and what it may do about it is in `vehicle-events.ts`. Types and pure helpers only.
+
 import {
   type FeatureName,
   type FleetEvent,
@@ -9,18 +10,16 @@ import {
 } from '../../src/core/event.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { type Priority, statusPriority } from '../../src/core/status-codes.ts';
-import type { Ack, CommandBody, FirmwareBody, MessageBody, Welcome } from '../../src/core/wire.ts';
 import type { AlarmMemory } from './alarms/alarm-memory.ts';
 import type { AlarmsState } from './alarms/alarms.ts';
 import type { BoardNews } from './board-news.ts';
 import type { AnalogName, BoardProfile } from './board-profile.ts';
 import type { BoardState } from './board-types.ts';
 import type { CommandsState } from './command-draft.ts';
-import type { CommandRecord, EventDraft } from './command-record.ts';
-import type { SlotName } from './config-record.ts';
+import type { EventDraft } from './command-record.ts';
 import type { ConfigState } from './config-types.ts';
 import type { Traffic } from './data-budget.ts';
-import type { DeliveryEffect, DeliveryInput, DeliveryState } from './delivery.ts';
+import type { DeliveryState } from './delivery.ts';
 import type { EpochState, Fix } from './epochs.ts';
 import { place } from './event-place.ts';
 import { type Evidence, paceAt, type Sensed, type SpeedState, speedAt, wasSuspectAt } from './evidence.ts';
@@ -34,14 +33,14 @@ import type { PortOptions, PortState } from './port.ts';
 import type { Protection } from './protection.ts';
 import type { RelaysState } from './relays.ts';
 import type { ReportingState } from './reporting.ts';
-import type { RequestRecord, RequestsState } from './requests.ts';
+import type { RequestsState } from './requests.ts';
 import type { ServiceCodes } from './service-code.ts';
 import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from './timekeeping.ts';
-import type { ReceivedConfig } from './vehicle-config.ts';
-import type { DiagnosisEffect, DiagnosisEvent, DiagnosisState } from './vehicle-diagnosis.ts';
+import type { UpdateState } from './update-types.ts';
+import type { DiagnosisState } from './vehicle-diagnosis.ts';
+import type { VehicleEffect } from './vehicle-events.ts';
 import type { ServiceState } from './vehicle-service.ts';
 import { type WarningState, warningEvidence } from './warning.ts';
-import type { ZoneRecord } from './zones/zone-record.ts';
 import { presentZone, type VehicleZones } from './zones/zone-state.ts';
 
 export interface VehicleConfig {
@@ -114,6 +113,7 @@ export interface VehicleState {
   readonly inbox: InboxRecord;
   readonly requests: RequestsState;
   readonly diagnosis: DiagnosisState;
+  readonly update: UpdateState;
   readonly delivery: DeliveryState;
   /** Positions that wait for their window. */
   readonly pending: readonly StampedEvent[];
@@ -131,67 +131,6 @@ export interface StampedEvent {
   readonly event: Omit<FleetEvent, 'seq'>;
   readonly priority: Priority;
 }
-
-export type VehicleEvent =
-  | { readonly kind: 'start' }
-  | { readonly kind: 'time' }
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'opened'; readonly port: PortName }
-  | { readonly kind: 'failed' | 'down'; readonly port: PortName; readonly reason: string }
-  | { readonly kind: 'bytes'; readonly port: PortName; readonly bytes: Uint8Array }
-  /** `durable` false: the disk does not take it; it is kept and tried again. */
-  | {
-      readonly kind: 'committed';
-      readonly token: string;
-      readonly durable: boolean;
-      /** Numbers of the commit's events in this boot, in their order. */
-      readonly seqs?: readonly number[];
-    }
-  | { readonly kind: 'delivery'; readonly input: DeliveryInput }
-  | { readonly kind: 'network'; readonly isRoaming: boolean }
-  | { readonly kind: 'welcome'; readonly welcome: Welcome }
-  | { readonly kind: 'ack'; readonly ack: Ack }
-  /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
-  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
-  /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
-  | { readonly kind: 'firmware'; readonly body: FirmwareBody }
-  | { readonly kind: 'message'; readonly body: MessageBody }
-  | DiagnosisEvent
-  | { readonly kind: 'config'; readonly received: ReceivedConfig }
-  /** `fault` null: it is durable. */
-  | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
-  /** A one-time code that somebody entered at the unit's local socket. */
-  | { readonly kind: 'serviceCode'; readonly code: string };
-
-export interface Commit {
-  readonly kind: 'commit';
-  readonly events: readonly StampedEvent[];
-  readonly record: CommandRecord | null;
-  readonly memory: VehicleMemory;
-  /** Only when it changed. */
-  readonly inbox?: InboxRecord;
-  readonly requests?: RequestRecord;
-  /** With every commit of a vehicle; written down only when it is another than the last. */
-  readonly zones?: ZoneRecord;
-  readonly token: string | null;
-  readonly receipts: readonly number[];
-}
-
-export type VehicleEffect =
-  | { readonly kind: 'openPort' | 'closePort'; readonly port: PortName }
-  | { readonly kind: 'writePort'; readonly port: PortName; readonly bytes: Uint8Array }
-  | Commit
-  | { readonly kind: 'acknowledge'; readonly receipt: number }
-  | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
-  | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
-  | DiagnosisEffect
-  | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
-  | {
-      readonly kind: 'log';
-      readonly level: 'info' | 'warn' | 'error';
-      readonly event: string;
-      readonly fields: Readonly<Record<string, unknown>>;
-    };
 
 export interface Now {
   readonly monoMs: number;
@@ -375,7 +314,7 @@ export function commitNow(
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
     memory,
-    ...(with_.inbox === true ? { inbox: state.inbox } : {}),
+    ...(with_.inbox === true ? { inbox: state.inbox, update: state.update.record } : {}),
     ...(with_.requests === true ? { requests: state.requests.record } : {}),
     zones: state.zones.record,
     token: with_.token ?? null,

@@ -1,37 +1,14 @@
 // The vehicle as one pure machine: an event in, a new state and effects out. Serial bytes, time, commits and MQTT are
 // data here, so the very same code runs on a truck, in a load test and in a simulation with a virtual clock.
-import { featureNames, type InputName, inputNames } from '../../src/core/event.ts';
+
+import { featureNames } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
-import type { Hello, Welcome } from '../../src/core/wire.ts';
-import { parseAlarmMemory } from './alarms/alarm-memory.ts';
-import { createAlarms } from './alarms/alarms.ts';
-import { createBoard } from './board.ts';
-import { createBoardNews } from './board-news.ts';
-import { createCommandsState } from './command-draft.ts';
-import { type CommandRecord } from './command-record.ts';
-import { noSlots, type SlotFiles } from './config-record.ts';
-import { createDelivery, type DeliveryInput, deliveryWakeMs, stepDelivery } from './delivery.ts';
-import { createEpochState, epochDeadline } from './epochs.ts';
-import { createSpeedState } from './evidence.ts';
-import { createFuel, parseFuelMemory } from './fuel-memory.ts';
-import { createInboxRecord, type InboxRecord } from './inbox.ts';
-import { createInputs, type InputRule } from './inputs.ts';
-import { createNmeaState } from './nmea.ts';
-import { createPlausibilityState } from './plausibility.ts';
-import {
-  createPort,
-  isLossNews,
-  isOpeningNews,
-  type PortInput,
-  type PortOptions,
-  portWakeMs,
-  stepPort,
-} from './port.ts';
-import { describeProtection, rulesOf } from './protection.ts';
-import { createRelaysState } from './relays.ts';
-import { createReporting } from './reporting.ts';
-import { createRequests, parseRequestRecord } from './requests.ts';
-import { bestOrigin, createTimeState, offerServerTime, offerSystemTime, upMsAt } from './timekeeping.ts';
+import type { Hello } from '../../src/core/wire.ts';
+import { deliveryWakeMs } from './delivery.ts';
+import { epochDeadline } from './epochs.ts';
+import { isOpeningNews, type PortOptions, portWakeMs } from './port.ts';
+import { describeProtection } from './protection.ts';
+import { bestOrigin, offerSystemTime } from './timekeeping.ts';
 import { watchVehicle } from './vehicle-alarms.ts';
 import {
   beginConfig,
@@ -40,7 +17,6 @@ import {
   noteConfigAck,
   noteConfigStored,
   noteSlot,
-  startVehicleConfig,
   takeConfig,
   watchConfig,
 } from './vehicle-config.ts';
@@ -52,205 +28,29 @@ import {
   requestLocal,
   takeCommand,
 } from './vehicle-control.ts';
-import { createDiagnosis, noteCount, noteLoss, takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
+import { deliver, takeWelcome } from './vehicle-delivery.ts';
+import { takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
+import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
-import { flushGnss, senseInputs, settleBoard, takeGnssBytes, tellBoard } from './vehicle-sensing.ts';
-import { createService, takeServiceCode, watchService } from './vehicle-service.ts';
+import { stepPortOf, takeBytes } from './vehicle-ports.ts';
+import { flushGnss, senseInputs, settleBoard } from './vehicle-sensing.ts';
+import { takeServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
   log,
   type Now,
-  type PortName,
   put,
   record,
   stamp,
   type VehicleConfig,
-  type VehicleEffect,
-  type VehicleEvent,
-  type VehicleMemory,
   type VehicleState,
   vehicleLimits,
   type Work,
 } from './vehicle-state.ts';
+import { isUpdateToken, stepUpdateOf, takeUpdateNews } from './vehicle-update.ts';
 import { carryOutWishes } from './vehicle-zones.ts';
-import { createWarning, warningWakeMs } from './warning.ts';
-import { createVehicleZones } from './zones/zone-state.ts';
-
-/** An input without a good sample for this many poll periods, but at least this long, is unknown. */
-const stalePeriods = 5;
-const staleLeastMs = 1000;
-
-function inputRules(config: VehicleConfig): Partial<Record<InputName, InputRule>> {
-  const rules: Partial<Record<InputName, InputRule>> = {};
-  for (const name of inputNames) {
-    const signal = config.profile.inputs[name];
-    if (signal === undefined) continue;
-    const periodMs = config.profile.polls[signal.poll]?.periodMs ?? 0;
-    const staleMs = Math.max(staleLeastMs, periodMs * stalePeriods);
-    rules[name] = {
-      invert: signal.invert,
-      debounceMs: signal.debounceMs,
-      staleMs,
-      immediate: name === 'panic' || name === 'crash',
-    };
-  }
-  return rules;
-}
-
-/** A vehicle that has just been switched on, with what it remembers. */
-export function createVehicle(
-  config: VehicleConfig,
-  given: {
-    readonly now: Now;
-    readonly bootMonoMs: number;
-    readonly record: CommandRecord;
-    readonly memory: VehicleMemory;
-    readonly inbox?: InboxRecord;
-    /** What was kept of answered requests. */
-    readonly requests?: unknown;
-    /** What was kept of the geozones; the zones themselves come by `applyZones`. */
-    readonly zones?: unknown;
-    readonly slots?: SlotFiles;
-    readonly connectDelayMs: number;
-  },
-): VehicleState {
-  const { now, memory } = given;
-  const { monoMs } = now;
-  const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs: config.earliestUtcMs });
-  const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
-  return {
-    settings: started.settings,
-    config: started.state,
-    time: offerSystemTime(time, now),
-    ports: { board: createPort(monoMs), gnss: createPort(monoMs) },
-    board: createBoard(config.profile),
-    inputs: createInputs(inputRules(config), monoMs),
-    analogs: {},
-    fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
-    nmea: createNmeaState(),
-    epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
-    plausibility: createPlausibilityState(),
-    speed: createSpeedState(),
-    fix: null,
-    reporting: createReporting(memory.odometerM),
-    zones: createVehicleZones(given.zones),
-    alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
-    commands: createCommandsState(given.record, rulesOf(config.protection, config.profile)),
-    relays: createRelaysState({
-      wasIgnitionOn: memory.inputs.ignition === true,
-      hasDriven: given.record.hasDriven === true,
-    }),
-    warning: createWarning(),
-    service: createService(given.record.service, monoMs),
-    nextLocal: 1,
-    relaysReadMs: null,
-    isBoardFresh: true,
-    boardNews: createBoardNews(monoMs, memory.isBoardLost === true),
-    isRoaming: false,
-    memory,
-    inbox: given.inbox ?? createInboxRecord(),
-    requests: createRequests(parseRequestRecord(given.requests)),
-    diagnosis: createDiagnosis(monoMs),
-    delivery: createDelivery(monoMs, {
-      firstDelayMs: given.connectDelayMs,
-      traffic: memory.traffic,
-      keepaliveS: config.broker.keepaliveS,
-    }),
-    pending: [],
-    pendingSinceMs: monoMs,
-    heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
-    tickMs: monoMs,
-    fixes: 0,
-    isStopping: false,
-  };
-}
-
-function portOptions(work: Work, name: PortName): PortOptions {
-  const options = vehicleLimits.port[name];
-  return name === 'gnss' ? { ...options, silenceMs: work.config.gnssSilenceMs } : options;
-}
-
-function stepPortOf(work: Work, name: PortName, input: PortInput): void {
-  const options = portOptions(work, name);
-  const { monoMs, fraction } = work.now;
-  const before = work.state.ports[name];
-  const { state, effects } = stepPort(before, input, { ms: monoMs, fraction, options });
-  put(work, { ports: { ...work.state.ports, [name]: state } });
-  for (const effect of effects) {
-    if (effect.kind === 'open') work.effects.push({ kind: 'openPort', port: name });
-    if (effect.kind === 'close') work.effects.push({ kind: 'closePort', port: name });
-    if (effect.kind !== 'lost') continue;
-    // The first failure after a working link is news; the retries that follow are not.
-    if (isLossNews(before)) {
-      log(work, 'warn', 'port lost', { port: name, reason: effect.reason });
-      noteLoss(work, name);
-    }
-    if (name !== 'board') continue;
-    feedBoard(work, { kind: 'down', atMs: monoMs, reason: effect.reason });
-    tellBoard(work, 'lost', effect.reason);
-  }
-}
-
-/** Whether a whole and sound answer is there now. */
-function hearBoard(work: Work, bytes: Uint8Array): boolean {
-  feedBoard(work, { kind: 'bytes', bytes, atMs: work.now.monoMs });
-  return work.state.board.master.phase.kind === 'settling';
-}
-
-function takeBytes(work: Work, name: PortName, bytes: Uint8Array): void {
-  if (work.state.ports[name].kind !== 'open') return;
-  const isGood = name === 'board' ? hearBoard(work, bytes) : takeGnssBytes(work, bytes);
-  stepPortOf(work, name, { kind: 'bytes', isGood });
-}
-
-/** The data budget's light changed. Said with the priority of an alarm, so that it still leaves at red. */
-function tellBudget(work: Work): void {
-  const { light, traffic } = work.state.delivery;
-  const { monthlyMb } = work.state.settings.link;
-  const attributes = { light, usedMb: Math.round(traffic.bytes / 10_000) / 100, monthlyMb };
-  log(work, light === 'green' ? 'info' : 'warn', 'data budget', attributes);
-  record(work, { statusCode: statusCodes.DATA_BUDGET.code, attributes });
-}
-
-function deliver(work: Work, input: DeliveryInput): void {
-  const { monoMs, fraction } = work.now;
-  const origin = bestOrigin(work.state.time);
-  const utcMs = origin === null ? null : origin.originMs + upMsAt(work.state.time, monoMs);
-  const { link } = work.state.settings;
-  const before = work.state.delivery.light;
-  const { state, effects } = stepDelivery(work.state.delivery, input, {
-    ms: monoMs,
-    fraction,
-    utcMs,
-    link,
-  });
-  put(work, { delivery: state });
-  if (state.light !== before) tellBudget(work);
-  for (const effect of effects) work.effects.push({ kind: 'delivery', effect });
-  if (input.kind === 'up') log(work, 'info', 'connected');
-  if (input.kind === 'up') noteCount(work, 'connects');
-  if (input.kind !== 'down') return;
-  const isRefused = /password|authori/i.test(input.reason);
-  const hint = isRefused ? 'Check device.account, device.id and the secret in broker.secretFile.' : undefined;
-  log(work, 'warn', 'disconnected', { reason: input.reason, ...(hint === undefined ? {} : { hint }) });
-}
-
-function takeWelcome(work: Work, welcome: Welcome): void {
-  const { phase } = work.state.delivery;
-  const { accountID, deviceID, boot } = work.config;
-  const isOurs = welcome.accountID === accountID && welcome.deviceID === deviceID && welcome.boot === boot;
-  if (!isOurs || phase.kind !== 'up' || phase.nonce !== welcome.nonce) {
-    return log(work, 'warn', 'welcome refused', { reason: 'not an answer to our hello' });
-  }
-  const time = offerServerTime(work.state.time, {
-    monoMs: work.now.monoMs,
-    utcMs: welcome.serverTimeMs,
-    askedMs: phase.sinceMs,
-  });
-  put(work, { time });
-  deliver(work, { kind: 'welcomed' });
-}
+import { warningWakeMs } from './warning.ts';
 
 /** All that time alone brings about. */
 function passTime(work: Work): void {
@@ -276,6 +76,7 @@ function passTime(work: Work): void {
     watchConfig(work);
     settleBoard(work);
     watchDiagnosis(work);
+    stepUpdateOf(work, { kind: 'time' });
     watchVehicle(work, { kind: 'time' });
   }
 }
@@ -287,6 +88,7 @@ function react(work: Work, event: VehicleEvent): void {
       const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
       record(work, { statusCode: statusCodes.INITIALIZED.code, attributes });
       beginConfig(work);
+      stepUpdateOf(work, { kind: 'start' });
       break;
     }
     case 'time':
@@ -309,6 +111,7 @@ function react(work: Work, event: VehicleEvent): void {
       break;
     case 'committed':
       if (isConfigToken(event.token)) noteConfigStored(work, event);
+      else if (isUpdateToken(event.token)) stepUpdateOf(work, { kind: 'committed', durable: event.durable });
       else noteCommitted(work, event.token, event.durable);
       break;
     case 'delivery':
@@ -337,6 +140,9 @@ function react(work: Work, event: VehicleEvent): void {
     case 'unit':
     case 'excerpt':
       takeDiagnosis(work, event);
+      break;
+    case 'update':
+      takeUpdateNews(work, event.news);
       break;
     case 'config':
       takeConfig(work, event.received);

@@ -12,6 +12,7 @@ import {
   planLimits,
   type ReleaseState,
   withConfirmed,
+  withRejection,
   withTrial,
 } from './core/plan.ts';
 import { openRelease, readPlainFile, verifyRelease } from './release.ts';
@@ -102,4 +103,16 @@ export function confirmTrial({ root, key, version }: Omit<TrialRequest, 'confirm
   const { manifest } = openRelease(join(root, version), key);
   writeReleaseState(root, withConfirmed(state, manifest));
   return true;
+}
+
+/**
+ * Takes back what was asked for, if it is this release: the next start runs what ran before.
+ * @param reason with one it counts as given up, for the next start to tell.
+ * @throws AppError `storage` when it cannot be written; then the trial stands.
+ */
+export function withdrawTrial(root: string, version: string, reason?: string): void {
+  const { state } = readReleaseState(root);
+  if (state.trial?.version !== version) return;
+  const without = { ...state, trial: null };
+  writeReleaseState(root, reason === undefined ? without : withRejection(without, { version, reason }));
 }

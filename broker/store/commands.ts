@@ -305,10 +305,13 @@ export function advanceCommand(report: CommandReport): Statement | null {
         AND (reported_ms, reported_tie) < (${report.reportedMs}, ${report.tie})))`;
 }
 
+/** Not begun; or a firmware job, which executes for days and is withdrawn by the unit as long as it can be. */
+const isRevocable = sql`(state_rank < ${ranks.executing} OR feature = 'firmware')`;
+
 /** Condition: the command can still be withdrawn and nobody has asked for that. */
 export function isWithdrawable(commandID: string): Statement {
   return sql`EXISTS (SELECT 1 FROM commands WHERE command_id = ${commandID} AND is_final = 0
-    AND state_rank < ${ranks.executing} AND cancel_by IS NULL)`;
+    AND ${isRevocable} AND cancel_by IS NULL)`;
 }
 
 /** Withdraws a command that never left; changes 0 rows when it has. */
@@ -322,14 +325,14 @@ export function cancelUnsent(cancel: {
     WHERE command_id = ${cancel.commandID} AND is_final = 0 AND state_rank < ${ranks.sent}`;
 }
 
-/** Notes the wish to withdraw a command that has left but does not execute yet. */
+/** Notes the wish to withdraw a command that has left but does not execute yet, or a firmware job. */
 export function requestCancel(cancel: {
   readonly commandID: string;
   readonly by: string;
   readonly atMs: number;
 }): Statement {
   return sql`UPDATE commands SET cancel_by = COALESCE(cancel_by, ${cancel.by}), updated_ms = ${cancel.atMs}
-    WHERE command_id = ${cancel.commandID} AND is_final = 0 AND state_rank < ${ranks.executing}`;
+    WHERE command_id = ${cancel.commandID} AND is_final = 0 AND ${isRevocable}`;
 }
 
 /** How long the ledger waits after the end of a command for the device's own word, in ms. */

@@ -5,6 +5,12 @@ import { AppError, errorKinds, messageOf } from '../core/errors.ts';
 /** A stop that takes longer is no longer orderly; systemd and people do not wait longer either. */
 const stopMostMs = 5000;
 
+/** Ends the process after 5 s whatever still hangs, with its exit code or as one that was unavailable. */
+export function endSoon(): void {
+  const { exitCode = errorKinds.unavailable.exitCode } = process;
+  setTimeout(() => process.exit(exitCode), stopMostMs).unref();
+}
+
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP. From then on the process ends at a second signal (exit 130), or
  * after 5 s (exit 75), whatever still hangs.
@@ -15,7 +21,7 @@ export function untilStopped(): Promise<void> {
     const stop = (): void => {
       if (isAsked) process.exit(130);
       isAsked = true;
-      setTimeout(() => process.exit(errorKinds.unavailable.exitCode), stopMostMs).unref();
+      endSoon();
       resolve();
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);

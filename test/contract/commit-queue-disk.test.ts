@@ -1,9 +1,10 @@
 // The commit queue on a real outbox whose disk fails for a while: whoever waits for a commit is told at once that it is
 // not durable, nothing is taken for stored that is not, and all of it is stored in order once the disk works.
+
 import { expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
-import type { Commit, VehicleEvent } from '../../agent/core/vehicle-state.ts';
+import { type Commit, type VehicleEvent } from '../../agent/core/vehicle-events.ts';
 import { emptyMemory, readVehicleRecord } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';

@@ -2,7 +2,7 @@
 // over the simulated cables, survives their faults, and keeps what it saw. The same seed drives the same way.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
+import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { openOutbox } from '../../agent/outbox.ts';
 import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -52,6 +52,7 @@ async function start(seed: string) {
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},
       protection: standardProtection,
+      update: standardUpdate,
       ...standardSettings,
       reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
       log: { level: 'info' },

@@ -5,14 +5,11 @@ import { readBoardProfile } from '../../agent/boards.ts';
 import { applyOverrides, type BoardOverrides } from '../../agent/core/board-profile.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
 import { type Protection, standardProtection } from '../../agent/core/protection.ts';
-import { createVehicle, stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
-import type {
-  VehicleConfig,
-  VehicleEffect,
-  VehicleEvent,
-  VehicleState,
-  Work,
-} from '../../agent/core/vehicle-state.ts';
+import type { UpdateSetup, UpdateTask } from '../../agent/core/update-types.ts';
+import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
+import { type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle-events.ts';
+import { createVehicle } from '../../agent/core/vehicle-start.ts';
+import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle-state.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createBoard } from '../../simulator/board.ts';
 import type { BoardName } from '../../simulator/board-maps.ts';
@@ -36,6 +33,8 @@ export interface RigOptions {
   readonly boardName?: BoardName;
   readonly overrides?: BoardOverrides;
   readonly protection?: Partial<Protection>;
+  /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
+  readonly updateSetup?: UpdateSetup;
 }
 
 /** Starts it; the vehicle is parked with its ignition off. */
@@ -43,6 +42,7 @@ export async function createVehicleRig({
   boardName = 'waveshare-relay-d',
   overrides = {},
   protection,
+  updateSetup,
 }: RigOptions = {}) {
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
   const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
@@ -53,6 +53,7 @@ export async function createVehicleRig({
   const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
+  const updateTasks: UpdateTask[] = [];
   const disk = { record: createCommandRecord(), memory: emptyMemory };
   let boots = 0;
   let counter = 0;
@@ -68,6 +69,7 @@ export async function createVehicleRig({
   const perform = (effect: VehicleEffect): void => {
     if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
     if (effect.kind === 'writePort' && effect.port === 'board') board.receive(effect.bytes);
+    if (effect.kind === 'update') updateTasks.push(effect.task);
     if (effect.kind !== 'commit') return;
     if (effect.record !== null) disk.record = JSON.parse(JSON.stringify(effect.record));
     disk.memory = effect.memory;
@@ -127,6 +129,7 @@ export async function createVehicleRig({
       record,
       memory,
       connectDelayMs: 1e9,
+      ...(updateSetup === undefined ? {} : { updateSetup }),
     });
     isAlive = true;
     dispatch({ kind: 'start' });
@@ -137,6 +140,7 @@ export async function createVehicleRig({
     board,
     changes,
     told,
+    updateTasks,
     disk,
     /** Nothing is heard of board and receiver: hours pass quickly. */
     quiet(isOn: boolean) {

@@ -2,7 +2,7 @@
 // the research), and commits of a whole agent in an hour parked and an hour of driving.
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { standardProtection, standardSettings, toAgentConfig } from '../../agent/config.ts';
+import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { openOutbox } from '../../agent/outbox.ts';
 import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
@@ -59,6 +59,7 @@ async function configOf() {
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},
       protection: standardProtection,
+      update: standardUpdate,
       ...standardSettings,
       log: { level: 'info' },
     },

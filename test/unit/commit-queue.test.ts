@@ -1,9 +1,10 @@
 // The commit queue when the disk fails: everybody who waits is told at once (a restore must not wait for a disk),
 // nothing that matters is given up, and what waits stays bounded.
+
 import { describe, expect, it } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
-import type { Commit, VehicleEvent } from '../../agent/core/vehicle-state.ts';
+import { type Commit, type VehicleEvent } from '../../agent/core/vehicle-events.ts';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';

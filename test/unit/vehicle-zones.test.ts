@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
 import { createCommandRecord } from '../../agent/core/command-record.ts';
-import { createVehicle, stepVehicle } from '../../agent/core/vehicle.ts';
+import { stepVehicle } from '../../agent/core/vehicle.ts';
+import type { Commit } from '../../agent/core/vehicle-events.ts';
+import { createVehicle } from '../../agent/core/vehicle-start.ts';
 import {
-  type Commit,
   insideAllowUnlock,
   type VehicleConfig,
   type VehicleState,

@@ -122,8 +122,8 @@ const cancel = operation({
   tag: 'Commands',
   summary: 'Withdraw a command',
   description: `A command that never left ends at once as \`cancelled\`. One that has left is withdrawn at the vehicle, which has the last
-word: until it answers, \`commandState\` stays what it was. A command that executes or has ended answers 422 \`conflict\`;
-withdrawing twice is no error. Withdrawing does not undo what was done: to release an engine send \`enginecutoff\` 0.`,
+word: until it answers, \`commandState\` stays what it was. A command that executes or has ended answers 422 \`conflict\`, but
+for a firmware job that executes; withdrawing twice is no error. Withdrawing does not undo what was done: to release an engine send \`enginecutoff\` 0.`,
   params: Type.Object({}),
   body: Type.Object({ commandID }, { additionalProperties: false }),
   result: commandAnswer,

@@ -55,8 +55,11 @@ setting \`firmware.hosts\`, without user name and fragment. \`sha256\` is that o
 
 The answer is that of a command, with \`feature\` \`firmware\`; follow it with \`getCommand\`. The unit tells of it in events
 64834 Config_Start (\`executing\`), 64835 Config_Complete (\`confirmed\`) and 64836 Config_Failed (\`refused\`, with the
-reason) that carry the \`commandID\`. **A unit that runs fleetward-agent does not update itself: it answers Config_Start and
-Config_Failed, "this unit is updated by its package manager".** A newer job replaces an older one that has not ended; the
+reason) that carry the \`commandID\`. **A unit that runs fleetward-agent takes the archive of \`package:release\`, signed with the
+release key that its installer has put on it**; one without that key answers Config_Start and Config_Failed, "this unit is
+updated by its package manager". It downloads over a link that works and within its data budget, restarts only when it is parked with the
+ignition off, and confirms only once the new release has shown that it works; otherwise the release before runs again. That may take days:
+\`cancelCommand\` withdraws a job until the unit restarts for it. A newer job replaces an older one that has not ended; the
 same job of the same user within 10 seconds is one job. Jobs count as commands (10 within a minute for a user).`,
   params: Type.Object({}),
   body: Type.Object(
@@ -89,7 +92,7 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
     body: {
       deviceID: 'truck-17',
       version: '1.4.0',
-      url: 'https://updates.example.com/fleetward-agent-1.4.0.deb',
+      url: 'https://updates.example.com/fleetward-agent-1.4.0-arm64.tar.gz',
       sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     },
     result: exampleJob,

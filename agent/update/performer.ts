@@ -1,0 +1,119 @@
+// The hands of an update: does what the machine of `../core/update.ts` says, one thing after the other, and tells how each
+// ended. It judges signatures and hashes, never the moment; and it ends no process: it only says that a restart is wanted.
+import type { KeyObject } from 'node:crypto';
+import { messageOf } from '../../src/core/errors.ts';
+import type { Log } from '../../src/ports.ts';
+import type { ReleaseFacts, UpdateNews, UpdateSetup, UpdateTask } from '../core/update-types.ts';
+import { confirmTrial, readReleaseState, requestTrial, withdrawTrial } from './release-state.ts';
+import { type StagingOptions, stageRelease, tidyReleases } from './staging.ts';
+
+/** Exit code with which the agent asks the service manager for a start through the launcher. */
+export const restartExitCode = 85;
+
+type Tell = (news: UpdateNews) => void;
+
+export interface Updater {
+  readonly setup: UpdateSetup;
+  /** Does one task after the other; never throws. */
+  perform(task: UpdateTask, tell: Tell): void;
+  /** Resolves when the agent is to end so that the launcher chooses anew. */
+  readonly restartWanted: Promise<void>;
+  /** Ends what is under way. */
+  close(): void;
+}
+
+export interface UpdaterOptions extends StagingOptions {
+  readonly key: KeyObject;
+  readonly parkedMs: number;
+  readonly healthMs: number;
+  readonly trialMs: number;
+  readonly log: Log;
+}
+
+function readFacts(root: string): ReleaseFacts {
+  const { trial, confirmed, rejected } = readReleaseState(root).state;
+  return { trial: trial?.version ?? null, confirmed, rejected };
+}
+
+/** Words of what went wrong; null when nothing did. */
+function faultOf(work: () => void): string | null {
+  try {
+    work();
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+type Answered = Extract<UpdateTask, { kind: 'ask' | 'withdraw' | 'confirm' | 'reject' }>;
+
+/** Tells the launcher by its file; on the disk when it returns. */
+function tellLauncher(task: Answered, { root, key, trialMs }: UpdaterOptions): UpdateNews {
+  const { version } = task;
+  switch (task.kind) {
+    case 'ask': {
+      const confirmWithinS = Math.round(trialMs / 1000);
+      return { kind: 'asked', fault: faultOf(() => requestTrial({ root, key, version, confirmWithinS })) };
+    }
+    case 'withdraw':
+      return { kind: 'withdrawn', fault: faultOf(() => withdrawTrial(root, version)) };
+    case 'confirm':
+      return {
+        kind: 'confirmed',
+        fault: faultOf(() => {
+          if (!confirmTrial({ root, key, version })) throw new Error(`release ${version} is not on trial`);
+        }),
+      };
+    case 'reject':
+      return { kind: 'rejected', fault: faultOf(() => withdrawTrial(root, version, task.reason)) };
+  }
+}
+
+/** Builds the hands for the release that runs; what is known of releases is read now. */
+export function createUpdater(options: UpdaterOptions): Updater {
+  const { root, running, parkedMs, healthMs, trialMs, log } = options;
+  let staging = new AbortController();
+  let line: Promise<void> = Promise.resolve();
+  let restart: () => void = () => undefined;
+  const restartWanted = new Promise<void>((resolve) => void (restart = resolve));
+  const then = (work: () => Promise<void> | void): void => {
+    line = line.then(work).catch((thrown: unknown) => {
+      log.error('update: a task failed', { reason: messageOf(thrown) });
+    });
+  };
+  const halt = (): void => {
+    staging.abort();
+    staging = new AbortController();
+  };
+
+  return {
+    setup: { running, parkedMs, healthMs, trialMs, facts: readFacts(root) },
+    restartWanted,
+    close: () => staging.abort(),
+    perform(task, tell) {
+      switch (task.kind) {
+        case 'stage': {
+          const { signal } = staging;
+          const { job } = task;
+          return then(async () => {
+            const onBytes = (bytes: number): void => tell({ kind: 'carried', bytes });
+            const fault = await stageRelease(options, { job, signal, onBytes });
+            tell({ kind: 'staged', commandID: job.commandID, fault });
+          });
+        }
+        case 'halt':
+          return halt();
+        case 'tidy':
+          halt();
+          return then(() => tidyReleases(root, null));
+        case 'ask':
+        case 'withdraw':
+        case 'confirm':
+        case 'reject':
+          return then(() => tell(tellLauncher(task, options)));
+        case 'restart':
+          return restart();
+      }
+    },
+  };
+}
