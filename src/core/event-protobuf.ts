@@ -1,8 +1,7 @@
-// Protobuf form of an event batch, as published in `event-batch.proto`: delta columns. The encoder takes as many
-// events as fit one payload; the decoder trusts nothing. Pure; 32-bit differences wrap on purpose.
+// Protobuf form of events, as published in `event-batch.proto`: delta columns, or a packed row for one event alone. The
+// encoder takes as many events as fit one payload; the decoder trusts nothing. Pure; 32-bit differences wrap on purpose.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
-  type AttributeValue,
   commandStates,
   type EventBatch,
   eventLimits,
@@ -12,81 +11,33 @@ import {
   timeQualities,
 } from './event.ts';
 import { eventFault } from './event-check.ts';
+import {
+  bit,
+  decodeBoot,
+  degreeScale,
+  encodeBoot,
+  fromWire,
+  type OpenEvent,
+  packBits,
+  parseAttributes,
+  presenceOf,
+  scaled,
+  toWire,
+  unpackBits,
+} from './event-protobuf-fields.ts';
+import { decodeSingle, encodeSingle } from './event-protobuf-single.ts';
 import { isId } from './ids.ts';
 
-const version = 1;
+/** 1 is columns with the boot as text; 2 may also have `single` and `boot_bytes`. Both are read for ever. */
+const plainVersion = 1;
+const shortVersion = 2;
 
-/** Presence bits, see the .proto. */
-const bit = {
-  time: 1,
-  position: 2,
-  altitude: 4,
-  speed: 8,
-  heading: 16,
-  hdop: 32,
-  satellites: 64,
-  odometer: 128,
-  fuelLevel: 256,
-  inputs: 512,
-  outputs: 1024,
-  geozone: 2048,
-  commandId: 4096,
-  commandState: 8192,
-  attributes: 16_384,
-} as const;
-
-/** Optional numbers with one column each: field number, presence bit, units per 1. */
-const scaled = [
-  { field: 14, bit: bit.altitude, name: 'altitude', scale: 1 },
-  { field: 15, bit: bit.speed, name: 'speed', scale: 10 },
-  { field: 16, bit: bit.heading, name: 'heading', scale: 1 },
-  { field: 17, bit: bit.hdop, name: 'hdop', scale: 10 },
-  { field: 18, bit: bit.satellites, name: 'satellites', scale: 1 },
-  { field: 19, bit: bit.odometer, name: 'odometer', scale: 1000 },
-  { field: 20, bit: bit.fuelLevel, name: 'fuelLevel', scale: 1000 },
-] as const;
-
-const degreeScale = 10_000_000;
 const firstColumn = 6;
 const lastField = 28;
 const textFields: readonly number[] = [25, 26, 28];
-
-function presenceOf(event: FleetEvent): number {
-  let present = 0;
-  if (event.timestamp !== null) present |= bit.time;
-  if (event.latitude !== undefined && event.longitude !== undefined) present |= bit.position;
-  for (const column of scaled) if (event[column.name] !== undefined) present |= column.bit;
-  if (event.inputs !== undefined) present |= bit.inputs;
-  if (event.outputs !== undefined) present |= bit.outputs;
-  if (event.geozoneID !== undefined) present |= bit.geozone;
-  if (event.commandID !== undefined) present |= bit.commandId;
-  if (event.commandState !== undefined) present |= bit.commandState;
-  if (event.attributes !== undefined) present |= bit.attributes;
-  return present;
-}
-
-function packBits(
-  names: readonly string[],
-  values: Readonly<Record<string, boolean | undefined>>,
-): { known: number; on: number } {
-  let known = 0;
-  let on = 0;
-  for (const [index, name] of names.entries()) {
-    const value = values[name];
-    if (value === undefined) continue;
-    known |= 1 << index;
-    if (value) on |= 1 << index;
-  }
-  return { known, on };
-}
-
-function unpackBits(names: readonly string[], known: number, on: number): Record<string, boolean> {
-  const values: Record<string, boolean> = {};
-  for (const [index, name] of names.entries()) {
-    if ((known & (1 << index)) !== 0) values[name] = (on & (1 << index)) !== 0;
-  }
-  return values;
-}
+/** Of `single` and `boot_bytes`. */
+const singleField = 29;
+const bootField = 30;
 
 /** Collects absolute values per field and writes them as differences. */
 function createColumns() {
@@ -125,12 +76,12 @@ type Columns = ReturnType<typeof createColumns>;
 
 function addOptional(columns: Columns, event: FleetEvent): void {
   if (event.latitude !== undefined && event.longitude !== undefined) {
-    columns.number(12, Math.round(event.latitude * degreeScale));
-    columns.number(13, Math.round(event.longitude * degreeScale));
+    columns.number(12, toWire(event.latitude, degreeScale));
+    columns.number(13, toWire(event.longitude, degreeScale));
   }
   for (const column of scaled) {
     const value = event[column.name];
-    if (value !== undefined) columns.number(column.field, Math.round(value * column.scale));
+    if (value !== undefined) columns.number(column.field, toWire(value, column.scale));
   }
   if (event.inputs !== undefined) {
     const { known, on } = packBits(inputNames, event.inputs);
@@ -156,6 +107,52 @@ function sizeBound(event: FleetEvent): number {
   return 80 + text;
 }
 
+interface Prefix {
+  readonly count: number;
+  readonly baseUpMs: number;
+  /** UTC of the boot's beginning at the first event that has a time. */
+  readonly baseOriginMs: number | null;
+}
+
+const originOf = ({ timestamp, upMs }: FleetEvent): number | null =>
+  timestamp === null ? null : timestamp - (upMs ?? 0);
+
+/** How many of the events fit one payload, and what their differences count from. */
+function longestPrefix(events: readonly FleetEvent[]): Prefix {
+  const baseUpMs = events[0]?.upMs ?? 0;
+  let baseOriginMs: number | null = null;
+  let size = 100;
+  let count = 0;
+  for (const event of events.slice(0, eventLimits.events)) {
+    const originMs = originOf(event);
+    const fromMs: number | null = baseOriginMs ?? originMs;
+    size += sizeBound(event);
+    const fits =
+      size <= eventLimits.payloadBytes &&
+      fitsDifference((event.upMs ?? 0) - baseUpMs) &&
+      (originMs === null || fromMs === null || fitsDifference(originMs - fromMs));
+    if (!fits && count > 0) break;
+    baseOriginMs = fromMs;
+    count += 1;
+  }
+  return { count, baseUpMs, baseOriginMs };
+}
+
+function columnsOf(events: readonly FleetEvent[], { baseUpMs, baseOriginMs }: Prefix): Columns {
+  const columns = createColumns();
+  for (const [index, event] of events.entries()) {
+    const originMs = originOf(event);
+    columns.number(6, event.seq - index - 1);
+    columns.number(7, (event.upMs ?? 0) - baseUpMs);
+    if (originMs !== null) columns.number(8, originMs - (baseOriginMs ?? 0));
+    columns.number(9, timeQualities.indexOf(event.timeQuality));
+    columns.number(10, event.statusCode);
+    columns.number(11, presenceOf(event));
+    addOptional(columns, event);
+  }
+  return columns;
+}
+
 /**
  * Encodes the longest prefix of `events` (one boot, ascending seq, `upMs` set) that fits one payload.
  * @returns the payload and how many events are in it: at least 1 when `events` is not empty.
@@ -164,37 +161,23 @@ export function encodeProtobuf(
   boot: string,
   events: readonly FleetEvent[],
 ): { readonly payload: Uint8Array; readonly count: number } {
-  const columns = createColumns();
-  const baseUpMs = events[0]?.upMs ?? 0;
-  let baseOriginMs: number | null = null;
-  let size = 100;
-  let count = 0;
-  for (const event of events.slice(0, eventLimits.events)) {
-    const upMs = event.upMs ?? 0;
-    const originMs = event.timestamp === null ? null : event.timestamp - upMs;
-    baseOriginMs ??= originMs;
-    size += sizeBound(event);
-    const fits =
-      size <= eventLimits.payloadBytes &&
-      fitsDifference(upMs - baseUpMs) &&
-      (originMs === null || baseOriginMs === null || fitsDifference(originMs - baseOriginMs));
-    if (!fits && count > 0) break;
-    columns.number(6, event.seq - count - 1);
-    columns.number(7, upMs - baseUpMs);
-    if (originMs !== null) columns.number(8, originMs - (baseOriginMs ?? 0));
-    columns.number(9, timeQualities.indexOf(event.timeQuality));
-    columns.number(10, event.statusCode);
-    columns.number(11, presenceOf(event));
-    addOptional(columns, event);
-    count += 1;
-  }
+  const prefix = longestPrefix(events);
+  const { count, baseUpMs, baseOriginMs } = prefix;
+  const alone = count === 1 ? events[0] : undefined;
+  const shortBoot = encodeBoot(boot);
+  const isShort = alone !== undefined || shortBoot !== null;
   const writer = new BinaryWriter();
-  writer.tag(1, WireType.Varint).uint32(version);
-  writer.tag(2, WireType.LengthDelimited).string(boot);
+  writer.tag(1, WireType.Varint).uint32(isShort ? shortVersion : plainVersion);
+  if (shortBoot === null) writer.tag(2, WireType.LengthDelimited).string(boot);
+  if (alone !== undefined) {
+    writer.tag(singleField, WireType.LengthDelimited).bytes(encodeSingle(boot, alone));
+    return { payload: writer.finish(), count };
+  }
+  if (shortBoot !== null) writer.tag(bootField, WireType.LengthDelimited).bytes(shortBoot);
   writer.tag(3, WireType.Varint).uint32(count);
   writer.tag(4, WireType.Varint).uint64(baseUpMs);
   if (baseOriginMs !== null) writer.tag(5, WireType.Varint).int64(baseOriginMs);
-  columns.write(writer);
+  columnsOf(events.slice(0, count), prefix).write(writer);
   return { payload: writer.finish(), count };
 }
 
@@ -204,6 +187,8 @@ interface RawBatch {
   count: number;
   baseUpMs: number;
   baseOriginMs: number;
+  single: Uint8Array | null;
+  bootBytes: Uint8Array | null;
   readonly numbers: Map<number, number[]>;
   readonly texts: Map<number, string[]>;
 }
@@ -235,6 +220,8 @@ function readRaw(payload: Uint8Array): RawBatch {
     count: 0,
     baseUpMs: 0,
     baseOriginMs: 0,
+    single: null,
+    bootBytes: null,
     numbers: new Map(),
     texts: new Map(),
   };
@@ -248,6 +235,8 @@ function readRaw(payload: Uint8Array): RawBatch {
     else if (field === 3 && type === WireType.Varint) raw.count = reader.uint32();
     else if (field === 4 && type === WireType.Varint) raw.baseUpMs = Number(reader.uint64());
     else if (field === 5 && type === WireType.Varint) raw.baseOriginMs = Number(reader.int64());
+    else if (field === singleField && type === WireType.LengthDelimited) raw.single = reader.bytes();
+    else if (field === bootField && type === WireType.LengthDelimited) raw.bootBytes = reader.bytes();
     else reader.skip(type, field);
   }
   return raw;
@@ -282,17 +271,6 @@ function createCursor(raw: RawBatch) {
   };
 }
 
-function parseAttributes(text: string): Record<string, AttributeValue> {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new RangeError('attributes are not a JSON object');
-  }
-  for (const member of Object.values(value)) {
-    if (typeof member === 'object' && member !== null) throw new RangeError('attributes are not flat');
-  }
-  return value as Record<string, AttributeValue>;
-}
-
 function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index: number): FleetEvent {
   const seq = cursor.number(6) + index + 1;
   const upMs = raw.baseUpMs + cursor.number(7);
@@ -302,7 +280,7 @@ function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index
   const present = cursor.number(11);
   const has = (wanted: number): boolean => (present & wanted) !== 0;
   const timestamp = has(bit.time) ? raw.baseOriginMs + cursor.number(8) + upMs : null;
-  const event: { -readonly [K in keyof FleetEvent]: FleetEvent[K] } = {
+  const event: OpenEvent = {
     seq,
     timestamp,
     upMs,
@@ -314,7 +292,7 @@ function readEvent(raw: RawBatch, cursor: ReturnType<typeof createCursor>, index
     event.longitude = cursor.number(13) / degreeScale;
   }
   for (const column of scaled)
-    if (has(column.bit)) event[column.name] = cursor.number(column.field) / column.scale;
+    if (has(column.bit)) event[column.name] = fromWire(column, cursor.number(column.field));
   if (has(bit.inputs)) event.inputs = unpackBits(inputNames, cursor.number(21), cursor.number(22));
   if (has(bit.outputs)) event.outputs = unpackBits(featureNames, cursor.number(23), cursor.number(24));
   if (has(bit.geozone)) event.geozoneID = cursor.text(25);
@@ -332,26 +310,48 @@ export type Decoded =
   | { readonly ok: true; readonly batch: EventBatch }
   | { readonly ok: false; readonly reason: string };
 
+const refused = (reason: string): Decoded => ({ ok: false, reason });
+
+function decodeColumns(raw: RawBatch): Decoded {
+  const boot = raw.bootBytes === null ? raw.boot : decodeBoot(raw.bootBytes);
+  if (!isId(boot)) return refused('boot is not an id');
+  if (raw.count < 1 || raw.count > eventLimits.events) {
+    return refused(`count must be 1 to ${eventLimits.events}`);
+  }
+  const cursor = createCursor(raw);
+  const events: FleetEvent[] = [];
+  for (let index = 0; index < raw.count; index++) {
+    const event = readEvent(raw, cursor, index);
+    const fault = event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
+    if (fault !== null) return refused(`event ${index}: ${fault}`);
+    events.push(event);
+  }
+  cursor.assertUsedUp();
+  return { ok: true, batch: { boot, events } };
+}
+
+function decodeAlone(raw: RawBatch, row: Uint8Array): Decoded {
+  if (raw.count > 0 || raw.bootBytes !== null || raw.numbers.size > 0 || raw.texts.size > 0) {
+    return refused('a single event and columns do not go together');
+  }
+  const { boot, event } = decodeSingle(row, raw.boot);
+  if (!isId(boot)) return refused('boot is not an id');
+  const fault = event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
+  return fault === null ? { ok: true, batch: { boot, events: [event] } } : refused(fault);
+}
+
 /** Decodes a payload of any bytes. Never throws: a fault is a reason in words. */
 export function decodeProtobuf(payload: Uint8Array): Decoded {
   try {
     const raw = readRaw(payload);
-    if (raw.version !== version) return { ok: false, reason: `unknown version ${raw.version}` };
-    if (!isId(raw.boot)) return { ok: false, reason: 'boot is not an id' };
-    if (raw.count < 1 || raw.count > eventLimits.events) {
-      return { ok: false, reason: `count must be 1 to ${eventLimits.events}` };
+    const { version, boot, single, bootBytes } = raw;
+    if (version !== plainVersion && version !== shortVersion) return refused(`unknown version ${version}`);
+    if (version === plainVersion && (single !== null || bootBytes !== null)) {
+      return refused('fields 29 and 30 need version 2');
     }
-    const cursor = createCursor(raw);
-    const events: FleetEvent[] = [];
-    for (let index = 0; index < raw.count; index++) {
-      const event = readEvent(raw, cursor, index);
-      const fault = event.seq < 1 ? 'seq must be at least 1' : eventFault(event);
-      if (fault !== null) return { ok: false, reason: `event ${index}: ${fault}` };
-      events.push(event);
-    }
-    cursor.assertUsedUp();
-    return { ok: true, batch: { boot: raw.boot, events } };
+    if (boot !== '' && bootBytes !== null) return refused('boot is given twice');
+    return single === null ? decodeColumns(raw) : decodeAlone(raw, single);
   } catch (thrown) {
-    return { ok: false, reason: thrown instanceof Error ? thrown.message : 'unreadable' };
+    return refused(thrown instanceof Error ? thrown.message : 'unreadable');
   }
 }

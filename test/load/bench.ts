@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { AppError } from '../../src/core/errors.ts';
+import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
+import { formatFigures } from './agent-figures.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
@@ -33,6 +36,14 @@ function tableOf({ figures, history }: HttpBenchResult): string {
   ].join('\n');
 }
 
+function agentTableOf(result: AgentBenchResult): string {
+  const { node, cores, loadBefore, loadAfter } = result;
+  const load = `${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`;
+  return `${formatFigures(result.figures)}\n\nNode ${node}, ${cores} cores, load ${load}`;
+}
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
 await yargs(hideBin(process.argv))
   .scriptName('npm run bench --')
   .command(
@@ -55,12 +66,44 @@ await yargs(hideBin(process.argv))
         })
         .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
     async ({ events, seconds, rounds, folder, json }) => {
-      const say = (text: string): void => void process.stderr.write(`${text}\n`);
       const result = await benchHttp({ folder, histories: events, seconds, rounds, say });
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : tableOf(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http')
+  .command(
+    'agent',
+    'The agent: bytes on the wire and on flash, memory, CPU, start, panic, and the drain of a long queue',
+    (parser) =>
+      parser
+        .option('sections', {
+          describe: 'What to measure',
+          choices: sections,
+          array: true,
+          default: sections,
+        })
+        .option('minutes', { describe: 'Length of the footprint', type: 'number', default: 10 })
+        .option('poll-ms', {
+          describe: 'Between two readings of the inputs in the footprint; 40 is what the profile says',
+          type: 'number',
+          default: 200,
+        })
+        .option('starts', { describe: 'Starts of each kind', type: 'number', default: 7 })
+        .option('presses', { describe: 'Presses of the panic button', type: 'number', default: 40 })
+        .option('queued', { describe: 'Events in a long queue', type: 'number', default: 86_400 })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false })
+        .example('$0 agent --sections wire storage', 'Counts only: the same on any machine')
+        .example('$0 agent --sections footprint --minutes 2', 'A quick look'),
+    async ({ sections: chosen, minutes, pollMs, starts, presses, queued, json }) => {
+      const result = await benchAgent({ sections: chosen, minutes, pollMs, starts, presses, queued, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : agentTableOf(result)}\n`);
+    },
+  )
+  .demandCommand(1, 'Say what to measure: http or agent')
   .strict()
   .help()
+  .fail((message, thrown) => {
+    const hint = thrown instanceof AppError && thrown.hint !== undefined ? `\n${thrown.hint}` : '';
+    say(`${thrown?.message ?? `${message}. Try --help.`}${hint}`);
+    process.exit(thrown === undefined ? 64 : 70);
+  })
   .parseAsync();

@@ -3,9 +3,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { checkout } from './checkout.ts';
 import { until } from './pty-bus.ts';
 
-const dist = new URL('../../dist/', import.meta.url).pathname;
+const dist = new URL('dist/', checkout).pathname;
 
 export interface LogLine {
   readonly msg: string;
@@ -14,20 +15,32 @@ export interface LogLine {
 }
 
 export interface Program {
+  readonly pid: number;
   readonly lines: LogLine[];
   /** What came on stderr; empty in a good run. */
   readonly complaints: () => string;
   readonly exitCode: () => number | null;
-  readonly pid: number;
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when the process is gone. */
   ended(): Promise<number | null>;
 }
 
+/** How Node itself is started: its own flags, and variables beside those of this process. */
+export interface NodeSetup {
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Starts one of our programs with these arguments. */
-export function startProgram(name: 'agent' | 'broker' | 'simulator', args: readonly string[]): Program {
-  const child: ChildProcess = spawn(process.execPath, [`${dist}${name}/main.js`, ...args], {
+export function startProgram(
+  name: 'agent' | 'broker' | 'simulator',
+  args: readonly string[],
+  node: NodeSetup = { flags: [], env: {} },
+): Program {
+  const command = [...node.flags, `${dist}${name}/main.js`, ...args];
+  const child: ChildProcess = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...node.env },
   });
   const lines: LogLine[] = [];
   let complaints = '';
@@ -42,10 +55,10 @@ export function startProgram(name: 'agent' | 'broker' | 'simulator', args: reado
   }
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   return {
+    pid: child.pid ?? 0,
     lines,
     complaints: () => complaints,
     exitCode: () => child.exitCode,
-    pid: child.pid ?? 0,
     signal: (signal) => void child.kill(signal),
     ended: () => ended,
   };

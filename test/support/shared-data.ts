@@ -3,8 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { checkout } from './checkout.ts';
 
-const besideCheckout = new URL('../../../shared/data/', import.meta.url);
+const besideCheckout = new URL('../shared/data/', checkout);
 
 /** URL of a file or folder of the shared data, null where it is not there. FLEETWARD_SHARED_DATA names another folder. */
 export function sharedData(relative: string): URL | null {

@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Priority } from '../../src/core/status-codes.ts';
+import { checkout } from './checkout.ts';
 import { createLedger, type Ledger, parseLedger } from './outbox-ledger.ts';
 
-const child = fileURLToPath(new URL('./storage-child.mjs', import.meta.url));
+const child = fileURLToPath(new URL('test/support/storage-child.mjs', checkout));
 
 export interface Workload {
   readonly path: string;

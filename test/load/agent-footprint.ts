@@ -1,0 +1,101 @@
+// Memory and CPU of a real agent that drives: 1 Hz NMEA, the inputs polled as asked, a broker at hand; beside it, over the
+// same minutes, a bare Node process that has loaded the same packages and idles.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Figure, percentile, type Say } from './agent-figures.ts';
+import { startBareAgent, startRig, type Usage, usageOf } from './agent-rig.ts';
+
+export interface FootprintOptions {
+  readonly minutes: number;
+  /** Between two readings of the inputs; 200 is the 5 Hz of goal G4. */
+  readonly pollMs: number;
+}
+
+const sampleMs = 2000;
+/** The start is not the steady state. */
+const warmUpMs = 10_000;
+const goals = { rssMb: 90, cpuPercent: 3 } as const;
+
+interface Watched {
+  readonly samples: readonly Usage[];
+  readonly cpuPercent: number;
+}
+
+async function watch(
+  pids: readonly number[],
+  ms: number,
+  onProgress: (leftMs: number) => void,
+): Promise<readonly Watched[]> {
+  const samples: Usage[][] = pids.map((pid) => [usageOf(pid)]);
+  const startMs = performance.now();
+  for (let tick = 1; performance.now() - startMs < ms; tick++) {
+    await sleep(sampleMs);
+    for (const [at, pid] of pids.entries()) samples[at]?.push(usageOf(pid));
+    if (tick % 15 === 0) onProgress(ms - (performance.now() - startMs));
+  }
+  const tookMs = performance.now() - startMs;
+  return samples.map((all) => {
+    const usedMs = (all.at(-1)?.cpuMs ?? 0) - (all[0]?.cpuMs ?? 0);
+    return { samples: all, cpuPercent: (usedMs / tookMs) * 100 };
+  });
+}
+
+function figuresOf([ours, bare]: readonly Watched[], name: string): readonly Figure[] {
+  const rss = (of: Watched | undefined, share: number): number =>
+    percentile(
+      (of?.samples ?? []).map(({ rssMb }) => rssMb),
+      share,
+    );
+  const bareName = 'Node with the same packages, idle';
+  const common = { section: 'footprint' } as const;
+  return [
+    {
+      ...common,
+      name: `${name}: RSS, median`,
+      unit: 'MB',
+      value: rss(ours, 0.5),
+      baseline: { name: bareName, value: rss(bare, 0.5) },
+      goal: goals.rssMb,
+    },
+    {
+      ...common,
+      name: `${name}: RSS, highest`,
+      unit: 'MB',
+      value: rss(ours, 1),
+      baseline: { name: bareName, value: rss(bare, 1) },
+      goal: goals.rssMb,
+    },
+    {
+      ...common,
+      name: `${name}: CPU`,
+      unit: '% core',
+      value: ours?.cpuPercent ?? 0,
+      baseline: { name: bareName, value: bare?.cpuPercent ?? 0 },
+      goal: goals.cpuPercent,
+    },
+  ];
+}
+
+/** Measures the footprint; takes `minutes` and a little. Needs socat. */
+export async function benchFootprint(
+  { minutes, pollMs }: FootprintOptions,
+  say: Say,
+): Promise<readonly Figure[]> {
+  say(`footprint: ${minutes} minutes of driving, inputs every ${pollMs} ms`);
+  const rig = await startRig({ inputsPollMs: pollMs });
+  try {
+    const agent = rig.startAgent();
+    const bare = await startBareAgent();
+    try {
+      await rig.command('drive');
+      await sleep(warmUpMs);
+      const watched = await watch([agent.pid, bare.child.pid ?? 0], minutes * 60_000, (leftMs) =>
+        say(`footprint: ${Math.max(0, Math.round(leftMs / 1000))} s left`),
+      );
+      return figuresOf(watched, `${(1000 / pollMs).toFixed(0)} Hz inputs, 1 Hz NMEA`);
+    } finally {
+      await bare.close();
+    }
+  } finally {
+    await rig.close();
+  }
+}
