@@ -5,10 +5,11 @@ import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
-import type { KeptMessage } from './core/inbox.ts';
+import type { AgentStatus } from './core/agent-facts.ts';
+import { statusOfVehicle } from './core/status.ts';
 import { helloOf } from './core/vehicle.ts';
 import { createVehicle } from './core/vehicle-start.ts';
-import type { VehicleConfig, VehicleState } from './core/vehicle-state.ts';
+import type { VehicleConfig } from './core/vehicle-state.ts';
 import { describeUpdate } from './core/vehicle-update.ts';
 import type { Outbox } from './outbox.ts';
 import { createPerformer } from './performer.ts';
@@ -18,22 +19,8 @@ import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
 
 export { createMemorySlots } from './config-store.ts';
+export type { AgentStatus } from './core/agent-facts.ts';
 export type { AgentPorts } from './ports.ts';
-
-export interface AgentStatus {
-  readonly boot: string;
-  readonly connection: 'waiting' | 'connecting' | 'up';
-  readonly acknowledged: number;
-  readonly backlog: number;
-  readonly fixes: number;
-  readonly board: string;
-  readonly gnss: string;
-  readonly commits: { readonly waiting: number; readonly failing: string | null };
-  /** What people wrote to the vehicle, newest last. */
-  readonly messages: readonly KeptMessage[];
-  /** The update of the agent that is under way, and why it waits; null while there is none. */
-  readonly update: ReturnType<typeof describeUpdate>;
-}
 
 export interface Agent {
   status(): Promise<AgentStatus>;
@@ -43,6 +30,12 @@ export interface Agent {
    * @returns whether it was right, and what to tell the person; never the code.
    */
   enterServiceCode(code: string): { readonly isRight: boolean; readonly words: string };
+  /**
+   * What the driver says to the fleet: a MESSAGE event (4392).
+   * @param text 1 to 500 characters, checked by the caller.
+   * @returns whether it is on disk. False: the disk does not take it now; it is kept in memory and tried again.
+   */
+  sendMessage(text: string): Promise<boolean>;
   /** Reports SHUTDOWN, delivers what it can, closes everything. Resolves within 5 s. */
   close(): Promise<void>;
 }
@@ -50,22 +43,46 @@ export interface Agent {
 /** What is still delivered and stored when the agent is told to stop. */
 const stopMs = 2500;
 
-async function statusOf(
-  state: VehicleState,
-  parts: { boot: string; outbox: Outbox; commits: CommitQueue },
-): Promise<AgentStatus> {
-  const { queued } = await parts.outbox.stats();
+/** How long an answer to the driver waits for the disk. */
+const messageMs = 5000;
+
+interface Parts {
+  readonly config: AgentConfig;
+  readonly boot: string;
+  readonly bootMonoMs: number;
+  readonly outbox: Outbox;
+  readonly commits: CommitQueue;
+  readonly session: Pick<ReturnType<typeof createSession>, 'facts'>;
+  readonly loop: Pick<ReturnType<typeof createLoop>, 'state' | 'idleMs'>;
+}
+
+async function statusOf(parts: Parts, nowMs: number): Promise<AgentStatus> {
+  const { config, loop, commits } = parts;
+  const { queued, dropped, isExact, bytes } = await parts.outbox.stats();
+  const state = loop.state();
+  const { connects, ackedMs } = parts.session.facts();
+  const paths = { board: config.boardPort.path, gnss: config.gnssPort.path };
   return {
     boot: parts.boot,
+    version: config.agentVersion,
+    upS: Math.round((nowMs - parts.bootMonoMs) / 1000),
     connection: state.delivery.phase.kind,
     acknowledged: state.delivery.acknowledged,
     backlog: queued.reduce((sum, count) => sum + count, 0),
     fixes: state.fixes,
     board: state.ports.board.kind,
     gnss: state.ports.gnss.kind,
-    commits: parts.commits.status(),
+    commits: commits.status(),
+    committed: commits.committed(),
+    connects,
+    ackedAgoS: ackedMs === null ? null : Math.round((nowMs - ackedMs) / 1000),
+    queue: { queued, dropped, isExact },
+    storage: { bytes },
+    idleMs: Math.round(loop.idleMs()),
+    hangingMs: Math.round(commits.hangingMs()),
     messages: state.inbox.messages,
     update: describeUpdate(state),
+    vehicle: statusOfVehicle(state, { nowMs, paths, config }),
   };
 }
 
@@ -120,7 +137,12 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
 
   let isClosing = false;
   return {
-    status: () => statusOf(loop.state(), { boot, outbox, commits }),
+    status: () => statusOf({ config, boot, bootMonoMs, outbox, commits, session, loop }, clock.monoMs()),
+    async sendMessage(text) {
+      dispatch({ kind: 'driverMessage', text });
+      await commits.settled(clock.monoMs() + messageMs);
+      return commits.status().waiting === 0;
+    },
     enterServiceCode(code) {
       dispatch({ kind: 'serviceCode', code });
       return loop.state().service.last ?? { isRight: false, words: 'not judged yet: look at the events' };

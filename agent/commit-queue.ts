@@ -24,6 +24,8 @@ export interface CommitQueue {
   settled(untilMs: number): Promise<void>;
   /** How long the commit in progress has taken; 0 when there is none. */
   hangingMs(): number;
+  /** Commits that the disk has taken since the start. */
+  committed(): number;
   status(): { readonly waiting: number; readonly failing: string | null };
 }
 
@@ -143,6 +145,7 @@ export function createCommitQueue(options: {
   const waiting: Commit[] = [];
   let running = false;
   let failing: string | null = null;
+  let committed = 0;
   const retry = createPause(clock);
 
   const { store, hangingMs } = createStore(options);
@@ -170,6 +173,7 @@ export function createCommitQueue(options: {
       }
       if (failing !== null) log.info('commits work again');
       failing = null;
+      committed += 1;
       retryMs = limits.retryMs;
       waiting.shift();
       for (const receipt of commit.receipts) options.acknowledge(receipt);
@@ -195,6 +199,7 @@ export function createCommitQueue(options: {
       while (waiting.length > 0 && clock.monoMs() < untilMs) await pause(clock, 10);
     },
     hangingMs,
+    committed: () => committed,
     status: () => ({ waiting: waiting.length, failing }),
   };
 }

@@ -10,6 +10,8 @@ import { decodeZones } from './core/config-zones.ts';
 export interface RemoteConfig {
   /** 0: the installer's file alone. */
   readonly version: number;
+  /** SHA-256 of its content; null with version 0. */
+  readonly sha256: string | null;
   /** Version that is on trial and not yet confirmed; null when none is. */
   readonly onTrial: number | null;
   /** The settings that a start of the agent would begin with. */
@@ -31,6 +33,7 @@ export async function readRemoteConfig(store: ConfigStore, base: Settings): Prom
   const isKnown = content?.kind === 'ok';
   return {
     version: record?.version ?? 0,
+    sha256: record?.sha256 ?? null,
     onTrial: tried?.version ?? null,
     settings,
     chosen: isKnown ? content.chosen : [],

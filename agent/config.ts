@@ -21,6 +21,9 @@ export { standardProtection, standardSettings, standardUpdate };
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
 const path = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description });
 
+/** Where the service makes its folder (RuntimeDirectory). */
+export const standardSocket = '/run/fleetward-agent/agent.sock';
+
 /** agent.toml: every key there is, with its limits and default. */
 export const agentFileSchema = Type.Object({
   device: Type.Object({
@@ -90,6 +93,15 @@ export const agentFileSchema = Type.Object({
       ),
     ),
   }),
+  local: Type.Object({
+    socket: Type.String({
+      // 107 bytes are the most that the kernel takes for the name of a socket (unix(7)).
+      pattern: '^(/.{1,106})?$',
+      default: standardSocket,
+      description:
+        'Socket of this machine for `fleetward-agent status` and a display; an absolute path, empty: none',
+    }),
+  }),
   protection: protectionSchema,
   update: updateSchema,
   ...settingsSchema.properties,
@@ -140,7 +152,8 @@ export interface AgentConfig {
 /** The release date: a lower bound of real time for clocks without a battery. */
 export const buildUtcMs = Date.UTC(2026, 10, 1);
 
-function settingsIn(file: AgentFile): Settings {
+/** The tables of a file that a configuration of the broker may lay others over. */
+export function settingsIn(file: AgentFile): Settings {
   const tables = Object.keys(settingsSchema.properties).map((name) => [name, file[name as keyof Settings]]);
   return Object.fromEntries(tables) as Settings;
 }

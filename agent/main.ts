@@ -1,121 +1,77 @@
 #!/usr/bin/env node
-// Command line of the agent and its composition root: the one place where ports meet adapters.
-import { readFileSync, statSync } from 'node:fs';
+// Composition root of the agent: the one place where ports meet adapters. What there is on the command line stands in
+// `cli/command-line.ts`, what each command does in its own file of `cli/`.
+import { readFileSync, statfsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import yargs, { type Argv } from 'yargs';
-import { hideBin } from 'yargs/helpers';
 import { createCertificateRequest } from '../src/adapters/certificate-request.ts';
 import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
-import { endSoon, runProgram, untilStopped } from '../src/adapters/program.ts';
+import { endSoon, runProgram, untilAsked, untilStopped } from '../src/adapters/program.ts';
 import { createVerifier } from '../src/adapters/signing.ts';
-import { holdLock, openSqlite } from '../src/adapters/sqlite.ts';
+import { holdLock, inspectSqlite, openSqlite } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
 import { createSupervisor } from '../src/adapters/systemd.ts';
-import {
-  type Config,
-  loadConfig,
-  readConfigFile,
-  readEnvironment,
-  settingAt,
-  settingsOf,
-} from '../src/config.ts';
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { readEnvironment } from '../src/config.ts';
+import { AppError } from '../src/core/errors.ts';
 import { serviceCodesOfSecret } from '../src/service-codes.ts';
+import { pause } from '../src/settle.ts';
 import { readVersion } from '../src/version.ts';
 import { createEnrolmentFiles, findUser, type Owner } from './adapters/enrolment-files.ts';
 import { askBroker, parseBrokerAddress } from './adapters/enrolment-http.ts';
 import { createHostFacts } from './adapters/host-facts.ts';
+import { createMachine } from './adapters/machine.ts';
 import { readNetworkFile } from './adapters/network-file.ts';
+import { createNetworkProbe } from './adapters/network-probe.ts';
 import { driverStuckMs } from './adapters/serial-driver.ts';
-import { openSerialPort } from './adapters/serial-port.ts';
+import { loadSerialBinding, openSerialPort } from './adapters/serial-port.ts';
+import { askPerson, readSecretLine } from './adapters/terminal.ts';
+import { askUnixSocket, listenOnUnixSocket } from './adapters/unix-http.ts';
 import { createAgent } from './agent.ts';
 import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { listAlarms } from './cli/alarms.ts';
-import { reportEnrolled, wishOf, withEnrol } from './cli/enrol.ts';
+import { createCommandLine, type Handlers } from './cli/command-line.ts';
+import { checkConfig, showConfig } from './cli/config.ts';
+import { runDoctor } from './cli/doctor.ts';
+import { reportEnrolled, wishOf } from './cli/enrol.ts';
 import { fuelCalibrate } from './cli/fuel-calibrate.ts';
-import { describePanicGap } from './cli/panic-gap.ts';
-import {
-  type AgentFile,
-  type AgentSecrets,
-  agentFileSchema,
-  describeConfig,
-  toAgentConfig,
-} from './config.ts';
+import { reportSelftest, selftest } from './cli/selftest.ts';
+import { type Flags, loadSettings, missingIn, print, readAgentConfig, readPem } from './cli/settings-file.ts';
+import { askIfRunning, enterServiceCode, listMessages, sendMessage, showStatus } from './cli/status.ts';
+import { type AgentFile, describeConfig, toAgentConfig } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
+import type { ProcessFacts } from './core/agent-facts.ts';
+import type { DoctorPorts } from './doctor/ports.ts';
 import { enrol } from './enrolment.ts';
+import { openLocalSocket } from './local-socket.ts';
 import { createLogRing } from './log-ring.ts';
+import { createLagMeter, type LagMeter } from './loop-lag.ts';
 import { openOutbox } from './outbox.ts';
+import { countQueued } from './outbox-schema.ts';
 import { restartExitCode, type Updater } from './update/performer.ts';
-import { openUpdater, withLauncher } from './update-start.ts';
-
-const standardConfig = '/etc/fleetward-agent/agent.toml';
-
-/** @throws AppError `config` when others may read it. */
-function readPrivate(path: string): string {
-  if ((statSync(path).mode & 0o077) === 0) return readFileSync(path, 'utf8');
-  throw new AppError('config', `${path} can be read by others`, { hint: `Run: chmod 600 ${path}` });
-}
-
-function readSecret(path: string): string {
-  let text: string;
-  try {
-    text = readPrivate(path).trim();
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `cannot read broker.secretFile: ${messageOf(thrown)}`, {
-      hint: 'Get it with `fleetward-agent enrol`, or put there what `fleetward-broker device secret` printed.',
-    });
-  }
-  if (text.length < 16 || text.length > 200 || /\s/.test(text)) {
-    throw new AppError('config', `${path} does not hold a device secret`, {
-      hint: 'It is one line, as printed by `fleetward-broker device secret <accountID> <deviceID>`.',
-    });
-  }
-  return text;
-}
-
-function readPem(path: string, name: string, read = (from: string) => readFileSync(from, 'utf8')): string {
-  try {
-    return read(path);
-  } catch (thrown) {
-    if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `cannot read ${name}: ${messageOf(thrown)}`);
-  }
-}
-
-/** The contents of the files that the settings name. @throws AppError `config`. */
-function readSecrets({ broker }: AgentFile): AgentSecrets {
-  const { caFile, certFile, keyFile } = broker;
-  if ((certFile === undefined) !== (keyFile === undefined)) {
-    throw new AppError('config', 'broker.certFile and broker.keyFile belong together: give both, or none');
-  }
-  const client =
-    certFile === undefined || keyFile === undefined
-      ? {}
-      : {
-          client: {
-            cert: readPem(certFile, 'broker.certFile'),
-            key: readPem(keyFile, 'broker.keyFile', readPrivate),
-          },
-        };
-  const ca = caFile === undefined ? {} : { ca: readPem(caFile, 'broker.caFile') };
-  return { secret: readSecret(broker.secretFile), ...ca, ...client };
-}
+import { openUpdater } from './update-start.ts';
 
 const networkOf = (path: string | undefined) =>
   path === undefined ? {} : { network: () => readNetworkFile(path) };
+const mostBytesOf = ({ storage }: AgentFile): number => storage.maxMb * 1024 * 1024;
 
-type Flags = Readonly<Record<string, unknown>>;
-
-function load(flags: Flags): Config<AgentFile> {
-  const file = readConfigFile(String(flags['config']));
-  return loadConfig({ schema: agentFileSchema, file, env: readEnvironment(), flags: null });
+/** Free bytes for whoever is not root; null where the file system does not say. */
+function freeBytesAt(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
 }
 
-function print(flags: Flags, output: { readonly json: unknown; readonly text: string }): void {
-  console.log(flags['json'] === true ? JSON.stringify(output.json) : output.text);
+function processFacts(file: AgentFile, lag: LagMeter): ProcessFacts {
+  return {
+    rssBytes: process.memoryUsage.rss(),
+    lagMs: Math.round(lag.worstMs()),
+    storageMostBytes: mostBytesOf(file),
+    diskFreeBytes: freeBytesAt(dirname(file.storage.path)),
+  };
 }
 
 /** Resolves when a start through the launcher is wanted; the process then ends with the code that asks for it. */
@@ -126,10 +82,10 @@ async function untilRestart(updater: Updater | null): Promise<void> {
 }
 
 async function start(flags: Flags): Promise<void> {
-  const { value: file } = load(flags);
+  const { value: file } = loadSettings(flags);
   const recent = createLogRing();
   const log = createLog(file.log.level, 'stdout', recent.add);
-  const config = await toAgentConfig(file, { ...readSecrets(file), agentVersion: readVersion() });
+  const config = await readAgentConfig(file);
   const lock = holdLock(`${file.storage.path}-lock`, `the outbox ${file.storage.path}`);
   const clock = createSystemClock();
   const entropy = createSystemEntropy();
@@ -152,7 +108,7 @@ async function start(flags: Flags): Promise<void> {
     openOutbox: (boot, bootMonoMs) =>
       openOutbox({
         path: file.storage.path,
-        maxBytes: file.storage.maxMb * 1024 * 1024,
+        maxBytes: mostBytesOf(file),
         openDatabase: async (options) => openSqlite({ pageSize: 1024, ...options }),
         boot,
         bootMonoMs,
@@ -162,27 +118,19 @@ async function start(flags: Flags): Promise<void> {
       }),
   });
   log.info('configuration', describeConfig(config));
+  const lag = createLagMeter(clock);
+  const socket = await openLocalSocket(file.local.socket, {
+    agent,
+    clock,
+    log,
+    process: () => processFacts(file, lag),
+    listen: listenOnUnixSocket,
+  });
   await Promise.race([untilStopped(), untilRestart(updater)]);
+  await socket.close();
+  lag.close();
   await agent.close();
   lock.close();
-}
-
-async function check(flags: Flags): Promise<void> {
-  const { value } = load(flags);
-  const config = await toAgentConfig(value, { ...readSecrets(value), agentVersion: readVersion() });
-  createVerifier(value.broker.publicKey);
-  const panic = describePanicGap(config.profile);
-  const facts = describeConfig(config);
-  const lines = [
-    `${String(flags['config'])}: good`,
-    ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
-  ];
-  lines.push(
-    ...panic.lines.map((line) => `  ${line}`),
-    ...panic.warnings.map((line) => `  WARNING: ${line}`),
-  );
-  const { gapMs: panicGapMs, warnings } = panic;
-  print(flags, { json: { ok: true, ...facts, panicGapMs, warnings }, text: lines.join('\n') });
 }
 
 /** Who new files belong to: as root the user that the agent runs as, else whoever runs this. @throws AppError `usage`. */
@@ -192,17 +140,6 @@ function ownerOf(flags: Flags): Owner | null {
   const owner = findUser(typeof name === 'string' ? name : 'fleetward-agent');
   if (owner !== null || typeof name !== 'string') return owner;
   throw new AppError('usage', `there is no user ${name} on this machine`);
-}
-
-/** Why the agent would not start with its file; null when it would. */
-async function missingIn(flags: Flags): Promise<string | null> {
-  try {
-    const { value } = load(flags);
-    await toAgentConfig(value, { ...readSecrets(value), agentVersion: readVersion() });
-    return null;
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
 }
 
 async function runEnrol(flags: Flags): Promise<void> {
@@ -229,16 +166,8 @@ async function runEnrol(flags: Flags): Promise<void> {
   print(flags, reportEnrolled(enrolled, await missingIn({ config: enrolled.configFile })));
 }
 
-function show(flags: Flags): void {
-  const { value, origins } = load(flags);
-  const lines = Object.entries(origins).map(([key, origin]) => {
-    return `${key} = ${JSON.stringify(settingAt(value, key))}${flags['origin'] === true ? `   # ${origin.name}` : ''}`;
-  });
-  print(flags, { json: { config: value, origins }, text: lines.join('\n') });
-}
-
 async function calibrateFuel(flags: Flags): Promise<void> {
-  const { value: file } = load(flags);
+  const { value: file } = loadSettings(flags);
   const { profile, boardPort } = await toAgentConfig(file, { secret: '', agentVersion: readVersion() });
   const { answers, capacity, drain, litres } = flags;
   await fuelCalibrate({
@@ -264,105 +193,85 @@ async function boards(flags: Flags): Promise<void> {
   print(flags, { json: profiles, text: lines.join('\n') });
 }
 
-const settingsHelp = settingsOf(agentFileSchema)
-  .filter(({ key }) => !key.includes('overrides'))
-  .map(({ key, words }) => `  ${key}: ${words}`)
-  .join('\n');
-
-const withConfig = (parser: Argv): Argv =>
-  parser.option('config', {
-    type: 'string',
-    default: standardConfig,
-    describe: 'Configuration file (TOML)',
-    requiresArg: true,
+async function status(flags: Flags): Promise<void> {
+  const clock = createSystemClock();
+  process.exitCode = await showStatus(flags, {
+    ask: askUnixSocket,
+    print: (output) => print(flags, output),
+    // Home and clear, as of ECMA-48; a file or a pipe keeps every picture.
+    clear: () => process.stdout.isTTY && void process.stdout.write('\u001b[H\u001b[2J'),
+    pause: (ms) => pause(clock, ms),
+    isStopped: () => false,
   });
-const withJson = (parser: Argv): Argv =>
-  parser.option('json', { type: 'boolean', describe: 'Print JSON for programs' });
-const withStart = (parser: Argv): Argv =>
-  withLauncher(withConfig(parser))
-    .example('$0 start --config agent.toml', 'Run with this file')
-    .epilogue(`Settings of the file; each can also be given by its variable:\n${settingsHelp}
-  board.overrides: What differs from the profile, in the tables inputs, analogs, relays, polls, units, serial;
-  \`false\` takes a signal or relay away. In the file only, as in:
-    [board.overrides.inputs]
-    ignition = { address = 3 }
-    panic = { address = 0, invert = true }
-    cabinDoor = false`);
-
-function createParser(): Argv {
-  return yargs(hideBin(process.argv))
-    .scriptName('fleetward-agent')
-    .usage(
-      '$0 <command>\n\nProtects one vehicle: reads its I/O board and GNSS receiver, keeps every event, obeys signed commands.',
-    )
-    .command('start', 'Run the agent until it is stopped (SIGTERM)', withStart, start)
-    .command(
-      'enrol',
-      'Fetch the secret of this unit with a one-time code, and write its configuration',
-      (more) => withEnrol(more, standardConfig),
-      runEnrol,
-    )
-    .command('config', 'Look at the configuration', (parser) =>
-      parser
-        .command(
-          'check',
-          'Check the file, the secret and the board profile; touches no hardware',
-          (more) => withJson(withConfig(more)),
-          check,
-        )
-        .command(
-          'show',
-          'Print every setting',
-          (more) =>
-            withJson(withConfig(more)).option('origin', {
-              type: 'boolean',
-              describe: 'Say where each comes from',
-            }),
-          show,
-        )
-        .demandCommand(1, 'Say what to do with the configuration: check or show'),
-    )
-    .command('boards', 'List the board profiles that come with the agent', withJson, boards)
-    .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, (flags) =>
-      print(flags, listAlarms()),
-    )
-    .command('fuel', 'The tank', (parser) =>
-      parser
-        .command(
-          'calibrate',
-          'Make the table of a tank of any shape: fill or drain it step by step (stop the agent first)',
-          (more) =>
-            withConfig(more)
-              .option('capacity', { type: 'number', describe: 'Litres in the full tank' })
-              .option('litres', { type: 'number', default: 0, describe: 'Litres in the tank now' })
-              .option('drain', { type: 'boolean', describe: 'Take fuel out step by step instead of filling' })
-              .option('answers', {
-                type: 'string',
-                requiresArg: true,
-                describe: 'JSON file with the amounts, for use without a person',
-              })
-              .example(
-                '$0 fuel calibrate --capacity 300',
-                'An empty tank of 300 litres; Ctrl-C keeps every point',
-              ),
-          calibrateFuel,
-        )
-        .demandCommand(1, 'Say what to do with the tank: calibrate'),
-    )
-    .example('$0 boards', 'Which boards are known')
-    .example('$0 config check --config agent.toml', 'Before the first start; touches no hardware')
-    .example('$0 start --config agent.toml', 'Run; what it sees is logged as JSON lines')
-    .epilogue(
-      '`start --help` lists every setting. A setting is taken from its FLEETWARD_... variable, else the TOML file,\nelse its default.\n\nExit codes: 0 good, 64 wrong command line, 70 a fault of ours, 74 the disk, 78 wrong configuration, 85 a restart\nfor an update (`start` under the launcher only). A port or\na broker that is not there ends nothing: it is tried again.',
-    )
-    .demandCommand(1, 'Say what to do: start, enrol, config or boards')
-    .strict()
-    .version(readVersion())
-    .wrap(Math.min(110, process.stdout.columns ?? 110))
-    .exitProcess(false)
-    .fail((message, thrown) => {
-      throw thrown ?? new AppError('usage', message, { hint: 'Try --help.' });
-    });
 }
 
-await runProgram('fleetward-agent', () => createParser().parseAsync());
+async function serviceCode(flags: Flags): Promise<void> {
+  const code = await readSecretLine('One-time code: ');
+  process.exitCode = await enterServiceCode(flags, {
+    ask: askUnixSocket,
+    code,
+    print: (output) => print(flags, output),
+  });
+}
+
+async function doctor(flags: Flags): Promise<void> {
+  const clock = createSystemClock();
+  const ports: DoctorPorts = {
+    clock,
+    entropy: createSystemEntropy(),
+    openByteLink: openSerialPort,
+    openMqttLink,
+    createVerifier,
+    machine: createMachine(),
+    network: createNetworkProbe(),
+    inspectOutbox(path) {
+      const { rows, integrity } = inspectSqlite(path, countQueued());
+      return { events: Number(rows[0]?.['events'] ?? 0), integrity };
+    },
+  };
+  const stopped = untilAsked();
+  process.exitCode = await runDoctor(flags, {
+    ports,
+    askAgent: (socket) => askIfRunning(askUnixSocket, socket),
+    holdLock,
+    ask: (question) => askPerson(question, stopped),
+    print: (text) => void process.stdout.write(`${text}\n`),
+    say: (text) => void process.stderr.write(`${text}\n`),
+    stopped,
+  });
+}
+
+async function runSelftest(flags: Flags): Promise<void> {
+  const results = await selftest({
+    clock: createSystemClock(),
+    openDatabase: (path) => openSqlite({ path, pageSize: 1024 }),
+    createVerifier,
+    loadSerial: loadSerialBinding,
+  });
+  const report = reportSelftest(readVersion(), results, process.memoryUsage.rss());
+  print(flags, report);
+  if (!report.isGood) process.exitCode = 70;
+}
+
+const handlers: Handlers = {
+  start,
+  enrol: runEnrol,
+  checkConfig: async (flags) => print(flags, await checkConfig(flags, createVerifier)),
+  showConfig: async (flags) => print(flags, await showConfig(flags)),
+  status,
+  listMessages: async (flags) => print(flags, await listMessages(flags, askUnixSocket)),
+  sendMessage: async (flags) => print(flags, await sendMessage(flags, askUnixSocket)),
+  serviceCode,
+  doctor,
+  selftest: runSelftest,
+  boards,
+  alarms: (flags) => print(flags, listAlarms()),
+  calibrateFuel,
+};
+
+await runProgram('fleetward-agent', () =>
+  createCommandLine(process.argv.slice(2), handlers, {
+    version: readVersion(),
+    columns: Math.min(110, process.stdout.columns ?? 110),
+  }).parseAsync(),
+);

@@ -49,6 +49,10 @@ export const tableNames: Statement = ddl(
   "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 20",
 );
 
+/** For a look from outside, with the agent stopped: it scans. */
+export const countQueued = (): Statement =>
+  ddl(`SELECT ${priorities.map((priority) => `(SELECT count(*) FROM p${priority})`).join(' + ')} AS events`);
+
 /** A statement on the table of one class; `$n` in `text`, `TABLE` where its name goes. */
 function onClass(priority: Priority, text: string, params: readonly SqlValue[]): Statement {
   return { sql: text.replace('TABLE', `p${priority}`), params };

@@ -79,6 +79,7 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
   });
   const receipts = new Map<number, () => void>();
   let nextReceipt = 1;
+  let ackedMs: number | null = null;
   const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
   const takeWelcome = (payload: Uint8Array): void => {
@@ -126,8 +127,12 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
       if (name === topic('welcome')) return takeWelcome(payload);
       if (name === topic('config')) return configs.take(text(payload));
       const ack = name === topic('ack') ? decodeAck(payload) : null;
-      if (ack !== null) dispatch({ kind: 'ack', ack });
+      if (ack === null) return;
+      ackedMs = ports.clock.monoMs();
+      dispatch({ kind: 'ack', ack });
     },
+    /** When the last acknowledgement came (monotonic); null when none did. */
+    ackedMs: (): number | null => ackedMs,
     acknowledge(receipt: number): void {
       receipts.get(receipt)?.();
       receipts.delete(receipt);
@@ -189,6 +194,7 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
   const { ports, dispatch } = options;
   let link: MqttLink | null = null;
   let generation = 0;
+  let connects = 0;
   const drop = (): MqttLink | null => {
     const dropped = link;
     generation += 1;
@@ -198,6 +204,8 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
   };
   return {
     link: (): MqttLink | null => link,
+    /** Connections that came about since the start. */
+    connects: (): number => connects,
     drop,
     open(linkOptions: MqttLinkOptions): void {
       drop();
@@ -205,7 +213,11 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
       const isCurrent = (): boolean => generation === mine;
       const deliver = (input: DeliveryInput): void => dispatch({ kind: 'delivery', input });
       link = ports.openMqttLink(linkOptions, {
-        onUp: () => isCurrent() && deliver({ kind: 'up', nonce: hexId(ports.entropy.bytes(8)) }),
+        onUp: () => {
+          if (!isCurrent()) return;
+          connects += 1;
+          deliver({ kind: 'up', nonce: hexId(ports.entropy.bytes(8)) });
+        },
         onMessage: (message, acknowledge) => isCurrent() && inbox.take(message, acknowledge),
         onDown: (reason, isSilent = false) => {
           if (!isCurrent()) return;
@@ -255,6 +267,7 @@ export function createSession(options: SessionOptions) {
 
   return {
     acknowledge: inbox.acknowledge,
+    facts: () => ({ connects: connection.connects(), ackedMs: inbox.ackedMs() }),
     perform(effect: DeliveryEffect): void {
       switch (effect.kind) {
         case 'connect':

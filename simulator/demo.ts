@@ -83,6 +83,7 @@ function configOf(
     update: standardUpdate,
     ...standardSettings,
     reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
+    local: { socket: '' },
     log: { level: 'info' as const },
   };
   return toAgentConfig(file, { secret: device.secret, agentVersion: options.version });

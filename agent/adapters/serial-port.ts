@@ -56,6 +56,11 @@ export const openSerialPort: OpenByteLink = async (settings, handlers) => {
   return createLink(port, handlers, { path: settings.path, node });
 };
 
+/** Loads the native part and asks it for the ports of this machine; throws when it does not fit this machine. */
+export async function loadSerialBinding(): Promise<void> {
+  await SerialPort.list();
+}
+
 interface Node {
   readonly rdev: number;
   readonly ino: number;

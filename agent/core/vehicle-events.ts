@@ -48,7 +48,9 @@ export type VehicleEvent =
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
   /** A one-time code that somebody entered at the unit's local socket. */
-  | { readonly kind: 'serviceCode'; readonly code: string };
+  | { readonly kind: 'serviceCode'; readonly code: string }
+  /** What the driver says to the fleet. */
+  | { readonly kind: 'driverMessage'; readonly text: string };
 
 export interface Commit {
   readonly kind: 'commit';

@@ -34,7 +34,8 @@ import { createVehicleZones } from './zones/zone-state.ts';
 const stalePeriods = 5;
 const staleLeastMs = 1000;
 
-function inputRules(config: VehicleConfig): Partial<Record<InputName, InputRule>> {
+/** How each fitted input is read. */
+export function inputRules(config: Pick<VehicleConfig, 'profile'>): Partial<Record<InputName, InputRule>> {
   const rules: Partial<Record<InputName, InputRule>> = {};
   for (const name of inputNames) {
     const signal = config.profile.inputs[name];

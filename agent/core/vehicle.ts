@@ -153,6 +153,9 @@ function react(work: Work, event: VehicleEvent): void {
     case 'serviceCode':
       takeServiceCode(work, event.code, 'socket');
       break;
+    case 'driverMessage':
+      record(work, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
+      break;
   }
 }
 

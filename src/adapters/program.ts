@@ -28,6 +28,13 @@ export function untilStopped(): Promise<void> {
   });
 }
 
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP, and ends nothing by itself: for work that must come to its own end. */
+export function untilAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  });
+}
+
 /** Runs a program to its end and ends the process: timers that nobody waits for do not keep it. */
 export async function runProgram(name: string, run: () => Promise<unknown>): Promise<never> {
   // What is created holds people's movements and keys: it is for the program's own user alone.

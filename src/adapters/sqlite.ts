@@ -122,6 +122,27 @@ export function openSqlite(options: SqliteOptions): Database {
 }
 
 /**
+ * Reads a database without changing it: what `read` gives, and the word of `quick_check`, `ok` when it is sound.
+ * @throws AppError `storage` when it cannot be opened or read.
+ */
+export function inspectSqlite(
+  path: string,
+  statement: Statement,
+): { readonly rows: readonly Row[]; readonly integrity: string } {
+  try {
+    const connection = new SqliteConnection(path, { readonly: true, fileMustExist: true, timeout: 5000 });
+    try {
+      const integrity = String(connection.pragma('quick_check(1)', { simple: true }));
+      return { rows: connection.prepare(statement.sql).all() as Row[], integrity };
+    } finally {
+      connection.close();
+    }
+  } catch (thrown) {
+    throw storageError(thrown, path);
+  }
+}
+
+/**
  * Holds `path` for this process alone until `close`, or until the process ends, however it ends: the lock is the
  * operating system's on a small database file. Throws AppError `config` when another process holds it.
  */

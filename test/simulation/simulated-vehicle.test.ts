@@ -55,6 +55,7 @@ async function start(seed: string) {
       update: standardUpdate,
       ...standardSettings,
       reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
+      local: { socket: '' },
       log: { level: 'info' },
     },
     { secret: 'x'.repeat(32), agentVersion: '0.0.0' },

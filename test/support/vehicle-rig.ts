@@ -152,6 +152,9 @@ export async function createVehicleRig({
       truth.speedKmh = speedKmh;
     },
     state: () => state,
+    config: () => config,
+    /** Monotonic. */
+    nowMs: () => clock.monoMs(),
     dispatch,
     /** Status texts of all events, with the state of commands. */
     said: () => told.map(({ statusCode, commandState }) => commandState ?? statusText(statusCode)),

@@ -35,6 +35,7 @@ async function standardConfig(publicKey: string) {
       network: {},
       protection: standardProtection,
       update: standardUpdate,
+      local: { socket: '' },
       ...standardSettings,
       log: { level: 'info' },
     },

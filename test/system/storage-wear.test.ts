@@ -61,6 +61,7 @@ async function configOf() {
       protection: standardProtection,
       update: standardUpdate,
       ...standardSettings,
+      local: { socket: '' },
       log: { level: 'info' },
     },
     { secret: 'x'.repeat(32), agentVersion: '0.0.0' },

@@ -1,0 +1,173 @@
+// The machine under the doctor: files and their owners, who has a device open, space, a forced write, clocks. It reads, but for
+// one probe file of its own that is gone again; what this user may not see is left out, never guessed.
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Holder, Machine, PathFacts, Person } from '../doctor/ports.ts';
+
+const codeOf = (thrown: unknown): unknown =>
+  typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
+
+const serviceUser = 'fleetward-agent';
+
+function linesOf(path: string): readonly string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+}
+
+/** The name to a number, in /etc/passwd or /etc/group; the number itself when there is none. */
+function nameOf(file: '/etc/passwd' | '/etc/group', id: number): string {
+  const line = linesOf(file).find((one) => one.split(':')[2] === String(id));
+  return line?.split(':')[0] ?? String(id);
+}
+
+/** All groups of a user by /etc/passwd and /etc/group; null when there is no such user. */
+function groupsOf(name: string): readonly string[] | null {
+  const own = linesOf('/etc/passwd').find((line) => line.startsWith(`${name}:`));
+  if (own === undefined) return null;
+  const first = nameOf('/etc/group', Number(own.split(':')[3]));
+  const others = linesOf('/etc/group').flatMap((line) => {
+    const [group = '', , , members = ''] = line.split(':');
+    return members.split(',').includes(name) ? [group] : [];
+  });
+  return [first, ...others];
+}
+
+function kindOf(facts: Stats): PathFacts['kind'] {
+  if (facts.isCharacterDevice()) return 'device';
+  if (facts.isDirectory()) return 'folder';
+  return facts.isFile() ? 'file' : 'other';
+}
+
+function look(path: string): PathFacts | null {
+  try {
+    const facts = statSync(path);
+    return {
+      kind: kindOf(facts),
+      mode: facts.mode & 0o7777,
+      owner: nameOf('/etc/passwd', facts.uid),
+      group: nameOf('/etc/group', facts.gid),
+      realPath: realpathSync(path),
+    };
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENOENT' || codeOf(thrown) === 'ENOTDIR') return null;
+    throw new AppError('forbidden', `${path} cannot be looked at: ${messageOf(thrown)}`, {
+      hint: 'Run it with sudo.',
+    });
+  }
+}
+
+const processName = (pid: number): string => linesOf(`/proc/${pid}/comm`)[0] ?? '';
+
+function hasOpen(pid: number, realPath: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).some((fd) => {
+      try {
+        return readlinkSync(join(folder, fd)) === realPath;
+      } catch {
+        return false;
+      }
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** Locks on the device's file, which everybody may see (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 00:13:16472 0 EOF`. */
+function lockersOf(realPath: string): readonly number[] {
+  const { dev, ino } = statSync(realPath);
+  const major = (dev >> 8) & 0xfff;
+  const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
+  return linesOf('/proc/locks').flatMap((line) => {
+    const fields = line.trim().split(/\s+/);
+    const [, , , , pid = '', place = ''] = fields;
+    const [highHex = '', lowHex = '', inode = ''] = place.split(':');
+    const isHere =
+      Number.parseInt(highHex, 16) === major &&
+      Number.parseInt(lowHex, 16) === minor &&
+      Number(inode) === ino;
+    return isHere && Number(pid) > 0 ? [Number(pid)] : [];
+  });
+}
+
+function holdersOf(realPath: string): readonly Holder[] {
+  const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const lockers = lockersOf(realPath);
+  const pids = new Set([...all.filter((pid) => hasOpen(pid, realPath)), ...lockers]);
+  pids.delete(process.pid);
+  return [...pids].map((pid) => ({ pid, name: processName(pid), hasLock: lockers.includes(pid) }));
+}
+
+function agentUser(): Person {
+  const uid = process.getuid?.() ?? 0;
+  const service = uid === 0 ? groupsOf(serviceUser) : null;
+  if (service !== null) return { name: serviceUser, groups: service, isRoot: false };
+  const name = nameOf('/etc/passwd', uid);
+  // The groups that this process has, which a new login may change.
+  const groups = (process.getgroups?.() ?? []).map((id) => nameOf('/etc/group', id));
+  return { name, groups, isRoot: uid === 0 };
+}
+
+function probeSync(folder: string): number {
+  const path = join(folder, `.doctor-${process.pid}`);
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(file, Buffer.alloc(4096, 0x5a));
+      const startMs = performance.now();
+      fsyncSync(file);
+      return performance.now() - startMs;
+    } finally {
+      closeSync(file);
+      rmSync(path, { force: true });
+    }
+  } catch (thrown) {
+    throw new AppError('storage', `${folder} cannot be written: ${messageOf(thrown)}`, {
+      hint: 'Is the file system full or read-only, or do you need sudo?',
+      cause: thrown,
+    });
+  }
+}
+
+function hardwareClockMs(): number | null {
+  const seconds = Number(linesOf('/sys/class/rtc/rtc0/since_epoch')[0]);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
+}
+
+function isTimeSynchronised(): boolean | null {
+  // systemd-timesyncd(8): the first is there while it runs, the second once the clock was set.
+  if (statSync('/run/systemd/timesync', { throwIfNoEntry: false }) === undefined) return null;
+  return statSync('/run/systemd/timesync/synchronized', { throwIfNoEntry: false }) !== undefined;
+}
+
+export function createMachine(): Machine {
+  return {
+    look,
+    holdersOf,
+    agentUser,
+    space(folder) {
+      const { bavail, blocks, bsize } = statfsSync(folder);
+      return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+    },
+    probeSync,
+    hardwareClockMs,
+    isTimeSynchronised,
+  };
+}

@@ -1,0 +1,248 @@
+// `fleetward-agent doctor`: which checks there are for this machine, in which order, and how they are shown. It never runs beside an
+// agent on the same ports: where one runs, that one is asked instead.
+import { existsSync } from 'node:fs';
+import { AppError } from '../../src/core/errors.ts';
+import { readVersion } from '../../src/version.ts';
+import { listBoardProfiles, readBoardProfile } from '../boards.ts';
+import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
+import type { AgentFacts } from '../core/agent-facts.ts';
+import { statusLines } from '../core/status-words.ts';
+import { boardChecks } from '../doctor/board.ts';
+import { brokerChecks } from '../doctor/broker.ts';
+import {
+  type Check,
+  type CheckResult,
+  exitCodeOf,
+  type Finding,
+  faultOf,
+  runChecks,
+  skipped,
+} from '../doctor/check.ts';
+import { clockCheck } from '../doctor/clock.ts';
+import { gnssCheck } from '../doctor/gnss.ts';
+import { configurationCheck, portCheck, storageCheck } from '../doctor/places.ts';
+import type { DoctorPorts } from '../doctor/ports.ts';
+import { relayTestCheck } from '../doctor/relay-test.ts';
+import { readRemote } from './config.ts';
+import { type Flags, loadSettings, readCertificates, readSecret } from './settings-file.ts';
+
+export interface DoctorIo {
+  readonly ports: DoctorPorts;
+  /** What the agent says of itself; null when none runs. @throws AppError when one runs and may not be asked. */
+  askAgent(socket: string): Promise<AgentFacts | null>;
+  /** Keeps an agent from starting meanwhile. @throws AppError `config` when one runs already. */
+  holdLock(path: string, what: string): { close(): void };
+  ask(question: string): Promise<string>;
+  /** Results on standard output, the rest on the error output. */
+  print(text: string): void;
+  say(text: string): void;
+  readonly stopped: Promise<void>;
+}
+
+interface Settings {
+  readonly file: AgentFile | null;
+  /** Without a secret too: the hardware can be looked at before the vehicle is enrolled. */
+  readonly config: AgentConfig | null;
+  readonly problem: unknown;
+}
+
+async function readSettings(flags: Flags): Promise<Settings> {
+  let file: AgentFile;
+  try {
+    file = loadSettings(flags).value;
+  } catch (thrown) {
+    return { file: null, config: null, problem: thrown };
+  }
+  let problem: unknown = null;
+  let secret = '';
+  let certificates: ReturnType<typeof readCertificates> = {};
+  try {
+    secret = readSecret(file.broker.secretFile);
+    certificates = readCertificates(file);
+  } catch (thrown) {
+    problem = thrown;
+  }
+  try {
+    const config = await toAgentConfig(file, { secret, ...certificates, agentVersion: readVersion() });
+    return { file, config, problem };
+  } catch (thrown) {
+    return { file, config: null, problem: thrown };
+  }
+}
+
+const missing = (id: string, title: string, why: string): Check => ({
+  id,
+  title,
+  mostS: 5,
+  run: async () => [skipped(why)],
+});
+
+/** What a running agent says, as results of this command. */
+function runningCheck(facts: AgentFacts): Check {
+  return {
+    id: 'agent',
+    title: 'The running agent',
+    mostS: 5,
+    run: async () =>
+      statusLines(facts).map(({ level, name, words, todo }): Finding => {
+        const seen = `${name}: ${words}`;
+        if (level === 'fault') return { verdict: 'fault', seen, todo };
+        return { verdict: level === 'note' && todo !== '' ? 'warning' : 'ok', seen, todo };
+      }),
+  };
+}
+
+interface Plan {
+  readonly flags: Flags;
+  readonly io: DoctorIo;
+  readonly settings: Settings;
+  isStopped(): boolean;
+}
+
+async function hardwareChecks(
+  { flags, io, isStopped }: Plan,
+  file: AgentFile,
+  config: AgentConfig,
+): Promise<readonly Check[]> {
+  const { ports } = io;
+  const shipped = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
+  const wish = flags['relay-test'];
+  const board = boardChecks({ config, shipped, ports, isStopped });
+  return [
+    portCheck('board', file.board.port, ports),
+    ...board,
+    portCheck('gnss', file.gnss.port, ports),
+    gnssCheck({ config, ports, isStopped }),
+    ...(wish === undefined
+      ? []
+      : [
+          relayTestCheck({
+            config,
+            ports,
+            withEngine: wish === 'enginecutoff',
+            ask: io.ask,
+            say: io.say,
+            isStopped,
+          }),
+        ]),
+  ];
+}
+
+async function brokerPart(
+  { io, settings }: Plan,
+  file: AgentFile,
+  isRunning: boolean,
+): Promise<readonly Check[]> {
+  const { config } = settings;
+  if (config === null) return [];
+  try {
+    const context = {
+      config,
+      publicKey: file.broker.publicKey,
+      remote: await readRemote(file),
+      ports: io.ports,
+    };
+    const checks = brokerChecks(context);
+    const steps = checks.filter(({ id }) => id !== 'broker-session');
+    if (isRunning)
+      return [
+        ...steps,
+        missing('broker-session', 'Session with the broker', 'the agent runs and has it; see above'),
+      ];
+    return config.broker.secret === ''
+      ? [...steps, missing('broker-session', 'Session with the broker', 'there is no secret to connect with')]
+      : checks;
+  } catch (thrown) {
+    return [{ id: 'broker-name', title: 'Name of the broker', mostS: 5, run: async () => [faultOf(thrown)] }];
+  }
+}
+
+async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly Check[]> {
+  const { flags, io, settings } = plan;
+  const { file, config, problem } = settings;
+  const { ports } = io;
+  const first = configurationCheck({ path: String(flags['config']), problem, file, ports });
+  const clock = clockCheck(buildUtcMs, ports);
+  if (file === null) return [first, clock];
+  const isRunning = facts !== null;
+  if (isRunning && flags['relay-test'] !== undefined)
+    throw new AppError('usage', 'the relay test needs the ports, and the agent runs', {
+      hint: 'Stop it first: systemctl stop fleetward-agent.',
+    });
+  const hardware = isRunning || config === null ? [] : await hardwareChecks(plan, file, config);
+  return [
+    first,
+    ...(facts === null ? [] : [runningCheck(facts)]),
+    ...hardware,
+    ...(isRunning ? [] : [storageCheck(file, ports)]),
+    clock,
+    ...(await brokerPart(plan, file, isRunning)),
+  ];
+}
+
+const marks: Readonly<Record<CheckResult['verdict'], string>> = {
+  ok: 'ok     ',
+  warning: 'WARNING',
+  fault: 'FAULT  ',
+  skipped: 'skipped',
+};
+
+function formatResult({ verdict, title, seen, todo }: CheckResult): string {
+  return `${marks[verdict]} ${title}: ${seen}${todo === '' ? '' : `\n          ${todo}`}`;
+}
+
+/** Keeps the outbox's lock where there is one: as root a new lock file would be in the way of the agent's user. */
+function keepAway(file: AgentFile | null, io: DoctorIo): { close(): void } {
+  const none = { close: (): void => undefined };
+  if (file === null) return none;
+  const path = `${file.storage.path}-lock`;
+  return existsSync(path) ? io.holdLock(path, 'the vehicle (its outbox is locked)') : none;
+}
+
+/**
+ * Runs all checks; gives 0 when all is good, 1 with warnings, 2 with faults.
+ * @throws AppError `usage`, `config` when an agent runs that cannot be asked.
+ */
+export async function runDoctor(flags: Flags, io: DoctorIo): Promise<0 | 1 | 2> {
+  const wish = flags['relay-test'];
+  if (wish !== undefined && wish !== '' && wish !== 'enginecutoff')
+    throw new AppError('usage', `--relay-test ${JSON.stringify(wish)}: give nothing, or enginecutoff`);
+  let isStopped = false;
+  const noteStop = async (): Promise<void> => {
+    await io.stopped;
+    isStopped = true;
+  };
+  void noteStop();
+  const settings = await readSettings(flags);
+  const { file } = settings;
+  const facts = file === null || file.local.socket === '' ? null : await io.askAgent(file.local.socket);
+  const isJson = flags['json'] === true;
+  if (facts !== null)
+    io.say(
+      'The agent runs and has the ports: it is asked instead. Stop it for all checks: systemctl stop fleetward-agent',
+    );
+  const lock = facts === null ? keepAway(file, io) : { close: (): void => undefined };
+  try {
+    const plan: Plan = { flags, io, settings, isStopped: () => isStopped };
+    const results = await runChecks(await checksFor(plan, facts), {
+      clock: io.ports.clock,
+      onResult: (result) => {
+        if (!isJson) io.print(formatResult(result));
+      },
+      onProgress: (title, forS) => io.say(`... ${title}: ${forS} s so far`),
+      isStopped: plan.isStopped,
+      stopped: io.stopped,
+    });
+    const exitCode = exitCodeOf(results);
+    const count = (verdict: CheckResult['verdict']): number =>
+      results.filter((one) => one.verdict === verdict).length;
+    if (isJson) io.print(JSON.stringify({ exitCode, running: facts !== null, results }));
+    else
+      io.print(
+        `${count('ok')} ok, ${count('warning')} warnings, ${count('fault')} faults, ${count('skipped')} skipped`,
+      );
+    return exitCode;
+  } finally {
+    lock.close();
+  }
+}

@@ -1,0 +1,199 @@
+// Checks of the GNSS receiver: at which speed it talks, what it says, how good its sky is, and how far its time is from that of
+// this machine. It only listens.
+import type { AgentConfig } from '../config.ts';
+import { closeSky, darkSky, noteSky, type SkyState } from '../core/alarms/sky.ts';
+import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/epochs.ts';
+import { createNmeaState, decodeNmea } from '../core/nmea.ts';
+import { usualBauds } from './board-search.ts';
+import { listen, openBus } from './bus.ts';
+import { type Check, type Finding, fault, ok, warning } from './check.ts';
+import type { DoctorPorts } from './ports.ts';
+
+const firstLookMs = 1500;
+/** Three epochs at one a second, and the constellations of each. */
+const longLookMs = 4000;
+
+export interface GnssContext {
+  readonly config: Pick<AgentConfig, 'gnssPort' | 'earliestUtcMs'>;
+  readonly ports: DoctorPorts;
+  isStopped(): boolean;
+}
+
+interface Heard {
+  readonly sentences: number;
+  readonly types: readonly string[];
+  readonly talkers: readonly string[];
+  readonly spoilt: number;
+  readonly stray: number;
+  readonly fix: Fix | null;
+  readonly voids: number;
+  readonly sky: SkyState;
+}
+
+/** What a stretch of bytes says; epochs are ended by the next one. */
+function understand(bytes: Uint8Array, earliestUtcMs: number): Heard {
+  const { sentences, sky, rejected, ignored, strayBytes } = decodeNmea(createNmeaState(), bytes);
+  let epochs = createEpochState({ earliestUtcMs });
+  let fix: Fix | null = null;
+  let voids = 0;
+  const take = (reports: ReturnType<typeof flushEpoch>['reports']): void => {
+    for (const report of reports) {
+      if (report.kind === 'fix') fix = report.fix;
+      else voids += 1;
+    }
+  };
+  // The bytes came within seconds; their own times tell the epochs apart.
+  for (const sentence of sentences) {
+    const step = assembleEpochs(epochs, sentence, 0);
+    epochs = step.state;
+    take(step.reports);
+  }
+  take(flushEpoch(epochs, 10_000).reports);
+  return {
+    sentences: sentences.length + sky.length + ignored,
+    types: [...new Set([...sentences, ...sky].map(({ type }) => type))].sort(),
+    talkers: [
+      ...new Set([...sentences, ...sky].flatMap((one) => ('talker' in one ? [one.talker] : []))),
+    ].sort(),
+    spoilt: Object.values(rejected).reduce((sum, count) => sum + count, 0),
+    stray: strayBytes,
+    fix,
+    voids,
+    sky: closeSky(noteSky(darkSky, sky, 0), 0),
+  };
+}
+
+/** The first usual speed at which sentences come; null when none. */
+async function findBaud({
+  config,
+  ports,
+  isStopped,
+}: GnssContext): Promise<{ baud: number | null; bytes: number }> {
+  const { gnssPort } = config;
+  let bytes = 0;
+  for (const baud of [gnssPort.baudRate, ...usualBauds.filter((one) => one !== gnssPort.baudRate)]) {
+    if (isStopped()) break;
+    const heard = await listen({ ...gnssPort, baudRate: baud }, firstLookMs, ports);
+    bytes += heard.length;
+    if (understand(heard, config.earliestUtcMs).sentences > 0) return { baud, bytes };
+  }
+  return { baud: null, bytes };
+}
+
+/** Whether a Modbus unit sits at this port: then the two are swapped. */
+async function isBoard({ config, ports }: GnssContext): Promise<boolean> {
+  for (const baudRate of [9600, 38_400, 19_200, 115_200]) {
+    const bus = await openBus({ ...config.gnssPort, baudRate }, ports);
+    try {
+      for (const unit of [1, 2]) {
+        const { kind } = await bus.ask({ kind: 'readBits', unit, function: 1, first: 0, count: 1 });
+        if (kind === 'ok' || kind === 'exception') return true;
+      }
+    } finally {
+      await bus.close();
+    }
+  }
+  return false;
+}
+
+async function nothingHeard(context: GnssContext, bytes: number): Promise<Finding> {
+  const { path } = context.config.gnssPort;
+  if (bytes > 0)
+    return fault(
+      `${bytes} bytes came on ${path}, and no sentence at any usual speed`,
+      'The receiver may talk a binary protocol: set it to NMEA 0183.',
+    );
+  return (await isBoard(context))
+    ? fault(
+        `an I/O board answers on ${path}: the two ports are swapped`,
+        'Exchange board.port and gnss.port.',
+      )
+    : fault(`the receiver at ${path} is silent`, 'Check its supply and the wire from its TX to our RX.');
+}
+
+function positionFindings({ fix, voids, sky }: Heard): readonly Finding[] {
+  const counts = Object.entries(sky.constellations).map(
+    ([talker, { tracked, strong }]) => `${talker} ${tracked} (${strong} strong)`,
+  );
+  const skyWords =
+    counts.length === 0 ? 'it does not tell its satellites' : `satellites heard: ${counts.join(', ')}`;
+  const antenna = sky.antenna;
+  const findings: Finding[] = [];
+  if (antenna === 'open' || antenna === 'short')
+    findings.push(fault(`the receiver says that its antenna is ${antenna}`, 'Check plug and cable.'));
+  if (fix === null)
+    return [
+      ...findings,
+      warning(
+        `no position${voids > 0 ? ', the receiver says so itself' : ''}; ${skyWords}`,
+        'Under open sky a first position takes up to a few minutes. Few satellites there: look at the antenna.',
+      ),
+    ];
+  const words = `position with ${fix.satellites ?? '?'} satellites, HDOP ${fix.hdop ?? '?'}; ${skyWords}`;
+  const isPoor = fix.hdop === null || fix.hdop > 5;
+  findings.push(
+    isPoor
+      ? warning(
+          words,
+          'HDOP above 5, or not told, proves no standstill: a better place for the antenna, and GGA or GSA switched on.',
+        )
+      : ok(words),
+  );
+  if (!fix.rmcValid || fix.speedKmh === null)
+    findings.push(
+      fault(
+        'the receiver gives no RMC with a speed',
+        'Switch RMC on: without it standstill is never proven by GNSS.',
+      ),
+    );
+  if (fix.doubts.length > 0)
+    findings.push(
+      warning(
+        `the position is doubtful: ${fix.doubts.join(', ')}`,
+        'Week roll-over or spoofing: update the receiver, or go outside.',
+      ),
+    );
+  return findings;
+}
+
+const clockMostS = 2;
+
+/** How far the receiver's time is from this machine's, where it has one. */
+function clockFinding({ fix }: Heard, utcMs: number): readonly Finding[] {
+  if (fix === null || fix.utcMs === null || fix.doubts.includes('date-before-build')) return [];
+  const apartS = Math.round((utcMs - fix.utcMs) / 1000);
+  const words = `this machine's clock is ${Math.abs(apartS)} s ${apartS < 0 ? 'behind' : 'ahead of'} GNSS`;
+  // The end of the look is up to four seconds after the fix.
+  return [
+    Math.abs(apartS) > clockMostS + longLookMs / 1000
+      ? warning(words, 'Set the clock (timedatectl): with a wrong one mqtts:// refuses certificates.')
+      : ok('this machine and GNSS agree on the time'),
+  ];
+}
+
+export function gnssCheck(context: GnssContext): Check {
+  const { config, ports } = context;
+  return {
+    id: 'gnss',
+    title: 'GNSS receiver',
+    mostS: 60,
+    async run() {
+      const { gnssPort, earliestUtcMs } = config;
+      const { baud, bytes } = await findBaud(context);
+      if (baud === null) return [await nothingHeard(context, bytes)];
+      const heard = understand(
+        await listen({ ...gnssPort, baudRate: baud }, longLookMs, ports),
+        earliestUtcMs,
+      );
+      const words = `${heard.types.join(', ') || 'no useful sentence'} from ${heard.talkers.join(', ') || 'nobody'} at ${baud} baud`;
+      const spoilt = heard.spoilt > 1 ? `, ${heard.spoilt} spoilt` : '';
+      return [
+        baud === gnssPort.baudRate
+          ? ok(`${words}${spoilt}`)
+          : fault(`${words}${spoilt}; agent.toml says ${gnssPort.baudRate}`, `Set gnss.baud = ${baud}.`),
+        ...positionFindings(heard),
+        ...clockFinding(heard, ports.clock.utcMs()),
+      ];
+    },
+  };
+}

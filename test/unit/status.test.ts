@@ -1,0 +1,142 @@
+// What a vehicle says of itself: made from the state of a whole vehicle on a simulated board and receiver, not from invented
+// values. The words for people, the conditions of /healthz and the metrics all come from the same facts.
+import { describe, expect, it } from 'vitest';
+import type { AgentFacts } from '../../agent/core/agent-facts.ts';
+import { conditionsOf } from '../../agent/core/health.ts';
+import { formatMetrics } from '../../agent/core/metrics-text.ts';
+import { statusOfVehicle } from '../../agent/core/status.ts';
+import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status-words.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
+
+function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
+  const state = rig.state();
+  const paths = { board: '/dev/fleet-board', gnss: '/dev/fleet-gnss' };
+  return {
+    boot: 'b1',
+    version: '1.2.3',
+    upS: 100,
+    connection: state.delivery.phase.kind,
+    acknowledged: 0,
+    backlog: 3,
+    fixes: state.fixes,
+    board: state.ports.board.kind,
+    gnss: state.ports.gnss.kind,
+    commits: { waiting: 0, failing: null },
+    committed: 7,
+    connects: 0,
+    ackedAgoS: null,
+    queue: { queued: [1, 0, 1, 1], dropped: [0, 0, 0, 0], isExact: true },
+    storage: { bytes: 600_000 },
+    idleMs: 100,
+    hangingMs: 0,
+    messages: [],
+    update: null,
+    vehicle: statusOfVehicle(state, { nowMs: rig.nowMs(), paths, config: rig.config() }),
+    process: { rssBytes: 80e6, lagMs: 3, storageMostBytes: 64e6, diskFreeBytes: 5e9 },
+    ...over,
+  };
+}
+
+const unhealthy = (facts: AgentFacts): readonly string[] =>
+  conditionsOf({ ...facts, lagMs: facts.process.lagMs }).flatMap(({ name, isGood }) =>
+    isGood ? [] : [name],
+  );
+const faultsOf = (facts: AgentFacts): readonly string[] =>
+  statusLines(facts).flatMap(({ level, name }) => (level === 'fault' ? [name] : []));
+
+describe('the status of a vehicle', () => {
+  it('says which release is on its way, and why it waits', async () => {
+    const rig = await createVehicleRig();
+    const update = { version: '1.3.0', phase: 'staged', waiting: 'ignition is on' } as const;
+    expect(formatStatus(factsOf(rig, { update }))).toContain('release 1.3.0 is ready, waits: ignition is on');
+  });
+
+  it('that works and is offline is healthy, and shows what it reads now', async () => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    const facts = factsOf(rig);
+    expect(unhealthy(facts)).toEqual([]);
+    expect(isDegraded(statusLines(facts))).toBe(false);
+    const { vehicle } = facts;
+    expect(vehicle.gnss).toMatchObject({ state: 'open', hasFix: true, speed: 'standing', isSuspect: false });
+    expect(vehicle.inputs).toContainEqual(expect.objectContaining({ input: 'ignition', reading: 'off' }));
+    expect(vehicle.relays).toContainEqual({ feature: 'enginecutoff', isEnergised: false, wanted: false });
+    expect(vehicle.clock).toMatchObject({ quality: 'gnss', differencesS: { server: null } });
+    expect(formatStatus(facts)).toContain('works');
+  });
+
+  it('says why a command waits, and what relay is wanted once it is confirmed', async () => {
+    const rig = await createVehicleRig();
+    rig.board.setSignal('ignition', true);
+    rig.run(30);
+    rig.command('enginecutoff', '1');
+    rig.run(2);
+    expect(factsOf(rig).vehicle.commands).toEqual([
+      { commandID: 'c1', feature: 'enginecutoff', state: '1', phase: 'armed', waiting: 'ignition is on' },
+    ]);
+    expect(formatStatus(factsOf(rig))).toContain('because ignition is on');
+    rig.board.setSignal('ignition', false);
+    rig.run(30);
+    expect(factsOf(rig).vehicle.relays[0]).toEqual({
+      feature: 'enginecutoff',
+      isEnergised: true,
+      wanted: true,
+    });
+  });
+
+  it('never shows a relay or an input of a silent board as known, and says so', async () => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    rig.board.setFaults({ silent: true });
+    rig.run(60);
+    const facts = factsOf(rig);
+    expect(facts.vehicle.relays.map(({ isEnergised }) => isEnergised)).toEqual(
+      facts.vehicle.relays.map(() => null),
+    );
+    expect(new Set(facts.vehicle.inputs.map(({ reading }) => reading))).toEqual(new Set(['unknown']));
+    expect(unhealthy(facts)).toEqual(['io']);
+    expect(faultsOf(facts)).toContain('I/O board');
+  });
+
+  it('is not healthy while the disk takes nothing, the loop lags, or the session misses its own deadline', async () => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    const good = factsOf(rig);
+    expect(unhealthy({ ...good, commits: { waiting: 4, failing: 'ENOSPC' } })).toEqual(['commit']);
+    expect(faultsOf({ ...good, commits: { waiting: 4, failing: 'ENOSPC' } })).toEqual(['Storage']);
+    expect(unhealthy({ ...good, hangingMs: 2500 })).toEqual(['commit']);
+    expect(unhealthy({ ...good, process: { ...good.process, lagMs: 800 } })).toEqual(['loop']);
+    expect(unhealthy({ ...good, idleMs: 6000 })).toEqual(['loop']);
+    const late = { ...good.vehicle.connection, overdueS: 9 };
+    expect(unhealthy({ ...good, vehicle: { ...good.vehicle, connection: late } })).toEqual(['sync']);
+    const refused = { ...good.vehicle.connection, reason: 'refused: not authorised' };
+    expect(faultsOf({ ...good, vehicle: { ...good.vehicle, connection: refused } })).toEqual(['Broker']);
+  });
+
+  it('gives metrics that a scraper takes: one type a name, numbers only, and no position', async () => {
+    const rig = await createVehicleRig();
+    rig.run(30);
+    const facts = factsOf(rig);
+    const lines = formatMetrics(facts).trimEnd().split('\n');
+    const types = lines.filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' ')[2]);
+    expect(new Set(types).size).toBe(types.length);
+    for (const line of lines.filter((text) => !text.startsWith('#')))
+      expect(line).toMatch(
+        /^fleetward_agent_[a-z_]+(\{[a-z]+="[A-Za-z0-9-]+"\})? -?\d+(\.\d+)?(e[-+]?\d+)?$/,
+      );
+    expect(lines).toContain('fleetward_agent_queue_events{class="0"} 1');
+    expect(lines.join('\n')).not.toContain(String(facts.vehicle.gnss.latitude));
+  });
+});
+
+it('spans of time are for people', () => {
+  expect([null, 3, 90, 600, 7500, 100_000, 300_000].map(formatSpan)).toEqual([
+    'an unknown time',
+    '3 s',
+    '90 s',
+    '10 min',
+    '2 h 5 min',
+    '27 h 46 min',
+    '3 d 11 h',
+  ]);
+});
