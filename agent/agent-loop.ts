@@ -18,6 +18,8 @@ const limits = {
   driverStuckMs: 600_000,
   /** Time alone makes a step twice a second; without one for this long the loop is dead. */
   stepHangMs: 5000,
+  /** A poll, a session or a commit that should have moved this long ago and did not: one of the machines is stuck. */
+  overdueMs: 60_000,
 } as const;
 
 interface LoopOptions {
@@ -61,6 +63,8 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
     state: (): VehicleState => state,
     /** Since the last step that went through. */
     idleMs: (): number => clock.monoMs() - steppedMs,
+    /** How far the machine that should move next is behind its time: the board's poll, the session, a window of positions. */
+    overdueMs: (): number => Math.max(0, clock.monoMs() - vehicleWakeMs(state, vehicle)),
     /** No more steps by time; events are still taken. */
     stopTime(): void {
       isStopped = true;
@@ -70,17 +74,18 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
 }
 
 /**
- * Feeds the service manager's watchdog while steps go through, commits do not hang, and the serial driver lets go of what it
- * was given; being offline is healthy, and so is a port that is not there.
+ * Feeds the service manager's watchdog while steps go through, every machine moves when it is time (polls, session), commits do
+ * not hang, and the serial driver lets go of what it was given; being offline is healthy, and so is a port that is not there.
  */
 export function startWatchdog(
   { clock, supervisor, driverStuckMs }: Pick<AgentPorts, 'clock' | 'supervisor' | 'driverStuckMs'>,
-  look: { idleMs(): number; hangingMs(): number; status(): string },
+  look: { idleMs(): number; overdueMs(): number; hangingMs(): number; status(): string },
 ): Cancel {
   let cancel: Cancel = () => undefined;
   const feed = (): void => {
     const isStuck = (driverStuckMs?.() ?? 0) >= limits.driverStuckMs;
-    const works = look.idleMs() < limits.stepHangMs && look.hangingMs() < limits.commitHangMs;
+    const moves = look.idleMs() < limits.stepHangMs && look.overdueMs() < limits.overdueMs;
+    const works = moves && look.hangingMs() < limits.commitHangMs;
     if (works && !isStuck) supervisor.alive();
     supervisor.status(look.status());
     cancel = clock.after(limits.watchdogMs, feed);

@@ -126,6 +126,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   ports.supervisor.ready();
   const stopWatchdog = startWatchdog(ports, {
     idleMs: loop.idleMs,
+    overdueMs: loop.overdueMs,
     hangingMs: commits.hangingMs,
     status: () => {
       const { delivery, ports: serialPorts } = loop.state();

@@ -2,6 +2,7 @@
 // echo, a board that falls silent. Nothing false is believed, nothing grows, and what works goes on working.
 import { describe, expect, it } from 'vitest';
 import { startWatchdog } from '../../agent/agent-loop.ts';
+import { vehicleWakeMs } from '../../agent/core/vehicle.ts';
 import { evidenceOf } from '../../agent/core/vehicle-state.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
@@ -129,10 +130,13 @@ describe('a board that cannot be understood', () => {
   });
 });
 
-describe('a serial driver that hangs', () => {
-  it('costs the agent its watchdog only after ten minutes, and not while it is merely slow', () => {
+describe("the service manager's watchdog", () => {
+  const standard = { idleMs: 0, overdueMs: 0, hangingMs: 0, stuckMs: 0 };
+
+  /** How often it is fed in a minute of that. */
+  function fedIn(seen: Partial<typeof standard>): number {
     const clock = createVirtualClock();
-    let stuckMs = 0;
+    const now = { ...standard, ...seen };
     let fed = 0;
     const supervisor: Supervisor = {
       ready() {},
@@ -141,22 +145,38 @@ describe('a serial driver that hangs', () => {
       stopping() {},
     };
     const stop = startWatchdog(
-      { clock, supervisor, driverStuckMs: () => stuckMs },
-      { idleMs: () => 0, hangingMs: () => 0, status: () => '' },
+      { clock, supervisor, driverStuckMs: () => now.stuckMs },
+      {
+        idleMs: () => now.idleMs,
+        overdueMs: () => now.overdueMs,
+        hangingMs: () => now.hangingMs,
+        status: () => '',
+      },
     );
-    clock.advance(60_000);
-    expect(fed).toBeGreaterThanOrEqual(6);
-    stuckMs = 599_999;
-    fed = 0;
-    clock.advance(60_000);
-    expect(fed).toBeGreaterThanOrEqual(6);
-    stuckMs = 600_000;
-    fed = 0;
-    clock.advance(60_000);
-    expect(fed).toBe(0);
-    stuckMs = 0;
-    clock.advance(20_000);
-    expect(fed).toBeGreaterThan(0);
+    clock.advance(59_000);
     stop();
+    return fed;
+  }
+
+  it('is fed every ten seconds while all is well', () => {
+    expect(fedIn({})).toBe(6);
+  });
+
+  it.each([
+    ['the loop', { idleMs: 4999 }, { idleMs: 5000 }],
+    ['a poll or the session', { overdueMs: 59_999 }, { overdueMs: 60_000 }],
+    ['a commit', { hangingMs: 29_999 }, { hangingMs: 30_000 }],
+    ['a serial driver', { stuckMs: 599_999 }, { stuckMs: 600_000 }],
+  ])('is fed while %s is merely slow, and not when it is stuck', (_what, slow, stuck) => {
+    expect(fedIn(slow)).toBe(6);
+    expect(fedIn(stuck)).toBe(0);
+  });
+
+  it('of an agent that works finds no machine behind its time, offline and without a board', async () => {
+    const rig = await createVehicleRig();
+    for (let second = 0; second < 120; second++) {
+      rig.run(1);
+      expect(vehicleWakeMs(rig.state(), rig.config())).toBeGreaterThan(rig.nowMs() - 1000);
+    }
   });
 });
