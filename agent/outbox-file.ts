@@ -19,6 +19,7 @@ import type { Clock, Database, Entropy } from '../src/ports.ts';
 import { decodeRow, seqOf, stateSum } from './core/outbox-row.ts';
 import { pageBytes, walFault } from './core/page-carving.ts';
 import { evidenceOf, syncFolder } from './outbox-evidence.ts';
+import { forgetUnreadable, isReadable, noteUnreadable, readingLimits, unreadable } from './outbox-reading.ts';
 import { giveReserve, inMemory, reservePath } from './outbox-reserve.ts';
 import {
   noteKeys,
@@ -168,9 +169,15 @@ async function createFile({ path, maxBytes, openDatabase }: FileOptions): Promis
   const database = await openDatabase({ path: fresh, maxBytes: spaceOf(maxBytes).databaseBytes });
   try {
     await migrate(database, outboxMigrations);
+    await checkpoint(database);
   } finally {
-    // Closing moves the log into the file, syncs it and removes the log.
     await database.close();
+  }
+  // SQLite says nothing when it could not move the log into the file as it closed: then the log is still there.
+  if (sizeOf(`${fresh}-wal`) > 0) {
+    throw new AppError('storage', `${path}: the disk does not take a new outbox`, {
+      hint: 'It is tried again. Check that the disk has room, works, and is not read-only.',
+    });
   }
   renameSync(fresh, path);
   syncFolder(path);
@@ -189,23 +196,15 @@ async function refuseForeign({ path, maxBytes, openDatabase }: FileOptions): Pro
   }
 }
 
-/**
- * Opens and checks the file, creating it when there is none (`isNew`: it was just set aside). A fault is a value; what no
- * replacement would cure (rights, missing folder, disk, another program's or a newer version's file) rejects.
- */
-export async function openFile(options: FileOptions, isNew = false): Promise<OpenedFile> {
-  const { path } = options;
-  assertUsable(path);
-  const fault = isNew || path === inMemory ? null : rawFault(path);
-  if (fault === pageSizeFault) await refuseForeign(options);
-  if (fault !== null) return { ok: false, fault };
-  const hadLog = existsSync(`${path}-wal`);
+/** Opens and checks once. Throws what SQLite throws; the connection is then closed, or kept from harm by `closeFile`. */
+async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFile> {
+  const { path, maxBytes } = options;
   let database: Database | null = null;
   try {
     if (path !== inMemory && !existsSync(path)) await createFile(options);
-    database = await options.openDatabase({ path, maxBytes: spaceOf(options.maxBytes).databaseBytes });
+    database = await options.openDatabase({ path, maxBytes: spaceOf(maxBytes).databaseBytes });
     await assertOurs(database, path);
-    await configure(database, options.maxBytes);
+    await configure(database, maxBytes);
     await migrate(database, outboxMigrations);
     const kept = new Map(
       (await database.read(notes.all())).map((row) => [String(row['key']), String(row['value'])]),
@@ -219,14 +218,40 @@ export async function openFile(options: FileOptions, isNew = false): Promise<Ope
     await checkpoint(database);
     return { ok: true, database, notes: kept };
   } catch (thrown) {
-    // The tables are there by the migrations' record, so a statement that does not compile means a damaged schema.
-    const isDamaged = isDamage(thrown) || sqliteCode(thrown) === 'SQLITE_ERROR';
     const isForeign = thrown instanceof AppError && thrown.code === 'config';
-    if (isDamaged || isForeign) await database?.close();
+    if (looksDamaged(thrown) || isForeign) await database?.close();
     else if (database !== null) await closeFile(database);
-    if (isDamaged) return { ok: false, fault: messageOf(thrown) };
-    if (sqliteCode(thrown) === 'SQLITE_FULL' && giveReserve(path)) return openFile(options, isNew);
     throw thrown;
+  }
+}
+
+/** The tables are there by the migrations' record, so a statement that does not compile means a damaged schema. */
+const looksDamaged = (thrown: unknown): boolean => isDamage(thrown) || sqliteCode(thrown) === 'SQLITE_ERROR';
+
+/**
+ * Opens and checks the file, creating it when there is none (`isNew`: it was just set aside). A fault is a value; what no
+ * replacement would cure (rights, missing folder, disk, another program's or a newer version's file) rejects. Damage counts
+ * when it shows again and again and the files can be read: a disk that fails is waited for.
+ */
+export async function openFile(options: FileOptions, isNew = false): Promise<OpenedFile> {
+  const { path } = options;
+  assertUsable(path);
+  const fault = isNew || path === inMemory ? null : rawFault(path);
+  if (fault === pageSizeFault) await refuseForeign(options);
+  if (fault !== null) return { ok: false, fault };
+  const hadLog = existsSync(`${path}-wal`);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const opened = await openOnce(options, hadLog);
+      forgetUnreadable(path);
+      return opened;
+    } catch (thrown) {
+      if (sqliteCode(thrown) === 'SQLITE_FULL' && giveReserve(path)) continue;
+      if (!looksDamaged(thrown)) throw thrown;
+      if (attempt < readingLimits.damageShows) continue;
+      if (!isReadable(path) && noteUnreadable(path) < readingLimits.starts) throw unreadable(path, thrown);
+      return { ok: false, fault: messageOf(thrown) };
+    }
   }
 }
 
@@ -285,10 +310,17 @@ export async function closeFile(database: Database): Promise<boolean> {
       await database.write([notes.remove(noteKeys.open)]);
       await database.close();
       return true;
-    } catch {
-      // Tried again; what happens in the end is returned.
+    } catch (thrown) {
+      // Opened on a read-only file system: such a connection removes no log, and must not be in the way of the next one.
+      if (sqliteCode(thrown) === 'SQLITE_READONLY') {
+        await database.close();
+        return false;
+      }
+      // Anything else is tried again; what happens in the end is returned.
     }
   }
+  // A process that ends by itself closes what is open, a process that is ended does not.
+  if (abandoned.length === 0) process.once('exit', () => process.exit());
   abandoned.push(database);
   return false;
 }

@@ -7,6 +7,7 @@ import type { Priority } from '../src/core/status-codes.ts';
 import type { Clock, Database, Log, Row, Statement, WriteResult } from '../src/ports.ts';
 import { bootNumberOf, decodeRow, encodeRow, rowId, seqOf } from './core/outbox-row.ts';
 import { isDamage } from './outbox-file.ts';
+import { isReadable, readingLimits, unreadable } from './outbox-reading.ts';
 import { boots, type Drop, type DropReason, type IdRange, priorities, rows } from './outbox-schema.ts';
 
 export interface ClassState {
@@ -48,6 +49,8 @@ export interface Queue {
   nextSeq: number;
   /** A commit failed, and may yet have reached the disk. */
   isInDoubt: boolean;
+  /** Monotonic time since which the disk does not give the file; null while it does. */
+  unreadableSinceMs: number | null;
   /** Why the file is being replaced, while that has not succeeded. */
   damage: string | null;
   classes: readonly [ClassState, ClassState, ClassState, ClassState];
@@ -79,21 +82,27 @@ export function emptyClass(): ClassState {
   };
 }
 
-/** Times that damage must show in a row: a disk that misreads now and then must not cost a sound file. */
-const damageShows = 4;
-
 /**
  * Runs a database call. Damage that stays replaces the file, and the call is made once more on the new one. A batch that
- * failed has left nothing behind, so it may be made again.
+ * failed has left nothing behind, so it may be made again. A file that cannot be read is no damaged one until that lasts.
  */
 async function sound<T>(queue: Queue, work: (database: Database) => Promise<T>): Promise<T> {
   if (queue.damage !== null) await queue.replace(queue.damage);
-  for (let attempt = 0; ; attempt++) {
+  const { damageShows, waitMs } = readingLimits;
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await work(queue.database);
+      const result = await work(queue.database);
+      queue.unreadableSinceMs = null;
+      return result;
     } catch (thrown) {
-      if (!isDamage(thrown) || attempt === damageShows) throw thrown;
-      if (attempt === damageShows - 1) await queue.replace(messageOf(thrown));
+      if (!isDamage(thrown) || attempt > damageShows) throw thrown;
+      if (attempt < damageShows) continue;
+      if (!isReadable(queue.path)) {
+        const nowMs = queue.clock.monoMs();
+        queue.unreadableSinceMs ??= nowMs;
+        if (nowMs - queue.unreadableSinceMs < waitMs) throw unreadable(queue.path, thrown);
+      }
+      await queue.replace(messageOf(thrown));
     }
   }
 }

@@ -107,7 +107,9 @@ export async function replaceFile(
   const evidence = setAside(file, reason);
   const opened = await openFile(file, true);
   if (!opened.ok)
-    throw new AppError('storage', `${file.path}: a new outbox is damaged at once: ${opened.fault}`);
+    throw new AppError('storage', `${file.path}: a new outbox is damaged at once: ${opened.fault}`, {
+      hint: 'It is tried again. A disk that does not give back what was written needs to be replaced.',
+    });
   try {
     const remains = await readRemains(evidencePath(file.path, evidence), {
       file,

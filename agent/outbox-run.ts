@@ -1,6 +1,6 @@
 // The running outbox: its single line of work, appending, its own events, and the background work of counting, checking
 // and salvaging. A damaged file found while running is replaced here; the queue goes on in the new one.
-import { AppError } from '../src/core/errors.ts';
+import { AppError, messageOf } from '../src/core/errors.ts';
 import { type AttributeValue, eventLimits, type FleetEvent } from '../src/core/event.ts';
 import { eventFault } from '../src/core/event-check.ts';
 import { type Priority, statusCodes } from '../src/core/status-codes.ts';
@@ -166,7 +166,13 @@ export async function replaceWhileRunning(run: Run, reason: string): Promise<voi
   // Until this succeeds every call tries it again first: the old connection is of no use any more.
   if (queue.damage === null) await queue.database.close();
   queue.damage = reason;
-  const replaced = await replaceFile(options, { reason, boot: options.boot });
+  const replaced = await replaceFile(options, { reason, boot: options.boot }).catch((thrown: unknown) => {
+    if (thrown instanceof AppError) throw thrown;
+    throw new AppError('storage', `${options.path}: cannot be replaced: ${messageOf(thrown)}`, {
+      cause: thrown,
+      hint: 'It is tried again with every event. Check the disk and the rights on its folder.',
+    });
+  });
   adopt(run, replaced);
 }
 

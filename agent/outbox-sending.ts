@@ -1,10 +1,18 @@
 // The sending side of the outbox: the next batch, what an acknowledgement deletes, and the report of what was dropped.
 // Urgent classes always go first; within a class the order is that of appending.
-import { type AttributeValue, type FleetEvent, type TimeQuality, timeQualities } from '../src/core/event.ts';
+import { type AttributeValue, type FleetEvent, timeQualities } from '../src/core/event.ts';
 import { type Priority, statusCodes } from '../src/core/status-codes.ts';
 import type { Row, Statement } from '../src/ports.ts';
+import { type BootOrigin, timedEvent } from './core/event-time.ts';
 import { bootNumberOf, decodeRow, rowId } from './core/outbox-row.ts';
-import { type ClassState, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
+import {
+  type ClassState,
+  flushPending,
+  type Origin,
+  originOf,
+  type Queue,
+  readRows,
+} from './outbox-queue.ts';
 import { discardDamaged, isSoundRow } from './outbox-repair.ts';
 import { boots, drops, priorities, rows } from './outbox-schema.ts';
 
@@ -57,8 +65,12 @@ function isPending(queue: Queue, id: number): boolean {
   return queue.pending.some((range) => id >= range.from && id <= range.to);
 }
 
-function isQuality(text: string | null): text is TimeQuality {
-  return timeQualities.some((quality) => quality === text);
+/** What is known of a boot's time; null when nothing is. */
+export function bootOriginOf(origin: Origin | null): BootOrigin | null {
+  const quality = timeQualities.find((one) => one === origin?.quality);
+  return origin === null || origin.originMs === null || quality === undefined
+    ? null
+    : { originMs: origin.originMs, quality };
 }
 
 /** The longest prefix of one boot that fits `bytes`. */
@@ -73,22 +85,14 @@ function prefixOf(page: readonly Row[], bytes: number): readonly Row[] {
 }
 
 async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Pick<Batch, 'boot' | 'events'> | null> {
-  const origin = await originOf(queue, bootNumberOf(Number(sent[0]?.['id'])));
+  const origin = bootOriginOf(await originOf(queue, bootNumberOf(Number(sent[0]?.['id']))));
   const events: FleetEvent[] = [];
   let boot: string | null = null;
   for (const row of sent) {
     const decoded = row['body'] instanceof Uint8Array ? decodeRow(row['body']) : null;
     if (decoded === null) continue;
     boot ??= decoded.boot;
-    const { event } = decoded;
-    const quality = origin?.quality ?? null;
-    const knowsTime =
-      event.timestamp === null && event.upMs !== null && origin !== null && origin.originMs !== null;
-    events.push(
-      knowsTime && isQuality(quality)
-        ? { ...event, timestamp: origin.originMs + event.upMs, timeQuality: quality }
-        : event,
-    );
+    events.push(timedEvent(decoded.event, origin));
   }
   return boot === null ? null : { boot, events };
 }

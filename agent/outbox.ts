@@ -5,6 +5,7 @@ import { AppError, messageOf } from '../src/core/errors.ts';
 import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
 import { isId } from '../src/core/ids.ts';
 import type { Statement } from '../src/ports.ts';
+import { keptOrigin } from './core/event-time.ts';
 import { bootNumberOf, stateSum } from './core/outbox-row.ts';
 import { closeFile, fileBytes, maxBytesLeast } from './outbox-file.ts';
 import { commit, emptyClass, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
@@ -25,6 +26,7 @@ import { boots, drops, noteKeys, notes, priorities, readStateRows, rows } from '
 import {
   acknowledge,
   type Batch,
+  bootOriginOf,
   dueReports,
   type NextBatch,
   nextBatch,
@@ -62,7 +64,7 @@ export interface Outbox {
   rewind(): Promise<void>;
   /** Deletes exactly these; the deletion itself may wait, a repeat after a crash is harmless. */
   acknowledge(boot: string, ranges: readonly (readonly [from: number, to: number])[]): Promise<void>;
-  /** UTC of `upMs` 0 of this boot, to the second: events stored without UTC get it when read, in later boots too. */
+  /** UTC of `upMs` 0 of this boot: events stored without UTC or with a guess get it when read, in later boots too. */
   setOrigin(originMs: number, quality: TimeQuality): Promise<void>;
   readState(): Promise<AgentState>;
   stats(): Promise<OutboxStats>;
@@ -85,14 +87,12 @@ async function nextNow(run: Run, want: NextBatch): Promise<Batch | null> {
   return nextBatch(run.queue, { ...want, limit });
 }
 
-const originToleranceMs = 1000;
-
 async function setOriginNow(run: Run, originMs: number, quality: TimeQuality): Promise<void> {
   const { queue } = run;
-  const known = await originOf(queue, queue.number);
-  const isSame = known?.quality === quality && known.originMs !== null;
-  // Every welcome names a slightly other one; a second more or less is not worth a commit.
-  if (isSame && Math.abs(known.originMs - originMs) <= originToleranceMs) return;
+  const known = bootOriginOf(await originOf(queue, queue.number));
+  const upMs = Math.max(0, queue.clock.monoMs() - run.options.bootMonoMs);
+  // Every welcome names a slightly other one, which is not worth a commit.
+  if (keptOrigin(known, { originMs, quality }, upMs) === known) return;
   await commit(queue, () => [boots.setOrigin({ number: queue.number, originMs, quality })]);
   queue.boots.delete(queue.number);
 }
@@ -131,6 +131,7 @@ function createQueue(options: OutboxOptions, database: Queue['database']): Queue
     number: 0,
     nextSeq: 1,
     isInDoubt: false,
+    unreadableSinceMs: null,
     damage: null,
     classes: [emptyClass(), emptyClass(), emptyClass(), emptyClass()],
     boots: new Map(),

@@ -150,6 +150,8 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
     payload: new TextEncoder().encode(word),
     qos: 1,
   });
+  const say = (link: MqttLink, hello: Hello): void =>
+    void link.publish({ topic: topic('hello'), payload: encodeJsonMessage(hello), qos: 1 });
   return {
     presence,
     linkOptions: {
@@ -162,9 +164,10 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
       ...(broker.ca === undefined ? {} : { ca: broker.ca }),
       ...(broker.client === undefined ? {} : broker.client),
     },
+    hello: say,
     async greet(link: MqttLink, hello: Hello): Promise<void> {
       await link.subscribe([topic('welcome'), topic('ack'), topic('commands'), topic('config')]);
-      void link.publish({ topic: topic('hello'), payload: encodeJsonMessage(hello), qos: 1 });
+      say(link, hello);
       void link.publish(presence('online'));
     },
     nextBatch: ({ backlog, urgentOnly }: Lanes) =>
@@ -249,6 +252,15 @@ export function createSession(options: SessionOptions) {
     if (link === connection.link()) deliver({ kind: 'greeted' });
   };
 
+  /** Says hello once more for the time in the answer; what is on its way stays so. */
+  const renew = (): void => {
+    const link = connection.link();
+    if (link === null) return;
+    const nonce = hexId(ports.entropy.bytes(8));
+    deliver({ kind: 'renewed', nonce });
+    outlet.hello(link, options.hello(nonce));
+  };
+
   const fetch = async (lanes: Lanes): Promise<void> => {
     const link = connection.link();
     const batch = await outlet.nextBatch(lanes);
@@ -274,6 +286,8 @@ export function createSession(options: SessionOptions) {
           return connection.open({ ...outlet.linkOptions, keepaliveS: effect.keepaliveS });
         case 'greet':
           return void greet(effect.nonce).catch(failed('subscribing failed'));
+        case 'renew':
+          return renew();
         case 'destroy':
           log.warn('connection given up', { reason: effect.reason });
           return connection.drop()?.destroy(effect.reason);

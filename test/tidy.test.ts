@@ -1,6 +1,6 @@
 // The rules of the house, as tests: who may import whom, purity of the cores, one door per npm package, no cycles,
 // sizes, names, and a changelog that knows the version.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -29,6 +29,11 @@ function importsOf(file: string): { target: string; typeOnly: boolean }[] {
       };
     },
   );
+}
+
+/** The titles in a test file, as one text; comments do not count. */
+function titlesOf(path: string): string {
+  return readFileSync(path, 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
 }
 
 const isOwn = (target: string): boolean => programs.some((program) => target.startsWith(`${program}/`));
@@ -160,5 +165,26 @@ describe('the changelog', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     const released = heads[1];
     expect(released === undefined ? version : released).toContain(version);
+  });
+});
+
+describe('the table of failures', () => {
+  const page = readFileSync(join(root, 'test/failures.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => /^\| \d+ \|/.test(line));
+  const namedIn = (text: string): readonly (readonly [file: string, title: string])[] =>
+    [...text.matchAll(/`(test\/[\w./-]+)`: "([^"]+)"/g)].map((match) => [match[1] ?? '', match[2] ?? '']);
+
+  it('has a test for each of them', () => {
+    expect(rows.map((row) => Number(row.split('|')[1]))).toEqual(rows.map((_row, index) => index + 1));
+    expect(rows.length).toBeGreaterThanOrEqual(17);
+    expect(rows.filter((row) => namedIn(row).length === 0)).toEqual([]);
+  });
+
+  it('names tests that exist', () => {
+    const missing = namedIn(page).filter(
+      ([file, title]) => !existsSync(join(root, file)) || !titlesOf(join(root, file)).includes(title),
+    );
+    expect(missing).toEqual([]);
+    expect(page.match(/`test\/[\w-]+\//g)).toHaveLength(namedIn(page).length);
   });
 });

@@ -31,10 +31,26 @@ export const localPrefix = 'local-';
 
 /** An automatic cut that could not be carried out for this long is given up (rule 7). */
 const localLifeMs = 24 * 3_600_000;
+/** The end of a wish that never expires. */
+const neverMs = Number.MAX_SAFE_INTEGER;
 
-/** True once it is, or may be, past the end of the command's life. */
-export function isExpired(command: Pick<ActiveCommand, 'expiresMs'>, evidence: Evidence): boolean {
-  return evidence.latestUtcMs !== null && evidence.latestUtcMs >= command.expiresMs;
+/** What the time may be set back by without meaning that it was wrong when a local command was made. */
+const setBackMs = 5 * 60_000;
+
+/**
+ * True once it is, or may be, past the end of the command's life. Also when an automatic command has more life before it
+ * than it was ever given: then it was made by a receiver whose clock was ahead, perhaps by years.
+ */
+export function isExpired(
+  command: Pick<ActiveCommand, 'expiresMs' | 'source'>,
+  { latestUtcMs, trustedUtcMs }: Evidence,
+): boolean {
+  if (latestUtcMs === null || trustedUtcMs === null) return false;
+  const isAhead = command.source !== undefined && command.expiresMs !== neverMs;
+  return (
+    latestUtcMs >= command.expiresMs ||
+    (isAhead && command.expiresMs - trustedUtcMs > localLifeMs + setBackMs)
+  );
 }
 
 const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
@@ -192,7 +208,7 @@ export function acceptLocal(work: Draft, input: LocalInput, evidence: Evidence):
     commandID,
     feature,
     state,
-    expiresMs: isSafe ? Number.MAX_SAFE_INTEGER : atMs + localLifeMs,
+    expiresMs: isSafe ? neverMs : atMs + localLifeMs,
     phase: 'received',
     waiting: '',
     attempts: 0,

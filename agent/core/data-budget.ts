@@ -8,6 +8,8 @@ export const trafficCost = {
   publish: 490,
   /** A new connection: TCP and TLS 1.3 handshake with certificates, CONNECT, three SUBSCRIBEs, hello and signed welcome. */
   connect: 7500,
+  /** A further hello and its signed welcome on a link that is up. */
+  renewal: 1500,
   /** PINGREQ and PINGRESP with their TCP acks. */
   keepalive: 260,
 } as const;

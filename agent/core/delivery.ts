@@ -21,6 +21,8 @@ export const deliveryLimits = {
   connectTimeoutMs: 30_000,
   /** A connection that held this long resets the back-off. */
   stableMs: 60_000,
+  /** The broker is asked for its time again: what may be wrong with ours grows until then (15 s at 700 ppm). */
+  renewMs: 6 * 3_600_000,
   backoff: { baseMs: 2000, capMs: 120_000, floorMs: 250 },
 } as const;
 
@@ -34,6 +36,8 @@ export interface InFlight {
 export interface Session {
   readonly sinceMs: number;
   readonly nonce: string;
+  /** When the nonce was made: the welcome that brings it back is not older. */
+  readonly askedMs: number;
   /** Subscribed, and hello is out. */
   readonly greeted: boolean;
   readonly welcomed: boolean;
@@ -77,6 +81,8 @@ export type DeliveryInput =
   | { readonly kind: 'stored' }
   | { readonly kind: 'up'; readonly nonce: string }
   | { readonly kind: 'greeted' }
+  /** The nonce of a further hello on the same link. */
+  | { readonly kind: 'renewed'; readonly nonce: string }
   /** `isSilent`: a keep-alive got no answer. */
   | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
   | { readonly kind: 'welcomed' }
@@ -94,6 +100,8 @@ export type DeliveryInput =
 export type DeliveryEffect =
   | { readonly kind: 'connect'; readonly keepaliveS: number }
   | { readonly kind: 'greet'; readonly nonce: string }
+  /** A new nonce, told by `renewed`, and a hello with it. */
+  | { readonly kind: 'renew' }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
   | ({ readonly kind: 'fetch' } & Lanes)
@@ -217,6 +225,16 @@ function lanesOf(state: DeliveryState, now: Now): Lanes | null {
   return state.empty === 'live' && backlog === 0 ? null : { backlog, urgentOnly };
 }
 
+/** Asks for the broker's time again on a link that lasts. */
+function renew(step: DeliveryStep, now: Now): DeliveryStep {
+  const { state, effects } = step;
+  const { phase } = state;
+  if (phase.kind !== 'up' || !phase.welcomed || now.ms - phase.askedMs < deliveryLimits.renewMs) return step;
+  // The nonce follows at once; until then a welcome with the old one would count as fresher than it is.
+  const asked = { ...phase, askedMs: now.ms, nonce: '' };
+  return { state: { ...state, phase: asked }, effects: [...effects, { kind: 'renew' }] };
+}
+
 /** Asks for the next batch when there is room, and connects or gives up when it is time. */
 function settle(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
@@ -252,7 +270,13 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
         effects: [],
       };
     case 'up': {
-      const session: Session = { sinceMs: now.ms, nonce: input.nonce, greeted: false, welcomed: false };
+      const session: Session = {
+        sinceMs: now.ms,
+        nonce: input.nonce,
+        askedMs: now.ms,
+        greeted: false,
+        welcomed: false,
+      };
       return {
         state: {
           ...state,
@@ -265,6 +289,10 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
     case 'greeted':
       return phase.kind === 'up'
         ? { state: { ...state, phase: { ...phase, greeted: true } }, effects: [] }
+        : none;
+    case 'renewed':
+      return phase.kind === 'up'
+        ? { state: { ...state, phase: { ...phase, nonce: input.nonce } }, effects: [] }
         : none;
     case 'welcomed':
       return phase.kind === 'up'
@@ -304,7 +332,9 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       ? trafficCost.connect
       : input.kind === 'fetched'
         ? trafficCost.publish + input.bytes
-        : 0;
+        : input.kind === 'renewed'
+          ? trafficCost.renewal
+          : 0;
   const bytes = exchange + pings * trafficCost.keepalive;
   const traffic = bytes === 0 ? state.traffic : noteTraffic(state.traffic, bytes, now.utcMs);
   const light = lightOf(traffic, now.link, now.utcMs);
@@ -315,7 +345,7 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
 
 /** One step of the session. */
 export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
-  return settle(react(count(state, input, now), input, now), now);
+  return settle(renew(react(count(state, input, now), input, now), now), now);
 }
 
 /** When old events may go on: some at once rather than one by one. */
@@ -335,6 +365,7 @@ export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number
   const oldest = state.inFlight[0];
   const ackDue =
     oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sentMs + deliveryLimits.ackTimeoutMs + 1;
-  const due = Math.min(ackDue, paceWakeMs(state, link));
+  const renewDue = phase.askedMs + deliveryLimits.renewMs;
+  const due = Math.min(ackDue, renewDue, paceWakeMs(state, link));
   return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
 }

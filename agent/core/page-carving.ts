@@ -121,32 +121,95 @@ export function walFrames(wal: Uint8Array): readonly WalFrame[] {
   return frames;
 }
 
+function frameSums(view: DataView, at: number): Sums {
+  return [view.getUint32(at + 16), view.getUint32(at + 20)];
+}
+
+interface LogView {
+  readonly wal: Uint8Array;
+  readonly view: DataView;
+  readonly littleEndian: boolean;
+}
+
+/** The checksum that the frame at `at` must have when `before` is that of the frame in front of it. */
+function sumsOf({ wal, littleEndian }: LogView, at: number, before: Sums): Sums {
+  const sums = addSums(before, wal.subarray(at, at + 8), littleEndian);
+  return addSums(sums, wal.subarray(at + frameHeaderBytes, at + frameBytes), littleEndian);
+}
+
+const sameSums = (a: Sums, b: Sums): boolean => a[0] === b[0] && a[1] === b[1];
+
+/**
+ * Whether what lies behind the first bad frame was committed before it. Transactions that failed (an fsync that fails, a
+ * disk that is full) were all written to one place, each over the one before: of each only a tail is left that hangs
+ * together and ends with its only commit. Frames that were committed one after the other hang together over commits.
+ */
+function wasCommitted(log: LogView, frames: readonly number[], sumsOfFirst: Sums): boolean {
+  const { view } = log;
+  const isCommit = (at: number): boolean => view.getUint32(at + 4) !== 0;
+  let commits = 0;
+  let inRun = 0;
+  let hangsTogether = false;
+  let computed = sumsOfFirst;
+  for (const [index, at] of frames.entries()) {
+    const before = frames[index - 1];
+    const stored = frameSums(view, at);
+    if (before !== undefined) {
+      const next = sumsOf(log, at, computed);
+      // Either the content of the frame before is damaged and its checksum is not, or the other way round.
+      const follows = sameSums(next, stored) || sameSums(sumsOf(log, at, frameSums(view, before)), stored);
+      // A run that ends without its commit is no tail of a transaction: something is damaged there.
+      if (!follows && !isCommit(before)) hangsTogether = true;
+      if (!follows) inRun = 0;
+      computed = follows ? stored : next;
+    }
+    if (!isCommit(at)) continue;
+    commits += 1;
+    inRun += 1;
+    if (inRun >= 2) hangsTogether = true;
+  }
+  return commits >= 2 && hangsTogether;
+}
+
+/** Magic number of either byte order, version and page size: the same in every header of our logs (format 4.1). */
+function isOfFormat(view: DataView): boolean {
+  const isMagic = view.getUint32(0) >>> 1 === 0x377f0682 >>> 1;
+  return isMagic && view.getUint32(4) === 3_007_000 && view.getUint32(8) === pageBytes;
+}
+
+/** One of the two is enough: a new log has two others, a damaged header one wrong one. */
+function sharesSalt(view: DataView, at: number): boolean {
+  return view.getUint32(at + 8) === view.getUint32(16) || view.getUint32(at + 12) === view.getUint32(20);
+}
+
 /**
  * Whether committed frames of a write-ahead log are unreadable. One torn transaction at the end is what a power cut
- * leaves and is no fault; a second commit behind a bad frame proves that the bad one had been synced before.
+ * leaves and is no fault; a second commit behind a bad frame proves that the bad one had been synced before, unless both
+ * are what is left of transactions that failed.
  */
 export function walFault(wal: Uint8Array): string | null {
   if (wal.length < walHeaderBytes + frameBytes) return null;
   const view = new DataView(wal.buffer, wal.byteOffset, wal.length);
   const saltsFit = (at: number): boolean =>
     view.getUint32(at + 8) === view.getUint32(16) && view.getUint32(at + 12) === view.getUint32(20);
-  const littleEndian = view.getUint32(0) === 0x377f0682;
-  let sums = addSums([0, 0], wal.subarray(0, 24), littleEndian);
-  if (sums[0] !== view.getUint32(24) || sums[1] !== view.getUint32(28)) {
-    // A header torn while the log was started anew has salts that no frame shares: nothing was lost.
-    return saltsFit(walHeaderBytes) ? 'the header of the write-ahead log is damaged' : null;
+  const log: LogView = { wal, view, littleEndian: view.getUint32(0) === 0x377f0682 };
+  let sums = addSums([0, 0], wal.subarray(0, 24), log.littleEndian);
+  if (!sameSums(sums, [view.getUint32(24), view.getUint32(28)])) {
+    // A header torn while the log was started anew is one of this format, with salts that no frame shares: nothing was lost.
+    return isOfFormat(view) && !sharesSalt(view, walHeaderBytes)
+      ? null
+      : 'the header of the write-ahead log is damaged';
   }
-  let commitsBehind = 0;
-  let sound = true;
+  const behind: number[] = [];
   for (let at = walHeaderBytes; at + frameBytes <= wal.length; at += frameBytes) {
     const fits = saltsFit(at);
-    if (sound) {
-      sums = addSums(sums, wal.subarray(at, at + 8), littleEndian);
-      sums = addSums(sums, wal.subarray(at + frameHeaderBytes, at + frameBytes), littleEndian);
-      // Other salts are what an older log left behind the end, or a damaged frame header: what comes behind tells.
-      sound = fits && sums[0] === view.getUint32(at + 16) && sums[1] === view.getUint32(at + 20);
+    if (behind.length > 0) {
+      if (fits) behind.push(at);
+      continue;
     }
-    if (!sound && fits && view.getUint32(at + 4) !== 0) commitsBehind += 1;
+    sums = sumsOf(log, at, sums);
+    // Other salts: the end, where an older use of the log begins, unless frames of this one follow.
+    if (!fits || !sameSums(sums, frameSums(view, at))) behind.push(at);
   }
-  return commitsBehind >= 2 ? 'a frame of the write-ahead log is damaged' : null;
+  return wasCommitted(log, behind, sums) ? 'a frame of the write-ahead log is damaged' : null;
 }

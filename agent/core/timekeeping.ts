@@ -9,9 +9,23 @@ export const timeLimits = {
   toleranceMs: 1000,
   /** A GNSS that is further than this from a signed server time is spoofed, or its week number rolled over. */
   serverDisagreementMs: 60_000,
-  /** Quartz of a small computer: 100 ppm over temperature and ageing, doubled. */
-  driftPpm: 200,
+  /**
+   * Monotonic time against true time: NTP may bend it by 500 ppm (adjtimex(2)), and the quartz of a small computer is off
+   * by 100 ppm over temperature and ageing, doubled.
+   */
+  driftPpm: 700,
+  /**
+   * A release is not in use for longer, so no honest clock shows a time that far behind its build. Less than the 1024 weeks
+   * by which the week number of GPS rolls over, forward as well.
+   */
+  lifeMs: 19 * 365.25 * 86_400_000,
 } as const;
+
+/** An origin, and the monotonic time at which it was true. */
+interface Mark {
+  readonly originMs: number;
+  readonly atMs: number;
+}
 
 export interface TimeState {
   /** Monotonic time of the agent's start, subtracted to give `upMs`. */
@@ -20,9 +34,15 @@ export interface TimeState {
   readonly earliestUtcMs: number;
   readonly systemOriginMs: number | null;
   readonly serverOriginMs: number | null;
-  /** The server's time as it would be had it been told the moment we asked, and when it came: see `latestUtcMs`. */
-  readonly serverLatest: { readonly originMs: number; readonly atMs: number } | null;
+  /** The server's time as it would be had it been told the moment we asked, and when that was: see `latestUtcMs`. */
+  readonly serverLatest: Mark | null;
+  /** The latest that a signed envelope of the server, made since its welcome, proves: see `offerIssuedTime`. */
+  readonly issuedLatest: Mark | null;
   readonly gnssOriginMs: number | null;
+  /** The last fix that agreed: the origin that is used is kept for hours, and the quartz drifts meanwhile. */
+  readonly gnssLatest: Mark | null;
+  /** The first disagreement of receiver and server in this boot, in ms; null while there was none. */
+  readonly disputeMs: number | null;
   readonly candidate: { readonly originMs: number; readonly count: number } | null;
 }
 
@@ -32,17 +52,31 @@ export function createTimeState(start: { bootMonoMs: number; earliestUtcMs: numb
     systemOriginMs: null,
     serverOriginMs: null,
     serverLatest: null,
+    issuedLatest: null,
     gnssOriginMs: null,
+    gnssLatest: null,
+    disputeMs: null,
     candidate: null,
   };
+}
+
+/** Whether a clock that shows this may be right: not before the agent was built, nor long after it. */
+function isPossible({ earliestUtcMs }: TimeState, utcMs: number): boolean {
+  return utcMs >= earliestUtcMs && utcMs < earliestUtcMs + timeLimits.lifeMs;
+}
+
+function originAt(
+  { bootMonoMs }: TimeState,
+  now: { readonly monoMs: number; readonly utcMs: number },
+): number {
+  return Math.round(now.utcMs - (now.monoMs - bootMonoMs));
 }
 
 const near = (a: number, b: number, most: number): boolean => Math.abs(a - b) <= most;
 
 /** The system's wall clock, which is the RTC's or NTP's guess. */
 export function offerSystemTime(state: TimeState, now: { monoMs: number; utcMs: number }): TimeState {
-  const originMs =
-    now.utcMs >= state.earliestUtcMs ? Math.round(now.utcMs - (now.monoMs - state.bootMonoMs)) : null;
+  const originMs = isPossible(state, now.utcMs) ? originAt(state, now) : null;
   const old = state.systemOriginMs;
   if (originMs === null || (old !== null && near(old, originMs, timeLimits.toleranceMs))) {
     return originMs === null && old !== null ? { ...state, systemOriginMs: null } : state;
@@ -58,32 +92,54 @@ export function offerServerTime(
   state: TimeState,
   now: { readonly monoMs: number; readonly utcMs: number; readonly askedMs: number },
 ): TimeState {
-  if (now.utcMs < state.earliestUtcMs) return state;
-  const originMs = Math.round(now.utcMs - (now.monoMs - state.bootMonoMs));
-  const gnssLies =
-    state.gnssOriginMs !== null && !near(state.gnssOriginMs, originMs, timeLimits.serverDisagreementMs);
-  const serverLatest = { originMs: originMs + Math.max(0, now.monoMs - now.askedMs), atMs: now.monoMs };
+  if (!isPossible(state, now.utcMs)) return state;
+  const originMs = originAt(state, now);
+  const { gnssOriginMs } = state;
+  const gnssLies = gnssOriginMs !== null && !near(gnssOriginMs, originMs, timeLimits.serverDisagreementMs);
+  const serverLatest = { originMs: originMs + Math.max(0, now.monoMs - now.askedMs), atMs: now.askedMs };
   return {
     ...state,
     serverOriginMs: originMs,
     serverLatest,
-    gnssOriginMs: gnssLies ? null : state.gnssOriginMs,
+    issuedLatest: null,
+    gnssOriginMs: gnssLies ? null : gnssOriginMs,
+    gnssLatest: gnssLies ? null : state.gnssLatest,
+    disputeMs: gnssLies ? (state.disputeMs ?? gnssOriginMs - originMs) : state.disputeMs,
   };
+}
+
+/**
+ * The moment at which a verified envelope for this boot was made, by the server's clock: that clock shows at least this
+ * now. It matters when the server's clock was set right by years after it had told us the time: what it signs from then on
+ * must not live for years here.
+ */
+export function offerIssuedTime(
+  state: TimeState,
+  now: { readonly monoMs: number; readonly issuedMs: number },
+): TimeState {
+  const known = latestUtcMs(state, now.monoMs);
+  if (!isPossible(state, now.issuedMs) || (known !== null && now.issuedMs <= known)) return state;
+  const originMs = originAt(state, { monoMs: now.monoMs, utcMs: now.issuedMs });
+  return { ...state, issuedLatest: { originMs, atMs: now.monoMs } };
 }
 
 /** UTC of a fix without doubts. Counts only once several in a row agree with monotonic time and with the server. */
 export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: number }): TimeState {
-  if (now.utcMs < state.earliestUtcMs) return { ...state, candidate: null };
-  const originMs = Math.round(now.utcMs - (now.monoMs - state.bootMonoMs));
+  if (!isPossible(state, now.utcMs)) return { ...state, candidate: null };
+  const originMs = originAt(state, now);
   const { candidate, serverOriginMs } = state;
   const agrees = candidate !== null && near(candidate.originMs, originMs, timeLimits.toleranceMs);
   const count = agrees ? candidate.count + 1 : 1;
   const next = { ...state, candidate: { originMs: agrees ? candidate.originMs : originMs, count } };
   const disputed =
     serverOriginMs !== null && !near(serverOriginMs, originMs, timeLimits.serverDisagreementMs);
-  if (count < timeLimits.gnssFixes || disputed) return next;
-  if (state.gnssOriginMs !== null && near(state.gnssOriginMs, originMs, timeLimits.toleranceMs)) return next;
-  return { ...next, gnssOriginMs: originMs };
+  if (count < timeLimits.gnssFixes) return next;
+  if (disputed) return { ...next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
+  // What came late by the line or a busy machine looks earlier than it was; the later of both is the safe one.
+  const gnssLatest = { originMs: Math.max(next.candidate.originMs, originMs), atMs: now.monoMs };
+  const old = state.gnssOriginMs;
+  const isKept = old !== null && near(old, originMs, timeLimits.toleranceMs);
+  return { ...next, gnssOriginMs: isKept ? old : originMs, gnssLatest };
 }
 
 export interface KnownOrigin {
@@ -113,16 +169,23 @@ export function trustedUtcMs(state: TimeState, monoMs: number): number | null {
   return originMs === null ? null : originMs + upMsAt(state, monoMs);
 }
 
+function latestOf(mark: Mark | null, now: { readonly monoMs: number; readonly upMs: number }): number | null {
+  if (mark === null) return null;
+  // What a clock that is slow by so much leaves out of the true time.
+  const driftMs = (Math.max(0, now.monoMs - mark.atMs) * timeLimits.driftPpm) / (1e6 - timeLimits.driftPpm);
+  return Math.ceil(mark.originMs + now.upMs + driftMs);
+}
+
 /**
  * The latest that it can be now, by the same sources: what has expired by this time is not carried out, so that an old
- * welcome, a slow quartz or a rounded fix makes a command expire early and never late.
+ * welcome, a slow quartz or a rounded fix makes a command expire early and never late. Early by the way of the welcome or
+ * the tolerance of GNSS, and by `driftPpm` of the time since. Null exactly when `trustedUtcMs` is.
  */
 export function latestUtcMs(state: TimeState, monoMs: number): number | null {
-  const { serverLatest, gnssOriginMs } = state;
-  const upMs = upMsAt(state, monoMs);
-  if (serverLatest !== null) {
-    const driftMs = ((monoMs - serverLatest.atMs) * timeLimits.driftPpm) / 1e6;
-    return Math.ceil(serverLatest.originMs + upMs + driftMs) + 1;
-  }
-  return gnssOriginMs === null ? null : gnssOriginMs + upMs + timeLimits.toleranceMs;
+  if (trustedUtcMs(state, monoMs) === null) return null;
+  const now = { monoMs, upMs: upMsAt(state, monoMs) };
+  const server = latestOf(state.serverLatest, now);
+  const gnss = latestOf(state.gnssLatest, now);
+  const base = server === null ? (gnss ?? 0) + timeLimits.toleranceMs : server + 1;
+  return Math.max(base, (latestOf(state.issuedLatest, now) ?? 0) + 1);
 }

@@ -11,6 +11,7 @@ import { adoptRelay, isAutomatic, type LocalSource } from './command-record.ts';
 import { type CommandInput, noteReadBack, stepCommands, wantsWarning } from './commands.ts';
 import { contradiction } from './interlock.ts';
 import { noteRelays, noteRepair, noteUnlock, superviseRelays, withDriven } from './relays.ts';
+import { offerIssuedTime } from './timekeeping.ts';
 import { takeBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, stamp, type Work } from './vehicle-state.ts';
 import { noteWarningOrder, noteWarningRead, stepWarning } from './warning.ts';
@@ -221,6 +222,9 @@ export function takeCommand(work: Work, body: CommandBody, receipt: number): voi
     work.effects.push({ kind: 'acknowledge', receipt });
     return;
   }
+  const { monoMs } = work.now;
+  if (body.boot === boot)
+    put(work, { time: offerIssuedTime(work.state.time, { monoMs, issuedMs: body.issuedMs }) });
   const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
   work.receipts.push(receipt);
   step(work, { kind: 'envelope', body, fitted, boot });

@@ -50,8 +50,19 @@ export function takeWelcome(work: Work, welcome: Welcome): void {
   const time = offerServerTime(work.state.time, {
     monoMs: work.now.monoMs,
     utcMs: welcome.serverTimeMs,
-    askedMs: phase.sinceMs,
+    askedMs: phase.askedMs,
   });
   put(work, { time });
   deliver(work, { kind: 'welcomed' });
+}
+
+/** Receiver and broker name times that cannot both be right. Said once in a boot: people must mend one of them. */
+export function tellDispute(work: Work): void {
+  const { disputeMs } = work.state.time;
+  if (disputeMs === null) return;
+  const aheadS = Math.round(disputeMs / 1000);
+  const side = aheadS < 0 ? 'behind' : 'ahead of';
+  const reason = `the GNSS receiver is ${Math.abs(aheadS)} s ${side} the broker, whose time counts`;
+  log(work, 'warn', 'time disputed', { aheadS });
+  record(work, { statusCode: statusCodes.INTERNAL_FAILURE.code, attributes: { part: 'clock', reason } });
 }

@@ -28,7 +28,7 @@ import {
   requestLocal,
   takeCommand,
 } from './vehicle-control.ts';
-import { deliver, takeWelcome } from './vehicle-delivery.ts';
+import { deliver, takeWelcome, tellDispute } from './vehicle-delivery.ts';
 import { takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
 import { watchFuel } from './vehicle-fuel.ts';
@@ -169,13 +169,15 @@ export function stepVehicle(
   const before = bestOrigin(state.time);
   react(work, event);
   if (!work.state.isStopping) passTime(work);
+  if (state.time.disputeMs === null) tellDispute(work);
   deliver(work, { kind: 'time' });
   const origin = bestOrigin(work.state.time);
   if (
     origin !== null &&
     (before === null || before.originMs !== origin.originMs || before.quality !== origin.quality)
   ) {
-    work.effects.push({ kind: 'origin', ...origin });
+    // First of all: what is read from the outbox in this very step, on a welcome for one, is to have the new time.
+    work.effects.unshift({ kind: 'origin', ...origin });
   }
   return { state: work.state, effects: work.effects };
 }

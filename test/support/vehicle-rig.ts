@@ -35,6 +35,17 @@ export interface RigOptions {
   readonly protection?: Partial<Protection>;
   /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
   readonly updateSetup?: UpdateSetup;
+  readonly clocks?: Partial<RigClocks>;
+}
+
+/** How far the vehicle's clocks are from the truth; may be changed while it runs. */
+export interface RigClocks {
+  /** The system's wall clock. */
+  wallAheadMs: number;
+  /** The receiver's UTC. */
+  skyAheadMs: number;
+  /** Monotonic time of the vehicle: parts per million that it is fast. */
+  quartzPpm: number;
 }
 
 /** Starts it; the vehicle is parked with its ignition off. */
@@ -43,7 +54,9 @@ export async function createVehicleRig({
   overrides = {},
   protection,
   updateSetup,
+  clocks: given = {},
 }: RigOptions = {}) {
+  const clocks: RigClocks = { wallAheadMs: 0, skyAheadMs: 0, quartzPpm: 0, ...given };
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
   const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
   const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, polls });
@@ -57,6 +70,7 @@ export async function createVehicleRig({
   const disk = { record: createCommandRecord(), memory: emptyMemory };
   let boots = 0;
   let counter = 0;
+  let nonces = 0;
   let config: VehicleConfig;
   let state: VehicleState;
   let timer: Cancel = () => undefined;
@@ -64,9 +78,15 @@ export async function createVehicleRig({
   let isQuiet = false;
   const queue: VehicleEvent[] = [];
   let isStepping = false;
-  const now = () => ({ monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: 0.5 });
+  const monoMs = (): number => clock.monoMs() * (1 + clocks.quartzPpm / 1e6);
+  const now = () => ({ monoMs: monoMs(), utcMs: clock.utcMs() + clocks.wallAheadMs, fraction: 0.5 });
+
+  /** The last effects, in order, by their names. */
+  const performed: string[] = [];
 
   const perform = (effect: VehicleEffect): void => {
+    performed.push(effect.kind === 'delivery' ? effect.effect.kind : effect.kind);
+    performed.splice(0, performed.length - 50);
     if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
     if (effect.kind === 'writePort' && effect.port === 'board') board.receive(effect.bytes);
     if (effect.kind === 'update') updateTasks.push(effect.task);
@@ -88,7 +108,7 @@ export async function createVehicleRig({
     }
     isStepping = false;
     timer();
-    const delayMs = Math.max(1, vehicleWakeMs(state, config) - clock.monoMs());
+    const delayMs = Math.max(1, vehicleWakeMs(state, config) - monoMs());
     timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
   };
   const board = createBoard({
@@ -101,7 +121,7 @@ export async function createVehicleRig({
   createGnss({
     clock,
     entropy: entropy.stream('gnss'),
-    utcMs: () => clock.utcMs(),
+    utcMs: () => clock.utcMs() + clocks.skyAheadMs,
     truth: () => truth,
     send: (bytes) => (isQuiet ? undefined : dispatch({ kind: 'bytes', port: 'gnss', bytes })),
     acquireS: 2,
@@ -125,7 +145,7 @@ export async function createVehicleRig({
     const { record, memory } = disk;
     state = createVehicle(config, {
       now: now(),
-      bootMonoMs: clock.monoMs(),
+      bootMonoMs: monoMs(),
       record,
       memory,
       connectDelayMs: 1e9,
@@ -138,6 +158,9 @@ export async function createVehicleRig({
 
   return {
     board,
+    clocks,
+    performed,
+    trueUtcMs: () => clock.utcMs(),
     changes,
     told,
     updateTasks,
@@ -182,6 +205,15 @@ export async function createVehicleRig({
         ...over,
       };
       dispatch({ kind: 'command', body, receipt: counter });
+    },
+    /** Connects to a broker whose clock shows this; its welcome comes at once. */
+    welcome(serverTimeMs: number) {
+      const nonce = `n${(nonces += 1)}`;
+      const { accountID, deviceID, boot } = config;
+      dispatch({ kind: 'delivery', input: { kind: 'up', nonce } });
+      dispatch({ kind: 'delivery', input: { kind: 'greeted' } });
+      const welcome = { accountID, deviceID, boot, nonce, serverTimeMs, upTo: 0, configVersion: 0 };
+      dispatch({ kind: 'welcome', welcome });
     },
     /** What a part of the vehicle does within a step: a geozone, for one. */
     within(act: (work: Work) => void) {

@@ -25,7 +25,7 @@ import type { Clock } from '../../src/ports.ts';
 import { drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
 import { judgeOutbox } from '../support/outbox-ledger.ts';
 import { requires } from '../support/requires.ts';
-import { isCampaign, readLedger, startProcess, workloadArgv } from '../support/storage-run.ts';
+import { readLedger, startProcess, workloadArgv } from '../support/storage-run.ts';
 
 const { missing: lacking } = requires({
   commands: ['mkfs.ext4', 'mount', 'losetup'],
@@ -186,60 +186,57 @@ describe.skipIf(probe === null)(`a disk of 16 MiB${why}`, () => {
     }
   });
 
-  it.runIf(isCampaign())(
-    'that turns read-only under the agent: it goes on and says so, and all that was told durable is there afterwards',
-    async (context) => {
-      const disk = mountDisk('turning');
-      if (disk === null) throw new Error('the disk cannot be mounted');
-      const trigger = `/sys/fs/ext4/${disk.device}/trigger_fs_error`;
-      if (!existsSync(trigger)) {
-        disk.unmount();
-        context.skip('this kernel cannot make a file system fail');
-      }
-      try {
-        const ledger = join(root, 'turning.ledger');
-        const path = join(disk.folder, 'outbox.db');
-        const maxBytes = 4 * 1024 * 1024;
-        const argv = workloadArgv({
-          path,
-          ledger,
-          seed: 11,
-          steps: 600,
-          maxBytes,
-          padBytes: 200,
-          name: 'turning',
-          reopenEvery: 0,
-          pauseMs: 2,
-        });
-        const { ended } = startProcess(argv, 120_000);
-        for (let wait = 0; wait < 2000 && readLedger(ledger).told.size < 300; wait += 1)
-          await new Promise((resolve) => setTimeout(resolve, 10));
-        writeFileSync(trigger, '1');
-        const { exitCode, errors } = await ended;
-        expect(exitCode, errors).toBe(0);
-        const kept = readLedger(ledger);
-        expect(kept.counts.refused).toBeGreaterThan(0);
-        await expect(open(path, { maxBytes })).rejects.toMatchObject({
-          code: 'storage',
-          hint: expect.stringContaining('disk'),
-        });
-        disk.unmount();
-        run('e2fsck', '-fy', join(root, 'turning.img'));
-        disk.remount();
-        const outbox = await open(path, { maxBytes });
-        await settle(outbox);
-        const finding = await judgeOutbox(kept, outbox);
-        await outbox.close();
-        console.info('read-only', {
-          told: kept.told.size,
-          refused: kept.counts.refused,
-          found: finding.found,
-        });
-        expect(finding.faults).toEqual([]);
-        expect(finding.replaced).toEqual([]);
-      } finally {
-        disk.unmount();
-      }
-    },
-  );
+  it('that turns read-only under the agent: it goes on and says so, and all that was told durable is there afterwards', async (context) => {
+    const disk = mountDisk('turning');
+    if (disk === null) throw new Error('the disk cannot be mounted');
+    const trigger = `/sys/fs/ext4/${disk.device}/trigger_fs_error`;
+    if (!existsSync(trigger)) {
+      disk.unmount();
+      context.skip('this kernel cannot make a file system fail');
+    }
+    try {
+      const ledger = join(root, 'turning.ledger');
+      const path = join(disk.folder, 'outbox.db');
+      const maxBytes = 4 * 1024 * 1024;
+      const argv = workloadArgv({
+        path,
+        ledger,
+        seed: 11,
+        steps: 600,
+        maxBytes,
+        padBytes: 200,
+        name: 'turning',
+        reopenEvery: 0,
+        pauseMs: 2,
+      });
+      const { ended } = startProcess(argv, 120_000);
+      for (let wait = 0; wait < 2000 && readLedger(ledger).told.size < 300; wait += 1)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      writeFileSync(trigger, '1');
+      const { exitCode, errors } = await ended;
+      expect(exitCode, errors).toBe(0);
+      const kept = readLedger(ledger);
+      expect(kept.counts.refused).toBeGreaterThan(0);
+      await expect(open(path, { maxBytes })).rejects.toMatchObject({
+        code: 'storage',
+        hint: expect.stringContaining('disk'),
+      });
+      disk.unmount();
+      run('e2fsck', '-fy', join(root, 'turning.img'));
+      disk.remount();
+      const outbox = await open(path, { maxBytes });
+      await settle(outbox);
+      const finding = await judgeOutbox(kept, outbox);
+      await outbox.close();
+      console.info('read-only', {
+        told: kept.told.size,
+        refused: kept.counts.refused,
+        found: finding.found,
+      });
+      expect(finding.faults).toEqual([]);
+      expect(finding.replaced).toEqual([]);
+    } finally {
+      disk.unmount();
+    }
+  });
 });

@@ -6,6 +6,7 @@ import {
   type CommandsState,
   createCommandsState,
 } from '../../agent/core/command-draft.ts';
+import { isExpired } from '../../agent/core/command-intake.ts';
 import { type CommandRecord, commandLimits, createCommandRecord } from '../../agent/core/command-record.ts';
 import { noteReadBack, stepCommands } from '../../agent/core/commands.ts';
 import type { Evidence } from '../../agent/core/evidence.ts';
@@ -589,5 +590,23 @@ describe('expiry', () => {
     rig.envelope(command({ expiresMs: startUtcMs + 60_000 }));
     rig.at({ ...parked(31_000), latestUtcMs: startUtcMs + 61_000 });
     expect(rig.log).toEqual(['received', 'expired']);
+  });
+});
+
+describe('an automatic cut that was made by a clock that was ahead', () => {
+  const made = (aheadMs: number) => ({
+    source: 'zone' as const,
+    expiresMs: startUtcMs + aheadMs + 24 * 3_600_000,
+  });
+
+  it('has expired once the time is known to be years earlier, instead of living for years', () => {
+    expect(isExpired(made(0), parked(0))).toBe(false);
+    expect(isExpired(made(60_000), parked(0))).toBe(false);
+    expect(isExpired(made(3 * 365 * 86_400_000), parked(0))).toBe(true);
+  });
+
+  it('is not mixed up with a restore, which never expires, nor with a command of the broker', () => {
+    expect(isExpired({ source: 'service', expiresMs: Number.MAX_SAFE_INTEGER }, parked(0))).toBe(false);
+    expect(isExpired({ expiresMs: startUtcMs + 30 * 86_400_000 }, parked(0))).toBe(false);
   });
 });

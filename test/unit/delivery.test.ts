@@ -105,6 +105,39 @@ describe('a session', () => {
     expect(rig.state()).toMatchObject({ inFlight: [], phase: { kind: 'waiting' } });
   });
 
+  it('sends an event that is never acknowledged at most once a minute in the long run, whatever the broker does', () => {
+    const rig = createRig();
+    const hourMs = 3_600_000;
+    let sent = 0;
+    for (let ms = 0; ms < 24 * hourMs; ms += 500) {
+      rig.at(ms);
+      const { phase, fetching } = rig.state();
+      // It takes every connection, welcomes, and then swallows what it is sent.
+      if (phase.kind === 'connecting') rig.up(ms);
+      if (rig.state().fetching !== 'no' && fetching === 'no') {
+        sent += 1;
+        rig.send(ms, [1]).at(ms, { kind: 'empty' });
+      }
+    }
+    expect(sent).toBeGreaterThan(24);
+    expect(sent).toBeLessThanOrEqual(24 * 60);
+  });
+
+  it('asks for the time of the broker again every six hours, and only then', () => {
+    const rig = createRig();
+    const { renewMs } = deliveryLimits;
+    rig.up(1000).at(1000, { kind: 'empty' });
+    expect(rig.at(1000 + renewMs - 1).kinds()).toEqual([]);
+    expect(rig.wakeMs()).toBeLessThanOrEqual(1000 + renewMs);
+    expect(rig.at(1000 + renewMs).kinds()).toEqual(['renew']);
+    // No welcome to the hello before is one to this.
+    expect(rig.state().phase).toMatchObject({ nonce: '', askedMs: 1000 + renewMs });
+    rig.at(1000 + renewMs, { kind: 'renewed', nonce: 'later' });
+    expect(rig.state().phase).toMatchObject({ nonce: 'later', welcomed: true });
+    expect(rig.at(2000 + renewMs).kinds()).toEqual([]);
+    expect(rig.at(1000 + 2 * renewMs).kinds()).toEqual(['renew']);
+  });
+
   it('is given up when no welcome comes', () => {
     const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' });
     expect(rig.at(1000 + deliveryLimits.ackTimeoutMs + 1).kinds()).toEqual(['destroy', 'rewind']);

@@ -1,11 +1,13 @@
 // What time it is and by whom: which source counts, when none does, and that expiry is judged by the latest that it can
 // be, so that a slow link or a slow quartz never makes a command live longer.
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   bestOrigin,
   createTimeState,
   latestUtcMs,
   offerGnssTime,
+  offerIssuedTime,
   offerServerTime,
   offerSystemTime,
   type TimeState,
@@ -55,6 +57,34 @@ describe('trusted time', () => {
   });
 });
 
+describe('a clock that cannot be right', () => {
+  const lateMs = earliestUtcMs + timeLimits.lifeMs;
+
+  it.each([
+    ['before the release', Date.UTC(1980, 0, 6)],
+    ['one roll-over ahead', trueUtcMs + 1024 * 7 * 86_400_000],
+    ['in 2080', Date.UTC(2080, 0, 6)],
+  ])('%s counts for nothing, whoever shows it', (_name, utcMs) => {
+    expect(bestOrigin(offerSystemTime(fresh, { monoMs: 1000, utcMs }))).toBeNull();
+    expect(bestOrigin(gnss(fresh, 9, utcMs))).toBeNull();
+    expect(offerServerTime(fresh, { askedMs: 1000, monoMs: 1000, utcMs })).toEqual(fresh);
+    expect(offerIssuedTime(fresh, { monoMs: 1000, issuedMs: utcMs })).toEqual(fresh);
+  });
+
+  it('is one later than a release is in use, which is less than a roll-over', () => {
+    expect(timeLimits.lifeMs).toBeLessThan(1024 * 7 * 86_400_000);
+    expect(bestOrigin(gnss(fresh, 9, lateMs - 60_000))?.quality).toBe('gnss');
+  });
+
+  it('takes a wall clock that was stepped away out of use, and back in when it is mended', () => {
+    const good = offerSystemTime(fresh, { monoMs: 1000, utcMs: trueUtcMs });
+    const stepped = offerSystemTime(good, { monoMs: 2000, utcMs: 5000 });
+    expect(bestOrigin(stepped)).toBeNull();
+    const mended = offerSystemTime(stepped, { monoMs: 3000, utcMs: trueUtcMs + 2000 });
+    expect(bestOrigin(mended)).toEqual({ originMs: trueUtcMs, quality: 'rtc' });
+  });
+});
+
 describe('the latest that it can be', () => {
   it('includes the whole way of a welcome that was long on the way', () => {
     // Asked at 1 s, answered by the server at once, received at 21 s: it is 20 s later than the welcome says.
@@ -67,7 +97,62 @@ describe('the latest that it can be', () => {
     const dayMs = 24 * 3_600_000;
     const latest = latestUtcMs(welcome(fresh, 1000, 1000), 1000 + dayMs) ?? 0;
     expect(latest - trueUtcMs - dayMs).toBeGreaterThanOrEqual((dayMs * timeLimits.driftPpm) / 1e6);
-    expect(latest - trueUtcMs - dayMs).toBeLessThan(20_000);
+    expect(latest - trueUtcMs - dayMs).toBeLessThan(61_000);
+  });
+
+  it('grows by that drift since the last fix as well: a garage is no reason to let a cut live longer', () => {
+    const dayMs = 24 * 3_600_000;
+    const latest = latestUtcMs(gnss(fresh, 5), 5000 + dayMs) ?? 0;
+    expect(latest - trueUtcMs - 4000 - dayMs).toBeGreaterThanOrEqual((dayMs * timeLimits.driftPpm) / 1e6);
+  });
+
+  it('is at least what a newer signed envelope says, until the next welcome', () => {
+    const behind = offerServerTime(fresh, {
+      askedMs: 1000,
+      monoMs: 1000,
+      utcMs: trueUtcMs - 20 * 86_400_000,
+    });
+    const told = offerIssuedTime(behind, { monoMs: 61_000, issuedMs: trueUtcMs + 60_000 });
+    expect(latestUtcMs(told, 61_000)).toBeGreaterThanOrEqual(trueUtcMs + 60_000);
+    expect(latestUtcMs(told, 121_000)).toBeGreaterThanOrEqual(trueUtcMs + 120_000);
+    const older = offerIssuedTime(welcome(fresh, 1000, 1000), { monoMs: 5000, issuedMs: trueUtcMs - 1000 });
+    expect(latestUtcMs(older, 5000)).toBeLessThan(trueUtcMs + 4100);
+    const mended = offerServerTime(told, { askedMs: 200_000, monoMs: 200_000, utcMs: trueUtcMs });
+    expect(latestUtcMs(mended, 200_000)).toBeLessThan(trueUtcMs + 100);
+  });
+
+  it('is never before the true time, and after it by the stated bound only, whatever quartz, way and source', () => {
+    const ppm = fc.integer({ min: -timeLimits.driftPpm, max: timeLimits.driftPpm });
+    const world = fc.record({
+      ppm,
+      source: fc.constantFrom('server' as const, 'gnss' as const),
+      wayMs: fc.integer({ min: 0, max: 30_000 }),
+      lateMs: fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 5, maxLength: 40 }),
+      waitMs: fc.integer({ min: 0, max: 30 * 86_400_000 }),
+    });
+    fc.assert(
+      fc.property(world, ({ ppm: drift, source, wayMs, lateMs, waitMs }) => {
+        /** What the vehicle's quartz shows when so much true time has passed. */
+        const monoAt = (trueMs: number): number => 1000 + trueMs * (1 + drift / 1e6);
+        let state = fresh;
+        let lastMs = wayMs;
+        if (source === 'server') {
+          state = offerServerTime(state, { askedMs: monoAt(0), monoMs: monoAt(wayMs), utcMs: trueUtcMs });
+        } else {
+          for (const [second, late] of lateMs.entries()) {
+            lastMs = second * 1000 + late;
+            state = offerGnssTime(state, { monoMs: monoAt(lastMs), utcMs: trueUtcMs + second * 1000 });
+          }
+        }
+        const nowMs = lastMs + waitMs;
+        const tooFarMs = (latestUtcMs(state, monoAt(nowMs)) ?? Number.NaN) - (trueUtcMs + nowMs);
+        const sourceMs = source === 'server' ? wayMs : timeLimits.toleranceMs * 2;
+        const boundMs = sourceMs + (nowMs * 2 * timeLimits.driftPpm * 1.001) / 1e6 + 5;
+        expect(tooFarMs).toBeGreaterThanOrEqual(0);
+        expect(tooFarMs).toBeLessThanOrEqual(boundMs);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it('allows for the tolerance of GNSS time', () => {

@@ -42,6 +42,7 @@ function connect(rig: VehicleRig): void {
       kind: 'up',
       sinceMs: work.now.monoMs,
       nonce: 'n',
+      askedMs: work.now.monoMs,
       greeted: true,
       welcomed: true,
     } as const;

@@ -1,0 +1,145 @@
+// A disk that fails is not a damaged file: what is left in the log of transactions that failed, reads that are refused for
+// a while, a read-only file system. The file stays, nothing is taken for lost, and the next try finds everything. Damage is
+// still found: see outbox-damage.test.ts.
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import SqliteConnection from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { walFault } from '../../agent/core/page-carving.ts';
+import type { OpenDatabase } from '../../agent/outbox-file.ts';
+import { forgetUnreadable, isReadable, noteUnreadable, readingLimits } from '../../agent/outbox-reading.ts';
+import { openSqlite, storageError } from '../../src/adapters/sqlite.ts';
+import type { Database } from '../../src/ports.ts';
+import { createFolder, drain, marksOf, open, record } from '../support/outbox-bench.ts';
+
+let place: ReturnType<typeof createFolder>;
+beforeEach(() => {
+  place = createFolder();
+});
+afterEach(() => place.remove());
+
+const evidence = (): readonly string[] =>
+  readdirSync(place.folder).filter((name) => name.includes('damaged'));
+
+describe('the log of a disk that refused transactions', () => {
+  /** A database and its log after three commits, and what the log would be with one more commit of so many pages. */
+  function createLogs() {
+    const base = join(place.folder, 'base.db');
+    const connection = new SqliteConnection(base);
+    connection.pragma('page_size = 1024');
+    connection.pragma('journal_mode = WAL');
+    connection.pragma('wal_autocheckpoint = 0');
+    connection.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, body BLOB)');
+    const insert = connection.prepare('INSERT INTO t (body) VALUES (?)');
+    for (let count = 0; count < 3; count += 1) insert.run(Buffer.alloc(700, count));
+    const withCommitOf = (pages: number): Buffer => {
+      const copy = join(place.folder, `copy-${pages}.db`);
+      for (const end of ['', '-wal']) copyFileSync(base + end, copy + end);
+      const other = new SqliteConnection(copy);
+      other.pragma('wal_autocheckpoint = 0');
+      other.prepare('INSERT INTO t (body) VALUES (?)').run(Buffer.alloc(pages * 1000, pages));
+      const wal = readFileSync(`${copy}-wal`);
+      other.close();
+      return wal;
+    };
+    return { connection, committed: readFileSync(`${base}-wal`), withCommitOf };
+  }
+
+  it('is sound: each refused transaction was written over the one before, and only their tails are left', () => {
+    const { connection, committed, withCommitOf } = createLogs();
+    const tries = [20, 12, 6, 2].map(withCommitOf);
+    const left = Buffer.from(tries[0] ?? Buffer.alloc(0));
+    for (const wal of tries) wal.copy(left);
+    expect(left.length).toBe(tries[0]?.length);
+    expect(left.subarray(0, committed.length).equals(committed)).toBe(true);
+    expect(walFault(left)).toBeNull();
+    connection.close();
+  });
+
+  it('is damaged where committed frames are, whatever follows them', () => {
+    const { connection, committed, withCommitOf } = createLogs();
+    const tries = [12, 6].map(withCommitOf);
+    const left = Buffer.from(tries[0] ?? Buffer.alloc(0));
+    for (const wal of tries) wal.copy(left);
+    const frame = 24 + 1024;
+    // In the content of the second frame of the log, and in the checksum of the third.
+    for (const at of [32 + frame + 500, 32 + 2 * frame + 17]) {
+      const bad = Buffer.from(left);
+      bad[at] = (bad[at] ?? 0) ^ 1;
+      expect(committed.length).toBeGreaterThan(at);
+      expect(walFault(bad)).toBe('a frame of the write-ahead log is damaged');
+    }
+    connection.close();
+  });
+});
+
+describe('a disk that refuses reads for a while', () => {
+  /** SQLite over the real file, whose reads are called corrupt as long as there are `refusals` left. */
+  function createRefusing(): { openDatabase: OpenDatabase; refusals: number } {
+    const disk = {
+      refusals: 0,
+      openDatabase: (file: Parameters<OpenDatabase>[0]): Database => {
+        const database = openSqlite({ ...file, pageSize: 1024 });
+        const refuse = (): void => {
+          if (disk.refusals <= 0) return;
+          disk.refusals -= 1;
+          const thrown = Object.assign(new Error('database disk image is malformed'), {
+            code: 'SQLITE_CORRUPT',
+          });
+          throw storageError(thrown, file.path);
+        };
+        return {
+          ...database,
+          read: async (statement) => {
+            refuse();
+            return database.read(statement);
+          },
+          write: async (batch) => {
+            refuse();
+            return database.write(batch);
+          },
+        };
+      },
+    };
+    return disk;
+  }
+
+  it('costs no file at the start, nor while running', async () => {
+    const first = await open(place.path);
+    await first.append([record(0, 1), record(3, 2)]);
+    await first.close();
+    const disk = createRefusing();
+    disk.refusals = readingLimits.damageShows - 1;
+    const outbox = await open(place.path, { openDatabase: disk.openDatabase });
+    disk.refusals = readingLimits.damageShows - 1;
+    await outbox.append([record(0, 3)]);
+    expect(marksOf(await drain(outbox), 0)).toEqual([1, 3]);
+    expect((await outbox.readState()).isIntact).toBe(true);
+    await outbox.close();
+    expect(evidence()).toEqual([]);
+  });
+
+  it('is no reason to wait for ever: damage that stays is dealt with', async () => {
+    const first = await open(place.path);
+    await first.append([record(0, 1)]);
+    await first.close();
+    const disk = createRefusing();
+    disk.refusals = readingLimits.damageShows;
+    const outbox = await open(place.path, { openDatabase: disk.openDatabase });
+    expect(evidence().length).toBeGreaterThan(0);
+    await outbox.append([record(0, 2)]);
+    await outbox.close();
+  });
+
+  it('is counted over starts, from one again once the file was read', () => {
+    expect(isReadable(place.path)).toBe(true);
+    writeFileSync(place.path, 'something');
+    expect(isReadable(place.path)).toBe(true);
+    expect([noteUnreadable(place.path), noteUnreadable(place.path)]).toEqual([1, 2]);
+    forgetUnreadable(place.path);
+    expect(noteUnreadable(place.path)).toBe(1);
+    expect(readdirSync(dirname(place.path))).toContain(`${basename(place.path)}.unreadable`);
+    forgetUnreadable(place.path);
+    expect(existsSync(`${place.path}.unreadable`)).toBe(false);
+  });
+});

@@ -1,0 +1,155 @@
+// The real agent with a real clock that lies: libfaketime answers for CLOCK_REALTIME and is set to other years while the
+// process runs, as NTP does on a unit without an RTC. Monotonic time is the kernel's own and must not notice; every event
+// arrives once, in order, and with its true time once the broker has told it.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SqliteConnection from 'better-sqlite3';
+import { afterAll, describe, expect, it } from 'vitest';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import {
+  type BrokerSetup,
+  type Program,
+  provision,
+  startBroker,
+  startProgram,
+  writeAgentConfig,
+} from '../support/fleet-processes.ts';
+import { sleep, until } from '../support/pty-bus.ts';
+import { requires } from '../support/requires.ts';
+
+const { missing } = requires({ commands: ['faketime'], debian: ['faketime'] });
+const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib/arm-linux-gnueabihf']
+  .map((folder) => `${folder}/faketime/libfaketime.so.1`)
+  .find((path) => existsSync(path));
+const why =
+  missing ?? (library === undefined ? 'skipped: libfaketime.so.1 is not where Debian puts it' : null);
+
+interface Row {
+  readonly boot: string;
+  readonly seq: number;
+  readonly up_ms: number;
+  readonly timestamp_ms: number;
+  readonly time_quality: string;
+  readonly status_code: number;
+}
+
+describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? '' : ` [${why}]`}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-time-'));
+  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const clockFile = join(folder, 'clock');
+  const running: Program[] = [];
+  afterAll(async () => {
+    for (const program of running) {
+      if (program.exitCode() !== null) continue;
+      program.signal('SIGKILL');
+      await program.ended();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** As `faketime -f` understands it: the clock starts at that moment, or runs with that offset. */
+  const setWall = (text: string): void => writeFileSync(clockFile, `${text}\n`);
+  const startAgent = (config: string): Program => {
+    const agent = startProgram('agent', ['start', '--config', config], {
+      flags: [],
+      env: {
+        LD_PRELOAD: library ?? '',
+        FAKETIME_TIMESTAMP_FILE: clockFile,
+        FAKETIME_NO_CACHE: '1',
+        // The kernel's monotonic clocks are left alone, as they are by a real step of the wall clock.
+        DONT_FAKE_MONOTONIC: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      },
+    });
+    running.push(agent);
+    return agent;
+  };
+  const logged = (agent: Program, msg: string) => agent.lines.filter((line) => line.msg === msg);
+  const wallOf = (agent: Program): number => Date.parse(String(agent.lines.at(-1)?.['time']));
+  const rowsOf = (): readonly Row[] => {
+    const database = new SqliteConnection(join(folder, 'fleet.db'), { readonly: true });
+    try {
+      const text =
+        'SELECT boot, seq, up_ms, timestamp_ms, time_quality, status_code FROM events ORDER BY event_no';
+      return database.prepare(text).all() as Row[];
+    } finally {
+      database.close();
+    }
+  };
+
+  it('by decades and back: works on, and tells every event once, in order and at its true time', async () => {
+    const { secret, publicKey } = provision(setup, 'truck-1');
+    // The ports are chosen once; then the broker is away while the vehicle lives through its bad days.
+    const first = await startBroker(setup);
+    running.push(first);
+    first.signal('SIGTERM');
+    await first.ended();
+    const config = writeAgentConfig({
+      folder,
+      deviceID: 'truck-1',
+      secret,
+      publicKey,
+      mqttPort: setup.mqttPort,
+      profile: 'waveshare-relay-d',
+      boardPort: join(folder, 'no-board'),
+      gnssPort: join(folder, 'no-gnss'),
+    });
+
+    // No RTC: 1970. Killed without a word.
+    setWall('@1970-01-01 00:00:10');
+    const startedMs = Date.now();
+    const lost = startAgent(config);
+    await until(() => logged(lost, 'disconnected').length > 0, 'the first boot', 20_000);
+    expect(wallOf(lost)).toBeLessThan(Date.UTC(1971, 0, 1));
+    lost.signal('SIGKILL');
+    await lost.ended();
+
+    setWall('@1970-01-01 00:00:10');
+    const agent = startAgent(config);
+    await until(() => logged(agent, 'disconnected').length > 0, 'the second boot', 20_000);
+    // The last one but one stands still, as a broken RTC does.
+    for (const wall of ['+9y', '-30y', '2079-06-01 00:00:00', '-30y']) {
+      setWall(wall);
+      await sleep(1500);
+      expect(agent.exitCode(), wall).toBeNull();
+    }
+    const broker = await startBroker(setup);
+    running.push(broker);
+    // Its timers go on: it tries again in its usual rhythm, whatever year it is.
+    await until(() => logged(agent, 'connected').length > 0, 'the connection', 150_000);
+    expect(wallOf(agent)).toBeLessThan(Date.now() - 20 * 365 * 86_400_000);
+    await until(() => new Set(rowsOf().map(({ boot }) => boot)).size === 2, 'both boots', 30_000);
+    await sleep(1000);
+    agent.signal('SIGTERM');
+    expect(await agent.ended(), agent.complaints()).toBe(0);
+    const endedMs = Date.now();
+
+    const rows = rowsOf();
+    const boots = [...new Set(rows.map(({ boot }) => boot))];
+    expect(new Set(rows.map(({ boot, seq }) => `${boot}/${seq}`)).size).toBe(rows.length);
+    expect(boots).toHaveLength(2);
+    const started = rows.filter(({ status_code }) => status_code === statusCodes.INITIALIZED.code);
+    expect(started).toHaveLength(2);
+    for (const boot of boots) {
+      const own = rows.filter((row) => row.boot === boot).toSorted((a, b) => a.seq - b.seq);
+      expect(own.map(({ seq }) => seq)).toEqual(own.map((_row, index) => index + 1));
+      // Monotonic time: no step of the wall clock is in it.
+      for (const { up_ms } of own) expect(up_ms).toBeLessThan(endedMs - startedMs + 1000);
+    }
+    const knowing = rows.filter(({ time_quality }) => time_quality === 'server');
+    // Stored without a time, by a clock in 1970: made up for.
+    const made = knowing.filter(({ status_code }) => status_code === statusCodes.INITIALIZED.code);
+    expect(made).toHaveLength(1);
+    expect(knowing.length).toBeGreaterThan(1);
+    for (const { timestamp_ms, up_ms } of knowing) {
+      expect(timestamp_ms).toBeGreaterThan(startedMs - 5000);
+      expect(timestamp_ms).toBeLessThan(endedMs + 5000);
+      expect(timestamp_ms - up_ms).toBeGreaterThan(startedMs - 5000);
+    }
+    // What nobody can know is not made up: the boot that was killed in 1970 has no time of its own.
+    const timeless = rows.filter(({ time_quality }) => time_quality !== 'server');
+    expect(new Set(timeless.map(({ time_quality }) => time_quality))).toEqual(new Set(['none']));
+    expect(new Set(timeless.map(({ boot }) => boot)).size).toBe(1);
+  });
+});
