@@ -110,7 +110,7 @@ describe('the keep-alive', () => {
           if (what === 'open') keepalive = openLink(keepalive, mostS);
           else if (what === 'up') keepalive = linkIsUp(keepalive, nowMs);
           else if (what === 'sent') keepalive = noteSent(keepalive, nowMs, mostS);
-          else keepalive = loseLink(keepalive, nowMs, what as 'ping' | 'sending' | 'other');
+          else keepalive = loseLink(keepalive, nowMs, what);
           expect(keepalive.everyS).toBeGreaterThanOrEqual(keepaliveLimits.least);
           expect(keepalive.everyS).toBeLessThanOrEqual(mostS);
           expect(keepalive.nextS).toBeGreaterThanOrEqual(keepaliveLimits.least);
