@@ -300,7 +300,7 @@ END
       `ps -o user= -p ${pid}; grep -E 'NoNewPrivs|Seccomp:|CapEff' /proc/${pid}/status; tr '\\0' ' ' </proc/${pid}/cmdline`,
     );
     expect(facts.replace(/\s+/g, ' ')).toMatch(
-      /^fleetwa\S+ CapEff: 0+ NoNewPrivs: 1 Seccomp: 2 \/usr\/lib\/fleetward-agent\/node \/usr\/lib\/fleetward-agent\/app\/dist\/agent\/main.js start/,
+      /^fleetwa\S+ CapEff: 0+ NoNewPrivs: 1 Seccomp: 2 \/usr\/lib\/fleetward-agent\/node( --[\w=-]+)* \/usr\/lib\/fleetward-agent\/app\/dist\/agent\/main.js start/,
     );
     // What it can write, it cannot run; what it can run, it cannot write. Where the container that systemd runs in allows no such
     // mounts, systemd silently leaves them out (ENOANO in its `namespace.c`); then there is nothing to look at.
