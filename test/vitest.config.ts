@@ -2,9 +2,24 @@
 // `simulation` run in one process and use no network; `system` starts real processes.
 import { defineConfig } from 'vitest/config';
 
-const project = (name: string, testTimeout: number, include = [`test/${name}/**/*.test.ts`]) => ({
+interface Project {
+  readonly name: string;
+  readonly testTimeout: number;
+  readonly include?: readonly string[];
+  readonly maxWorkers?: number;
+  readonly groupOrder?: number;
+}
+
+const project = ({ name, testTimeout, include = [`test/${name}/**/*.test.ts`], ...rest }: Project) => ({
   extends: true as const,
-  test: { name, include, testTimeout, hookTimeout: testTimeout },
+  test: {
+    name,
+    include: [...include],
+    testTimeout,
+    hookTimeout: testTimeout,
+    ...(rest.maxWorkers === undefined ? {} : { maxWorkers: rest.maxWorkers }),
+    sequence: { groupOrder: rest.groupOrder ?? 0 },
+  },
 });
 
 export default defineConfig({
@@ -13,10 +28,15 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     projects: [
-      project('unit', 30_000, ['test/unit/**/*.test.ts', 'test/tidy.test.ts']),
-      project('contract', 60_000),
-      project('simulation', 120_000),
-      project('system', 300_000),
+      project({
+        name: 'unit',
+        testTimeout: 30_000,
+        include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
+      }),
+      project({ name: 'contract', testTimeout: 60_000 }),
+      project({ name: 'simulation', testTimeout: 120_000 }),
+      // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
+      project({ name: 'system', testTimeout: 300_000, maxWorkers: 4, groupOrder: 1 }),
     ],
   },
 });
