@@ -9,12 +9,18 @@ import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands.ts';
 import { type ConfigRollout, createConfigRollout } from './config-rollout.ts';
 import { encodeZones } from './config-zones.ts';
+import { authenticateDevice, type Login } from './device-login.ts';
 import { createRequestDesk, type RequestDesk } from './device-requests.ts';
-import { isSecret } from './device-secret.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
-import type { Downlink, MqttLimits, MqttServer, OpenMqttServer, Uplink } from './mqtt-server.ts';
-import { findCredential } from './store/credentials.ts';
+import type {
+  Downlink,
+  MqttServer,
+  MqttServerOptions,
+  OpenMqttServer,
+  TlsRenewal,
+  Uplink,
+} from './mqtt-server.ts';
 import { type DeviceRef, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
@@ -28,7 +34,7 @@ export interface BrokerOptions {
   readonly signer: Signer;
   readonly log: Log;
   readonly openMqttServer: OpenMqttServer;
-  readonly mqtt: { readonly host: string; readonly port: number; readonly limits?: Partial<MqttLimits> };
+  readonly mqtt: Pick<MqttServerOptions, 'host' | 'port' | 'limits' | 'tls' | 'websocket'>;
 }
 
 export interface BrokerMetrics {
@@ -63,6 +69,10 @@ export interface BrokerServices {
 export interface Broker {
   readonly services: BrokerServices;
   readonly mqttPort: number;
+  /** Null: MQTT over WebSocket is off. */
+  readonly websocketPort: number | null;
+  /** New connections get the new certificates; sessions go on. @throws Error when OpenSSL refuses them. */
+  renewTls(renewal: TlsRenewal): void;
   /**
    * Stops listening, commits and answers what came in, closes everything; within 5 s.
    * @param users what still works with `services` (the HTTP host that stops at the same time): the store stays open for
@@ -84,26 +94,10 @@ interface Parts {
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
   readonly requests: RequestDesk;
-  /** Hash that each connected device logged in with, by what `authenticate` gave for its connection. */
-  readonly hashes: WeakMap<DeviceRef, string>;
+  /** What each connected device logged in with, by what `authenticate` gave for its connection. */
+  readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
   mqtt: MqttServer | null;
-}
-
-/** The device when its secret is right and its account active. The work is the same for an unknown device. */
-async function authenticate(
-  parts: Parts,
-  device: DeviceAddress,
-  secret: Uint8Array,
-): Promise<DeviceRef | null> {
-  const { db, clock } = parts.options;
-  const credential = await findCredential(db, device, Math.floor(clock.utcMs() / 1000));
-  const isRight = isSecret(secret, credential?.secretHash ?? null);
-  if (credential === null || credential.secretHash === null || !isRight || !credential.isAccountActive)
-    return null;
-  const ref: DeviceRef = { ...device, deviceNo: credential.deviceNo };
-  parts.hashes.set(ref, credential.secretHash);
-  return ref;
 }
 
 async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
@@ -156,7 +150,11 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
     ...mqtt,
     clock,
     log,
-    authenticate: (device, secret) => authenticate(parts, device, secret),
+    authenticate: async (device, proof) => {
+      const login = await authenticateDevice(parts.options, device, proof);
+      if (login !== null) parts.logins.set(login.device, login);
+      return login?.device ?? null;
+    },
     onUplink: (device, message) => takeUplink(parts, device, message),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
@@ -234,7 +232,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     ledger,
     rollout,
     requests,
-    hashes: new WeakMap(),
+    logins: new WeakMap(),
     listeners: new Set(),
     mqtt: null,
   };
@@ -250,11 +248,13 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     throw thrown;
   });
   parts.mqtt = mqtt;
-  const stopWatching = watchRevocations({ db, clock, log, mqtt, hashOf: (one) => parts.hashes.get(one) });
+  const stopWatching = watchRevocations({ db, clock, log, mqtt, loginOf: (one) => parts.logins.get(one) });
   log.info('broker started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
   return {
     services: servicesOf(parts, mqtt),
     mqttPort: mqtt.port,
+    websocketPort: mqtt.websocketPort,
+    renewTls: (renewal) => mqtt.renewTls(renewal),
     async close(users = Promise.resolve()) {
       stopWatching();
       // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.

@@ -4,6 +4,7 @@ import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { settingsOf } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
+import { type CaAction, caCommands } from './ca-command-line.ts';
 import { brokerSchema } from './config.ts';
 
 /** What is done with accounts that are there. */
@@ -23,6 +24,7 @@ export interface Handlers {
   readonly audit: (flags: Flags, action: 'verify' | 'heads') => Promise<void>;
   readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => void;
+  readonly ca: (flags: Flags, action: CaAction) => Promise<void>;
 }
 
 /** Settings that matter to a command which starts no server; the others are understood there, but not shown. */
@@ -230,6 +232,9 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
       retentionCommands(parser, handlers),
     )
     .command('config', 'Look at the configuration', (parser) => configCommands(parser, handlers))
+    .command('ca', 'Certificates for TLS: of listeners, of vehicles, and their authority', (parser) =>
+      caCommands(parser, { withJson: (more) => withJson(more, true), run: handlers.ca }),
+    )
     .example(
       '$0 account create acme --admin ann --password-file -',
       'Account; the password is typed or piped in',
@@ -240,7 +245,7 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
     .epilogue(
       'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 1 the audit log does not hold, 64 wrong command line, 65 bad input, 66 not found,\n69 a port is taken, 70 a fault of ours, 74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
     )
-    .demandCommand(1, 'Say what to do: start, account, admin-token, device, audit, retention or config')
+    .demandCommand(1, 'Say what to do: start, account, admin-token, device, audit, retention, config or ca')
     .strict()
     .version(version)
     .wrap(Math.min(110, process.stdout.columns ?? 110))

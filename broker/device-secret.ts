@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../src/core/errors.ts';
 import type { Clock, Database, Entropy } from '../src/ports.ts';
 import { insertAudit } from './store/audit.ts';
+import { revokeAllCertificates } from './store/certificates.ts';
 import { isThere } from './store/device-limit.ts';
 import { type DeviceKey, replaceSecret } from './store/devices.ts';
 
@@ -29,7 +30,7 @@ export function makeSecret(entropy: Entropy): string {
 
 /**
  * Makes a new secret for a device, for the operator at the command line; the old one stops working, and a live connection
- * that used it ends within seconds.
+ * that used it ends within seconds, and so do its certificates.
  * @returns the secret, base64url; it cannot be read again.
  * @throws AppError `not_found` when there is no such device.
  */
@@ -43,11 +44,12 @@ export async function issueDeviceSecret(
   const { accountID, deviceID } = key;
   const atMs = Math.round(clock.utcMs());
   const entry = { accountID, atMs, actor: 'operator', source: '', object: deviceID, detail: {} };
-  const [, replaced] = await db.write([
+  const results = await db.write([
     insertAudit({ ...entry, action: 'device.issuesecret' }, isThere(key)),
+    ...revokeAllCertificates(key, { atMs, isForSecret: true }),
     replaceSecret({ ...key, secretHash: hashSecret(secret), atS: Math.floor(atMs / 1000) }),
   ]);
-  if (replaced?.changes !== 1)
+  if (results.at(-1)?.changes !== 1)
     throw new AppError('not_found', `there is no device ${deviceID} in account ${accountID}`);
   return secret;
 }

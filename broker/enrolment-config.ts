@@ -25,6 +25,7 @@ export const enrolmentSchema = Type.Object({
     'Certificate (PEM) of the authority that signs certificates of vehicles; without it there are none',
   ),
   caKeyFile: file('Private key (PEM) of that authority, mode 0600'),
+  caPassphraseFile: file('File whose first line is the passphrase of that key, mode 0600; where it has one'),
   certDays: Type.Integer({
     minimum: 1,
     maximum: 3650,

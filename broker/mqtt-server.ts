@@ -1,6 +1,7 @@
 // The door between the broker and whatever speaks MQTT with the devices. Types only.
 import type { DeviceAddress, DownlinkVerb, UplinkVerb } from '../src/core/topics.ts';
 import type { Clock, Log } from '../src/ports.ts';
+import type { CertificateFacts, ClientCertPolicy } from './core/client-certificate.ts';
 import type { RateLimit } from './core/rate.ts';
 import type { DeviceRef } from './store/devices.ts';
 
@@ -16,14 +17,55 @@ export interface MqttLimits {
   readonly failures: RateLimit;
 }
 
+/** What a TLS listener shows and trusts, as PEM; read and checked by who gives it. */
+export interface TlsMaterial {
+  /** Its certificate and the chain to its authority. */
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities that sign certificates of clients; null when none is asked for. */
+  readonly clientCa: string | null;
+}
+
+export interface TlsListening {
+  readonly material: TlsMaterial;
+  readonly clientCert: ClientCertPolicy;
+  /** A device with a certificate needs no secret besides. */
+  readonly certificateSuffices: boolean;
+}
+
+/** MQTT over WebSocket (MQTT 3.1.1 chapter 6). */
+export interface WebSocketListening {
+  readonly host: string;
+  readonly port: number;
+  /** Origins of pages that may connect; what is no browser sends none. */
+  readonly origins: readonly string[];
+  readonly tls: TlsListening | null;
+}
+
+/** New material for the listeners that speak TLS. */
+export interface TlsRenewal {
+  readonly mqtt: TlsMaterial | null;
+  readonly websocket: TlsMaterial | null;
+}
+
+/** What a client proves itself with: a secret, a verified certificate, or both. */
+export interface Proof {
+  readonly secret: Uint8Array | null;
+  readonly certificate: CertificateFacts | null;
+}
+
 export interface MqttServerOptions {
   readonly port: number;
   readonly host: string;
+  /** Null or absent: without TLS. */
+  readonly tls?: TlsListening | null;
+  /** Null or absent: no such listener. */
+  readonly websocket?: WebSocketListening | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly limits?: Partial<MqttLimits>;
-  /** The device when name and secret are right, else null. A rejection answers "server unavailable". */
-  readonly authenticate: (device: DeviceAddress, secret: Uint8Array) => Promise<DeviceRef | null>;
+  /** The device when all that was given is right, at least one of both; else null. A rejection answers "server unavailable". */
+  readonly authenticate: (device: DeviceAddress, proof: Proof) => Promise<DeviceRef | null>;
   /** Resolves when the payload may be acknowledged. A rejection ends the connection without PUBACK. */
   readonly onUplink: (device: DeviceRef, message: Uplink) => Promise<void>;
   /** The connection of a device ended and no newer one took its place. */
@@ -45,6 +87,10 @@ export interface Uplink {
 
 export interface MqttServer {
   readonly port: number;
+  /** Null: there is no such listener. */
+  readonly websocketPort: number | null;
+  /** New connections get the new material; those that are open stay as they are. @throws Error when OpenSSL refuses it. */
+  renewTls(renewal: TlsRenewal): void;
   /** False when the device is not connected or has not subscribed to the topic. */
   publish(device: DeviceAddress, message: Downlink): Promise<boolean>;
   /** What `authenticate` gave for the device's present connection; null when it has none. */

@@ -53,7 +53,8 @@ export function createServices({
       passwords,
       firmwareHosts,
       throttle: createLoginThrottle(),
-      enrolment: { ...enrolment, throttle: createLoginThrottle() },
+      // The same object: what it reads anew at a reload must be seen here.
+      enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
       live,
       longReads: createLongReads(),
       senders,

@@ -1,6 +1,6 @@
 // The hooks that aedes calls: who may come in, publish, subscribe and receive. A hook must never throw (that would end
 // the process) and never answer before the work behind it is done.
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Aedes, AuthenticateError, Client, ConnectPacket } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import { pause } from '../../src/settle.ts';
@@ -15,6 +15,7 @@ import type { Rates } from '../core/rate.ts';
 import type { MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
 import { createSession, type Pressure, type Session } from './aedes-session.ts';
+import type { Peer } from './mqtt-listener.ts';
 
 const authenticateTimeoutMs = 10_000;
 const failureDelayMs = 2000;
@@ -25,6 +26,8 @@ const backlogMost = 1024 * 1024;
 export interface ServerState {
   readonly options: MqttServerOptions;
   readonly limits: MqttLimits;
+  /** Who is at the other end of each connection, from the moment that it was taken. */
+  readonly peers: WeakMap<Client, Peer>;
   readonly verdicts: WeakMap<Client, ConnectVerdict>;
   readonly bySession: WeakMap<Client, Session>;
   /** The newest connection of each user name. */
@@ -34,12 +37,13 @@ export interface ServerState {
   isClosing: boolean;
 }
 
-const socketOf = (client: Client): Socket => client.conn as Socket;
-/** Address of the peer, empty when it is gone. */
-export const addressOf = (client: Client): string => socketOf(client).remoteAddress ?? '';
+const socketOf = (client: Client): Duplex => client.conn;
+/** Address of the peer, empty when it was gone at once. */
+export const addressOf = (state: ServerState, client: Client): string =>
+  state.peers.get(client)?.address ?? '';
 
-/** What a CONNECT says, for the judge. */
-export function factsOf(packet: ConnectPacket) {
+/** What a CONNECT and its connection say, for the judge. */
+export function factsOf(packet: ConnectPacket, peer: Peer | undefined) {
   const { will, username, password, clientId, keepalive } = packet;
   return {
     clientId,
@@ -49,6 +53,8 @@ export function factsOf(packet: ConnectPacket) {
     will: will
       ? { topic: will.topic, qos: will.qos ?? 0, retain: will.retain === true, messageId: undefined }
       : null,
+    certificate: peer?.certificate ?? null,
+    certificateSuffices: peer?.certificateSuffices === true,
   };
 }
 
@@ -63,7 +69,7 @@ function refusal(code: ConnackCode, reason: string): AuthenticateError {
 async function logIn(
   state: ServerState,
   client: Client,
-  secret: Uint8Array,
+  secret: Uint8Array | null,
 ): Promise<DeviceRef | AuthenticateError> {
   const { clock, log, authenticate, isOverloaded } = state.options;
   const verdict = state.verdicts.get(client);
@@ -71,15 +77,19 @@ async function logIn(
   if (!verdict.ok) return refusal(verdict.code, verdict.reason);
   if (isOverloaded() || state.isClosing)
     return refusal(connackCodes.unavailable, 'the broker cannot keep up');
-  const address = addressOf(client);
+  const address = addressOf(state, client);
+  const certificate = state.peers.get(client)?.certificate ?? null;
+  // A resumed TLS session is not verified again: it may be older than the end of its certificate.
+  if (certificate !== null && certificate.untilMs <= clock.utcMs())
+    return refusal(connackCodes.notAuthorized, 'the certificate has expired');
   if (state.failures.isSpent(address, clock.monoMs())) {
     await pause(clock, failureDelayMs);
   }
   try {
-    const device = await authenticate(verdict.device, secret);
+    const device = await authenticate(verdict.device, { secret, certificate });
     if (device !== null) return device;
     state.failures.take(address, clock.monoMs());
-    return refusal(connackCodes.badCredentials, 'unknown device or wrong secret');
+    return refusal(connackCodes.badCredentials, 'unknown device, wrong secret or revoked certificate');
   } catch (thrown) {
     log.error('login failed', { reason: messageOf(thrown) });
     return refusal(connackCodes.unavailable, 'the broker cannot check the secret now');
@@ -97,7 +107,7 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
       cancel();
       if (outcome instanceof Error) {
         const user = (username ?? '').slice(0, 140);
-        log.info('connection refused', { user, address: addressOf(client), reason: outcome.message });
+        log.info('connection refused', { user, address: addressOf(state, client), reason: outcome.message });
         done(outcome, false);
         return;
       }
@@ -107,7 +117,9 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
     const timedOut = (): void =>
       answer(refusal(connackCodes.unavailable, 'the check of the secret took too long'));
     const cancel = clock.after(authenticateTimeoutMs, timedOut);
-    void logIn(state, client, new Uint8Array(password ?? [])).then(answer);
+    const secret =
+      password === undefined || password === null || password.length === 0 ? null : new Uint8Array(password);
+    void logIn(state, client, secret).then(answer);
   };
 }
 

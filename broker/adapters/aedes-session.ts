@@ -1,7 +1,7 @@
 // One MQTT connection on top of aedes: strictly first-in first-out answers, a cap on what is in flight, a limit on
 // packet size that also holds before authentication. It leans on three internals of aedes 1.2 (`_parser`, `pause`,
 // `resume`), named in one interface here; a test holds each of them.
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import type { DeviceRef } from '../store/devices.ts';
@@ -45,7 +45,7 @@ export interface Pressure {
 export interface Session {
   readonly device: DeviceRef;
   readonly client: Client;
-  readonly socket: Socket;
+  readonly socket: Duplex;
   /**
    * Takes a publish: `work` starts at once, `answer` runs when it and all before it are done. When work fails the
    * connection ends and nothing further is answered: the device sends it all again.
@@ -62,7 +62,7 @@ export interface Session {
 export interface SessionOptions {
   readonly device: DeviceRef;
   readonly client: Client;
-  readonly socket: Socket;
+  readonly socket: Duplex;
   readonly pressure: Pressure;
   /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
   readonly inFlightMost: number;

@@ -1,9 +1,9 @@
 // The MQTT 3.1.1 server over aedes 1.2: only devices, only their own topics, nothing retained, nothing kept for later.
 // PUBACK leaves only after `onUplink` resolved, in order. It must never let one client stall or end the process.
 // Clean session 0 is accepted but nothing is kept: the CONNACK says so (session present 0).
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Aedes, type PublishPacket } from 'aedes';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import { type DeviceAddress, formatDeviceUser, formatTopic } from '../../src/core/topics.ts';
 import { pause, settleWithin } from '../../src/settle.ts';
 import { judgeConnect } from '../core/mqtt-access.ts';
@@ -20,6 +20,7 @@ import {
   subscribeGate,
 } from './aedes-gates.ts';
 import { guardPacketSize, listensTo, type Session } from './aedes-session.ts';
+import { type Listener, type Listening, openListener, type Peer } from './mqtt-listener.ts';
 
 const defaultMqttLimits: MqttLimits = {
   connections: 20_000,
@@ -42,7 +43,7 @@ function createBroker(state: ServerState): Aedes {
     connectTimeout: connectTimeoutMs,
     maxTopicLevels: 8,
     preConnect: (client, packet, done) => {
-      state.verdicts.set(client, judgeConnect(factsOf(packet)));
+      state.verdicts.set(client, judgeConnect(factsOf(packet, state.peers.get(client))));
       packet.clean = true;
       done(null, true);
     },
@@ -73,7 +74,8 @@ function followSessions(state: ServerState, broker: Aedes): void {
     if (older !== undefined) {
       older.socket.destroy();
       const count = takeovers.note(user, clock.monoMs());
-      if (count > 3) log.warn('clone suspected', { user, takeovers: count, address: addressOf(client) });
+      if (count > 3)
+        log.warn('clone suspected', { user, takeovers: count, address: addressOf(state, client) });
     }
     const ended = (): void => {
       state.pressure.waiting.delete(session);
@@ -89,46 +91,49 @@ function followSessions(state: ServerState, broker: Aedes): void {
   });
 }
 
-function admit(state: ServerState, broker: Aedes): (socket: Socket) => void {
+/** What every listener does: turns away before anything is read, and hands over what has arrived at MQTT. */
+function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' | 'accept'> {
   const { clock, log } = state.options;
   const connects = createRates(state.limits.connects);
-  return (socket) => {
-    const address = socket.remoteAddress ?? '';
-    if (state.isClosing || !connects.take(address, clock.monoMs())) {
-      log.debug('connection turned away', { address });
-      socket.destroy();
-      return;
-    }
-    socket.setNoDelay(true);
-    const client = broker.handle(socket);
-    guardPacketSize(client, (claimed) => {
-      log.warn('packet too long', { address, claimed });
-      socket.destroy();
-    });
+  let open = 0;
+  return {
+    admit(socket) {
+      const address = socket.remoteAddress ?? '';
+      const isFull = open >= state.limits.connections;
+      if (isFull) log.warn('too many connections', { most: state.limits.connections });
+      if (isFull || state.isClosing || !connects.take(address, clock.monoMs())) {
+        log.debug('connection turned away', { address });
+        return false;
+      }
+      open += 1;
+      socket.once('close', () => void (open -= 1));
+      socket.setNoDelay(true);
+      return true;
+    },
+    accept(stream: Duplex, peer: Peer) {
+      if (state.isClosing) return void stream.destroy();
+      const client = broker.handle(stream);
+      state.peers.set(client, peer);
+      guardPacketSize(client, (claimed) => {
+        log.warn('packet too long', { address: peer.address, claimed });
+        stream.destroy();
+      });
+    },
   };
 }
 
-function listen(server: Server, options: MqttServerOptions): Promise<number> {
-  const { port, host } = options;
-  return new Promise((resolve, reject) => {
-    server.once('error', (thrown) => {
-      const isTaken = 'code' in thrown && thrown.code === 'EADDRINUSE';
-      const error = isTaken
-        ? new AppError('port_in_use', `MQTT port ${port} on ${host} is taken`, {
-            cause: thrown,
-            hint: 'Stop the program that uses it, or choose another with --mqtt-port.',
-          })
-        : new AppError('config', `cannot listen on ${host}:${port}: ${messageOf(thrown)}`, {
-            cause: thrown,
-            hint: 'Check --mqtt-host and --mqtt-port.',
-          });
-      reject(error);
-    });
-    server.listen({ port, host, backlog: 2048 }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
+/** Opens TCP and, where it is wanted, WebSocket; both or none. @throws AppError `port_in_use` or `config`. */
+async function openListeners(state: ServerState, broker: Aedes) {
+  const { host, port, tls = null, websocket = null, log, clock } = state.options;
+  const gate = { ...createGate(state, broker), log, clock };
+  const mqtt = await openListener({ ...gate, host, port, tls, setting: 'mqtt', origins: null });
+  if (websocket === null) return { mqtt, websocket: null };
+  try {
+    return { mqtt, websocket: await openListener({ ...gate, ...websocket, setting: 'ws' }) };
+  } catch (thrown) {
+    await mqtt.close();
+    throw thrown;
+  }
 }
 
 function sendTo(session: Session, message: Downlink): Promise<boolean> {
@@ -147,10 +152,10 @@ function sendTo(session: Session, message: Downlink): Promise<boolean> {
   });
 }
 
-async function shutDown(state: ServerState, server: Server, broker: Aedes): Promise<void> {
+async function shutDown(state: ServerState, listeners: readonly Listener[], broker: Aedes): Promise<void> {
   const { clock } = state.options;
   state.isClosing = true;
-  const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+  const stopped = Promise.all(listeners.map((listener) => listener.close()));
   const sessions = [...state.sessions.values()];
   for (const session of sessions) session.halt();
   const answered = Promise.allSettled(sessions.map((session) => session.idle()));
@@ -168,6 +173,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
   const state: ServerState = {
     options,
     limits,
+    peers: new WeakMap(),
     verdicts: new WeakMap(),
     bySession: new WeakMap(),
     sessions: new Map(),
@@ -178,17 +184,19 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
   const broker = createBroker(state);
   await broker.listen();
   followSessions(state, broker);
-  const server = createServer(admit(state, broker));
-  server.maxConnections = limits.connections;
-  const port = await listen(server, options).catch(async (thrown: unknown) => {
+  const { mqtt, websocket } = await openListeners(state, broker).catch(async (thrown: unknown) => {
     await new Promise<void>((resolve) => broker.close(() => resolve()));
     throw thrown;
   });
-  server.on('error', (thrown) => options.log.error('mqtt listener failed', { reason: messageOf(thrown) }));
-  server.on('drop', () => options.log.warn('too many connections', { most: limits.connections }));
+  const listeners = websocket === null ? [mqtt] : [mqtt, websocket];
   const find = (device: DeviceAddress): Session | undefined => state.sessions.get(formatDeviceUser(device));
   return {
-    port,
+    port: mqtt.port,
+    websocketPort: websocket?.port ?? null,
+    renewTls(renewal) {
+      if (renewal.mqtt !== null) mqtt.renew(renewal.mqtt);
+      if (renewal.websocket !== null) websocket?.renew(renewal.websocket);
+    },
     publish: async (device, message) => {
       const session = find(device);
       return session === undefined ? false : sendTo(session, message);
@@ -200,6 +208,6 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     },
     connectionCount: () => state.sessions.size,
     connectedDevices: () => [...state.sessions.values()].map(({ device }) => device),
-    close: () => shutDown(state, server, broker),
+    close: () => shutDown(state, listeners, broker),
   };
 }

@@ -1,6 +1,7 @@
 // The HTTP host: the list of operations on fastify 5. It translates and nothing more: paths, order of checks, error
 // envelope, httpLimits. It must never let the framework convert a value, drop a member, or word an answer of its own, and
 // never log a token, a body or a query.
+import { Server as TlsServer } from 'node:tls';
 import {
   type FastifyInstance,
   type FastifyReply,
@@ -17,6 +18,7 @@ import { createPathTable } from '../api/negotiation.ts';
 import { createOpenapi } from '../api/openapi.ts';
 import type { ApiServices, Caller, Operation } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
+import type { TlsMaterial } from '../mqtt-server.ts';
 import { createPageTurns } from '../page-turns.ts';
 import { createFixedText } from './fastify-compress.ts';
 import {
@@ -30,6 +32,7 @@ import {
 } from './fastify-faults.ts';
 import { addOperation, TextBody } from './fastify-route.ts';
 import { registerDocs } from './swagger.ts';
+import { serverOptions } from './tls-options.ts';
 
 const probePaths = ['/', '/livez', '/readyz', '/openapi.json'] as const;
 
@@ -55,11 +58,15 @@ export interface HttpOptions {
   readonly authenticate?: (header: string | undefined) => Promise<Caller>;
   /** Opens the document of the interface, Markdown; the one for users unless given. */
   readonly introduction?: string;
+  /** Null or absent: without TLS. */
+  readonly tls?: TlsMaterial | null;
 }
 
 export interface HttpServer {
   /** @throws AppError `port_in_use` or `config`. Gives the port, which matters when 0 was asked for. */
   listen(address: ListenAddress): Promise<number>;
+  /** New connections get the new certificate. @throws Error when OpenSSL refuses it. */
+  renewTls(material: TlsMaterial): void;
   /** A request without a socket, for tests. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>;
   /** Takes no more requests, lets the running ones end for up to 3 s, then drops them. */
@@ -108,9 +115,22 @@ const jsonHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
+/** RFC 6797: for a year browsers ask for nothing of this host without TLS. */
+const tlsHeaders = { 'strict-transport-security': 'max-age=31536000' } as const;
+
+const headersOf = ({ tls = null }: HttpOptions) =>
+  tls === null ? jsonHeaders : { ...jsonHeaders, ...tlsHeaders };
+
 function createApp(options: HttpOptions): FastifyInstance {
   const { entropy } = options.services;
-  const { requestMs = httpLimits.requestMs, stalledMs = httpLimits.stalledMs } = options;
+  const { requestMs = httpLimits.requestMs, stalledMs = httpLimits.stalledMs, tls = null } = options;
+  const wire = {
+    maxHeaderSize: httpLimits.headerBytes,
+    headersTimeout: requestMs,
+    // How often the server looks for those that are over their time.
+    connectionsCheckingInterval: Math.ceil(requestMs / 10),
+    requireHostHeader: false,
+  };
   return fastify({
     logger: false,
     bodyLimit: httpLimits.bodyBytes,
@@ -120,13 +140,9 @@ function createApp(options: HttpOptions): FastifyInstance {
     keepAliveTimeout: httpLimits.keepAliveMs,
     maxRequestsPerSocket: httpLimits.requestsPerSocket,
     // A missing Host is refused below, in our own words.
-    http: {
-      maxHeaderSize: httpLimits.headerBytes,
-      headersTimeout: requestMs,
-      // How often the server looks for those that are over their time.
-      connectionsCheckingInterval: Math.ceil(requestMs / 10),
-      requireHostHeader: false,
-    },
+    ...(tls === null
+      ? { http: wire }
+      : { https: { ...wire, ...serverOptions({ material: tls, clientCert: 'none' }) } }),
     routerOptions: { maxParamLength: httpLimits.paramLength },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -136,11 +152,12 @@ function createApp(options: HttpOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       // Typed by the framework for its bare server only.
       const call = { request: request as FastifyRequest, reply: reply as FastifyReply, thrown: error };
-      void call.reply.headers({ ...jsonHeaders, 'x-request-id': request.id });
+      void call.reply.headers({ ...headersOf(options), 'x-request-id': request.id });
       answerError({ app: call.reply.server, options, callers: new WeakMap() }, call);
     },
     clientErrorHandler: (fault, socket) => {
-      if (!socket.writable) return void socket.destroy();
+      // A handshake that failed: there is nothing to answer through.
+      if (!socket.writable || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(fault.code)) return void socket.destroy();
       const error = new AppError(
         'malformed_request',
         wireFaults[fault.code] ?? 'the request is not HTTP/1.1',
@@ -161,8 +178,9 @@ const countOf = (rawHeaders: readonly string[], name: string): number =>
 /** 404 and 405, for every verb that the parser lets through; before the body is looked at. */
 function addUnknownPaths({ app, options }: Host): void {
   const table = createPathTable(options.operations, probePaths);
+  const headers = headersOf(options);
   app.addHook('onRequest', async (request, reply) => {
-    void reply.headers({ ...jsonHeaders, 'x-request-id': request.id });
+    void reply.headers({ ...headers, 'x-request-id': request.id });
     // RFC 9112 section 3.2. Of two tokens a proxy may have looked at the other one.
     const { rawHeaders, httpVersion } = request.raw;
     if (httpVersion === '1.1' && countOf(rawHeaders, 'host') === 0) {
@@ -273,6 +291,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       }
       const bound = app.server.address();
       return typeof bound === 'object' && bound !== null ? bound.port : port;
+    },
+    renewTls(material) {
+      if (app.server instanceof TlsServer)
+        app.server.setSecureContext(serverOptions({ material, clientCert: 'none' }));
     },
     inject: async (request) => app.inject(request),
     async close() {

@@ -7,6 +7,7 @@ import {
   parseUplink,
   type UplinkVerb,
 } from '../../src/core/topics.ts';
+import type { CertificateFacts } from './client-certificate.ts';
 
 /** The return codes of CONNACK (MQTT 3.1.1 table 3.1) that we give. */
 export const connackCodes = {
@@ -24,6 +25,10 @@ export interface ConnectFacts {
   /** 0: the client does not promise to be heard of. */
   readonly keepaliveS: number;
   readonly will: PublishFacts | null;
+  /** Of a verified certificate that the client showed; null or absent when there was none. */
+  readonly certificate?: Pick<CertificateFacts, 'commonName'> | null;
+  /** True where such a certificate may stand for the secret. */
+  readonly certificateSuffices?: boolean;
 }
 
 export interface PublishFacts {
@@ -50,7 +55,11 @@ const refuse = (code: ConnackCode, reason: string): ConnectVerdict => ({ ok: fal
 export function judgeConnect(facts: ConnectFacts): ConnectVerdict {
   const device = facts.username === null ? null : parseDeviceUser(facts.username);
   if (device === null) return refuse(connackCodes.badCredentials, 'user name is not {accountID}/{deviceID}');
-  if (!facts.hasPassword) return refuse(connackCodes.badCredentials, 'no password');
+  const { certificate = null, certificateSuffices = false } = facts;
+  if (certificate !== null && certificate.commonName !== facts.username)
+    return refuse(connackCodes.notAuthorized, 'user name is not the common name of the certificate');
+  if (!facts.hasPassword && (certificate === null || !certificateSuffices))
+    return refuse(connackCodes.badCredentials, 'no password');
   // Also refuses the empty id, with clean session 0 (MQTT-3.1.3-8) as with 1: a free id could push others out.
   if (facts.clientId !== facts.username)
     return refuse(connackCodes.badIdentifier, 'client id is not the user name');

@@ -10,6 +10,8 @@ export interface DeviceCredential {
   readonly secretHash: string | null;
   /** False while the account is suspended, being deleted, or over. */
   readonly isAccountActive: boolean;
+  /** How often certificates of the device were revoked. */
+  readonly certificateChanges: number;
 }
 
 /** Condition on `accounts a`: its devices and users may connect. */
@@ -18,6 +20,9 @@ export const isOpen = (nowS: number): Statement =>
 
 const accountState = (nowS: number): Statement => sql`CASE WHEN ${isOpen(nowS)} THEN 1 ELSE 0 END`;
 
+const certificateChanges = sql`COALESCE((SELECT k.changes FROM certificate_cutoffs k
+  WHERE k.account_id = d.account_id AND k.device_id = d.device_id), 0) AS certificate_changes`;
+
 /** The credential of a device, or null. */
 export async function findCredential(
   db: Database,
@@ -25,7 +30,7 @@ export async function findCredential(
   nowS: number,
 ): Promise<DeviceCredential | null> {
   const [row] = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, ${certificateChanges}
     FROM devices d JOIN accounts a ON a.account_id = d.account_id
     WHERE d.account_id = ${key.accountID} AND d.device_id = ${key.deviceID}`);
   if (row === undefined) return null;
@@ -33,6 +38,7 @@ export async function findCredential(
     deviceNo: numberOf(row, 'device_no'),
     secretHash: textOrNull(row, 'secret_hash'),
     isAccountActive: numberOf(row, 'account_active') === 1,
+    certificateChanges: numberOf(row, 'certificate_changes'),
   };
 }
 
@@ -53,7 +59,7 @@ export async function credentialsOf(
     Array.from({ length: credentialsMost }, (_, at) => deviceNos[at] ?? deviceNos[0] ?? 0),
   );
   const rows = await db.read(sql`
-    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active
+    SELECT d.device_no, d.secret_hash, ${accountState(nowS)} AS account_active, ${certificateChanges}
     FROM devices d JOIN accounts a ON a.account_id = d.account_id
     WHERE d.device_no IN (${list})`);
   const found = rows.map(
@@ -61,6 +67,7 @@ export async function credentialsOf(
       deviceNo: numberOf(row, 'device_no'),
       secretHash: textOrNull(row, 'secret_hash'),
       isAccountActive: numberOf(row, 'account_active') === 1,
+      certificateChanges: numberOf(row, 'certificate_changes'),
     }),
   );
   return new Map(found.map((credential) => [credential.deviceNo, credential]));

@@ -3,6 +3,7 @@
 // batches. Its number is never used again.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { cutOffCertificates } from './certificates.ts';
 import type { DeviceRef } from './devices.ts';
 import { numberOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
@@ -27,6 +28,8 @@ export function deleteDevice(device: DeviceRef, scope: Scope, atS: number): read
   return [
     // First of all it takes the row: who reports for this device at the same time comes before all of this, or after it.
     sql`UPDATE devices SET secret_hash = NULL WHERE device_no = ${deviceNo}`,
+    // The second is not over: what was issued within it is old as well.
+    cutOffCertificates(deviceNo, (atS + 1) * 1000),
     // No row gives NULL, which the column refuses, and the batch with it. Not so the key: SQLite would make one up.
     sql`INSERT INTO deleted_devices (device_no, account_id, device_id, deleted_s)
       VALUES (${deviceNo}, ${accountID}, ${deviceID}, (SELECT CAST(${atS} AS BIGINT) FROM devices d

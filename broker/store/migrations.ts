@@ -2,6 +2,7 @@
 // on `device_no`, which belongs to one account. Times: `_s` epoch seconds, `_ms` epoch milliseconds.
 import type { Migration } from '../../src/migrate.ts';
 import { accountMigrations } from './migrations/accounts.ts';
+import { certificateMigrations } from './migrations/certificates.ts';
 import { commandMigrations } from './migrations/commands.ts';
 import { configMigrations } from './migrations/configs.ts';
 import { deviceRequestMigrations } from './migrations/device-requests.ts';
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   ...configMigrations,
   ...enrolmentMigrations,
   ...deviceRequestMigrations,
+  ...certificateMigrations,
 ];

@@ -1,8 +1,9 @@
-// Ends live MQTT connections that would no longer be let in: the secret was replaced, the device deleted, the account
-// suspended, over or deleted, whichever process did it. Every connection is compared with the database every two seconds,
+// Ends live MQTT connections that would no longer be let in: the secret was replaced, a certificate revoked or over, the
+// device deleted, the account suspended, over or deleted, whichever process did it. Every connection is compared with the database every two seconds,
 // in slices, so that nothing has to tell this process what changed.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { Login } from '../device-login.ts';
 import type { MqttServer } from '../mqtt-server.ts';
 import { createRounds } from '../rounds.ts';
 import { credentialsMost, credentialsOf, type DeviceCredential } from '../store/credentials.ts';
@@ -13,28 +14,38 @@ export interface RevocationsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly mqtt: Pick<MqttServer, 'connectedDevices' | 'connected' | 'kick'>;
-  /** Hash of the secret that a connection logged in with. */
-  readonly hashOf: (connection: DeviceRef) => string | undefined;
+  /** What a connection logged in with. */
+  readonly loginOf: (connection: DeviceRef) => Login | undefined;
 }
 
 const periodMs = 2000;
 
 /** Why a connection must end, or null. */
-function faultOf(credential: DeviceCredential | undefined, hash: string | undefined): string | null {
+function faultOf(
+  credential: DeviceCredential | undefined,
+  login: Login | undefined,
+  nowMs: number,
+): string | null {
   if (credential === undefined) return 'the device was deleted';
   if (!credential.isAccountActive) return 'its account is suspended, over or being deleted';
-  return credential.secretHash === hash ? null : 'its secret was replaced';
+  if (login === undefined) return 'nobody knows what it logged in with';
+  const { secretHash, certificate } = login;
+  if (secretHash !== null && credential.secretHash !== secretHash) return 'its secret was replaced';
+  if (certificate === null) return null;
+  // Perhaps that of another unit, or an older one: with its own the device is back at once.
+  if (certificate.changes !== credential.certificateChanges) return 'a certificate of the device was revoked';
+  return certificate.untilMs <= nowMs ? 'its certificate has expired' : null;
 }
 
-async function look({ db, clock, mqtt, hashOf }: RevocationsOptions): Promise<void> {
+async function look({ db, clock, mqtt, loginOf }: RevocationsOptions): Promise<void> {
   const connections = mqtt.connectedDevices();
   for (let at = 0; at < connections.length; at += credentialsMost) {
     const slice = connections.slice(at, at + credentialsMost);
-    const nowS = Math.floor(clock.utcMs() / 1000);
+    const nowMs = clock.utcMs();
     const numbers = slice.map(({ deviceNo }) => deviceNo);
-    const found = await credentialsOf(db, numbers, nowS);
+    const found = await credentialsOf(db, numbers, Math.floor(nowMs / 1000));
     for (const connection of slice) {
-      const fault = faultOf(found.get(connection.deviceNo), hashOf(connection));
+      const fault = faultOf(found.get(connection.deviceNo), loginOf(connection), nowMs);
       // A newer connection of the same device was let in meanwhile, on what holds now.
       if (fault !== null && mqtt.connected(connection) === connection) mqtt.kick(connection, fault);
     }

@@ -14,8 +14,9 @@ export function endSoon(): void {
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP. From then on the process ends at a second signal (exit 130), or
  * after 5 s (exit 75), whatever still hangs.
+ * @param onReload is what SIGHUP does instead, unless a terminal is at the other end: closing that sends one too.
  */
-export function untilStopped(): Promise<void> {
+export function untilStopped(onReload?: () => void): Promise<void> {
   return new Promise((resolve) => {
     let isAsked = false;
     const stop = (): void => {
@@ -24,7 +25,12 @@ export function untilStopped(): Promise<void> {
       endSoon();
       resolve();
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+    const hangUp = (): void => {
+      if (onReload === undefined || process.stdout.isTTY) stop();
+      else if (!isAsked) onReload();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+    process.on('SIGHUP', hangUp);
   });
 }
 

@@ -141,8 +141,10 @@ describe('the secret of a device', () => {
       deviceNo,
       secretHash: hashSecret(secret),
       isAccountActive: true,
+      certificateChanges: 0,
     });
     await issueDeviceSecret(db, entropy, clock, acme);
+    expect((await look()).get(deviceNo)?.certificateChanges).toBe(1);
     expect((await look()).get(deviceNo)?.secretHash).not.toBe(hashSecret(secret));
     for (const fault of ['is_active = 0', `expires_s = ${nowS}`, 'deleting_s = 1']) {
       const change = { sql: `UPDATE accounts SET ${fault} WHERE account_id = 'rival'`, params: [] };

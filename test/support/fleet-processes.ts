@@ -20,7 +20,7 @@ export interface Program {
   /** What came on stderr; empty in a good run. */
   readonly complaints: () => string;
   readonly exitCode: () => number | null;
-  signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
+  signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT' | 'SIGHUP'): void;
   /** Resolves when the process is gone. */
   ended(): Promise<number | null>;
 }

@@ -2,7 +2,7 @@
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import { type Broker, createBroker } from '../../broker/broker.ts';
 import { issueDeviceSecret } from '../../broker/device-secret.ts';
-import type { MqttLimits } from '../../broker/mqtt-server.ts';
+import type { MqttLimits, MqttServerOptions } from '../../broker/mqtt-server.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -33,7 +33,11 @@ export interface LiveBroker {
   setFailing(isFailing: boolean): void;
 }
 
-export async function startLiveBroker(limits: Partial<MqttLimits> = {}): Promise<LiveBroker> {
+/** @param listening TLS and WebSocket; plain MQTT alone without it. */
+export async function startLiveBroker(
+  limits: Partial<MqttLimits> = {},
+  listening: Pick<MqttServerOptions, 'tls' | 'websocket'> = {},
+): Promise<LiveBroker> {
   const db = await openBenchDatabase();
   let gate: Promise<void> = Promise.resolve();
   let isFailing = false;
@@ -56,7 +60,7 @@ export async function startLiveBroker(limits: Partial<MqttLimits> = {}): Promise
     entropy,
     signer: createSigner(key.privatePem),
     log,
-    mqtt: { host: '127.0.0.1', port: 0, limits },
+    mqtt: { host: '127.0.0.1', port: 0, limits, ...listening },
   });
   return {
     broker,

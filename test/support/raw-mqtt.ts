@@ -1,5 +1,6 @@
 // An MQTT client that does exactly what a test says and nothing by itself: packets out, packets in, raw bytes when wanted.
 import { connect as connectSocket, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 
 export interface RawClient {
@@ -16,9 +17,11 @@ export interface RawClient {
 
 const patienceMs = 10_000;
 
-/** Opens a connection; it sends nothing. */
-export async function connectRaw(port: number): Promise<RawClient> {
-  const socket = connectSocket({ port, host: '127.0.0.1' });
+/** Opens a connection; it sends nothing. @param tls what the client shows and trusts; without it there is no TLS. */
+export async function connectRaw(port: number, tls?: ConnectionOptions): Promise<RawClient> {
+  const to = { port, host: '127.0.0.1' };
+  const socket =
+    tls === undefined ? connectSocket(to) : connectTls({ servername: 'localhost', ...to, ...tls });
   const received: Packet[] = [];
   const queue: Packet[] = [];
   const listeners = new Set<() => void>();
@@ -42,7 +45,7 @@ export async function connectRaw(port: number): Promise<RawClient> {
     });
   });
   await new Promise<void>((resolve, reject) => {
-    socket.once('connect', resolve);
+    socket.once(tls === undefined ? 'connect' : 'secureConnect', resolve);
     socket.once('error', reject);
   });
   return {

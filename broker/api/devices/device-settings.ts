@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hashSecret, makeSecret } from '../../device-secret.ts';
 import { isDataFault } from '../../group-commit.ts';
+import { revokeAllCertificates } from '../../store/certificates.ts';
 import { deleteDevice, hindranceOf } from '../../store/deletions.ts';
 import { isThere } from '../../store/device-limit.ts';
 import { type DeviceRow, replaceSecret, updateDevice } from '../../store/devices.ts';
@@ -61,8 +62,8 @@ const issueSecret = operation({
   tag: 'Devices',
   summary: 'Issue the secret of a device',
   description: `An addition to the interface: gives the unit of the device a new MQTT secret (256 random bits) and shows it
-this once; the service keeps a hash only. **The old secret stops working at once, and a unit that is connected with it is
-cut off within seconds**: have the new one at hand in the unit. \`username\` is what the unit logs in with.
+this once; the service keeps a hash only. **The old secret and all client certificates of the device stop working at once,
+and a unit that is connected with them is cut off within seconds**: have the new one at hand in the unit. \`username\` is what the unit logs in with.
 
 An \`Idempotency-Key\` means nothing here: a repeated call issues a further secret, and the last one counts.`,
   params: Type.Object({}),
@@ -90,11 +91,12 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
     const key = { accountID: caller.accountID, deviceID: body.deviceID };
     await needDevice(services, caller, body.deviceID);
     const secret = makeSecret(services.entropy);
-    const atS = Math.floor(services.clock.utcMs() / 1000);
+    const atMs = Math.round(services.clock.utcMs());
     const deed = { action: 'device.issuesecret', object: body.deviceID, onlyIf: isThere(key) };
     await services.db.write([
       trail(services, { caller, source }, deed),
-      replaceSecret({ ...key, secretHash: hashSecret(secret), atS }),
+      ...revokeAllCertificates(key, { atMs, isForSecret: true }),
+      replaceSecret({ ...key, secretHash: hashSecret(secret), atS: Math.floor(atMs / 1000) }),
     ]);
     services.kick(key, 'its secret was replaced');
     return { deviceID: body.deviceID, username: `${key.accountID}/${key.deviceID}`, secret, ...ok };

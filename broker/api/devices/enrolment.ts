@@ -17,6 +17,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { hashSecret, makeSecret } from '../../device-secret.ts';
 import type { IssuedCertificate } from '../../enrolment.ts';
 import { insertAudit } from '../../store/audit.ts';
+import { recordCertificate, revokeAllCertificates } from '../../store/certificates.ts';
 import { replaceSecret } from '../../store/devices.ts';
 import { type CodeRow, type CodeUse, findCode, isUsedBy, useCode } from '../../store/enrolment-codes.ts';
 import { type ApiServices, operation } from '../operation.ts';
@@ -158,6 +159,8 @@ async function enact(
   const [used] = await services.db.write([
     useCode(use),
     insertAudit({ ...entry, action: 'device.enrol' }, isMine),
+    ...revokeAllCertificates(row, { atMs, isForSecret: true, onlyIf: isMine }),
+    ...(certificate === null ? [] : [recordCertificate(row, { ...certificate, atMs }, isMine)]),
     replaceSecret({ accountID, deviceID, secretHash, atS: Math.floor(atMs / 1000) }, isMine),
   ]);
   if (used?.changes !== 1) return false;

@@ -1,0 +1,208 @@
+// One port on which MQTT arrives: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before
+// a byte of it is read; what comes out is a stream and what is known of who sent it. No connection that has not come as
+// far as MQTT within its time may stay open.
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTlsServer, TLSSocket, type Server as TlsServer } from 'node:tls';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import type { CertificateFacts } from '../core/client-certificate.ts';
+import type { TlsListening, TlsMaterial } from '../mqtt-server.ts';
+import { answerPlainHttp, createUpgrader } from './mqtt-websocket.ts';
+import { peerCertificate, serverOptions } from './tls-options.ts';
+
+/** From the connection to the first byte of MQTT: handshakes of TLS and WebSocket. */
+const arrivalMs = 10_000;
+
+/** Who is at the other end. */
+export interface Peer {
+  readonly address: string;
+  readonly certificate: CertificateFacts | null;
+  readonly certificateSuffices: boolean;
+}
+
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsListening | null;
+  /** Null: MQTT itself. Else WebSocket, for what is no browser and pages of these origins. */
+  readonly origins: readonly string[] | null;
+  /** Table of the configuration, for messages. */
+  readonly setting: 'mqtt' | 'ws';
+  readonly clock: Clock;
+  readonly log: Log;
+  /** False turns the connection away. */
+  readonly admit: (socket: Socket) => boolean;
+  readonly accept: (stream: Duplex, peer: Peer) => void;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** New connections get this; does nothing without TLS. @throws Error when OpenSSL refuses it. */
+  renew(material: TlsMaterial): void;
+  /** Stops to listen and ends what has not arrived yet; resolves when every connection is closed. */
+  close(): Promise<void>;
+}
+
+interface Arrivals {
+  /** Ends the connection unless it arrives in time. */
+  expect(socket: Socket): void;
+  arrived(socket: Socket): void;
+  endAll(): void;
+}
+
+/** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
+const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
+
+function createArrivals(clock: Clock): Arrivals {
+  const waiting = new Map<string, { readonly socket: Socket; readonly cancel: Cancel }>();
+  const forget = (name: string): void => {
+    waiting.get(name)?.cancel();
+    waiting.delete(name);
+  };
+  return {
+    expect(socket) {
+      const name = nameOf(socket);
+      const cancel = clock.after(arrivalMs, () => void socket.destroy());
+      waiting.set(name, { socket, cancel });
+      socket.once('close', () => {
+        if (waiting.get(name)?.socket === socket) forget(name);
+      });
+    },
+    arrived: (socket) => forget(nameOf(socket)),
+    endAll() {
+      for (const { socket } of waiting.values()) socket.destroy();
+    },
+  };
+}
+
+/** What is known of the other end; null when it must not come in. */
+function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fault: string } {
+  const address = socket.remoteAddress ?? '';
+  if (tls === null || tls.clientCert === 'none' || !(socket instanceof TLSSocket)) {
+    return { address, certificate: null, certificateSuffices: false };
+  }
+  const certificate = peerCertificate(socket);
+  // Never by `authorized` alone: a resumed session without any certificate counts as that.
+  if (certificate === null) {
+    if (tls.clientCert === 'required') return { fault: 'no certificate' };
+    return { address, certificate: null, certificateSuffices: false };
+  }
+  if (!socket.authorized) return { fault: messageOf(socket.authorizationError) };
+  return { address, certificate, certificateSuffices: tls.certificateSuffices };
+}
+
+/** The end of the wires inside: what takes a raw socket, and what gets new certificates. */
+interface Inner {
+  take(socket: Socket): void;
+  renew(material: TlsMaterial): void;
+}
+
+const innerOf = (server: Server | HttpServer, tls: TlsListening | null): Inner => ({
+  // Servers of Node take connections that others accepted (documented for http, and the same code in tls).
+  take: (socket) => void server.emit('connection', socket),
+  renew(material) {
+    if (tls !== null) (server as TlsServer).setSecureContext(serverOptions({ ...tls, material }));
+  },
+});
+
+interface Wiring {
+  readonly options: Listening;
+  /** A connection has reached MQTT. */
+  readonly arrive: (stream: Duplex, socket: Socket) => void;
+}
+
+function failHandshake({ log, setting }: Listening, error: Error, socket: Socket): void {
+  const fault = socket instanceof TLSSocket && socket.authorizationError ? socket.authorizationError : error;
+  const reason = messageOf(fault).slice(0, 200);
+  log.info('tls handshake failed', { listener: setting, address: socket.remoteAddress ?? '', reason });
+  socket.destroy();
+}
+
+function createTcpInner({ options, arrive }: Wiring): Inner {
+  const { tls } = options;
+  if (tls === null) return { take: (socket) => arrive(socket, socket), renew: () => undefined };
+  const server = createTlsServer(serverOptions(tls), (socket) => arrive(socket, socket));
+  server.on('tlsClientError', (error, socket) => failHandshake(options, error, socket));
+  return innerOf(server, tls);
+}
+
+function createWebSocketInner({ options, arrive }: Wiring, origins: readonly string[]): Inner {
+  const { tls, log } = options;
+  const server =
+    tls === null ? createHttpServer(answerPlainHttp) : createHttpsServer(serverOptions(tls), answerPlainHttp);
+  const upgrade = createUpgrader(origins, log);
+  server.on('tlsClientError', (error: Error, socket: Socket) => failHandshake(options, error, socket));
+  server.on('clientError', (_error: Error, socket: Duplex) => void socket.destroy());
+  server.on('upgrade', (request: IncomingMessage, _socket: Duplex, head: Buffer) => {
+    upgrade(request, head, (stream) => arrive(stream, request.socket));
+  });
+  return innerOf(server, tls);
+}
+
+function listenError(thrown: unknown, { setting, host, port }: Listening): AppError {
+  const name = setting === 'mqtt' ? 'MQTT' : 'WebSocket';
+  const isTaken = thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE';
+  if (isTaken) {
+    return new AppError('port_in_use', `${name} port ${port} on ${host} is taken`, {
+      cause: thrown,
+      hint: `Stop the program that uses it, or choose another with --${setting}-port.`,
+    });
+  }
+  return new AppError('config', `cannot listen on ${host}:${port}: ${messageOf(thrown)}`, {
+    cause: thrown,
+    hint: `Check --${setting}-host and --${setting}-port.`,
+  });
+}
+
+function listen(server: Server, options: Listening): Promise<number> {
+  const { host, port } = options;
+  return new Promise((resolve, reject) => {
+    server.once('error', (thrown) => reject(listenError(thrown, options)));
+    server.listen({ port, host, backlog: 2048 }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** Starts to listen. @throws AppError `port_in_use` or `config`. */
+export async function openListener(options: Listening): Promise<Listener> {
+  const { tls, origins, log, clock, admit, accept, setting } = options;
+  const arrivals = createArrivals(clock);
+  const arrive = (stream: Duplex, socket: Socket): void => {
+    const peer = peerOf(socket, tls);
+    if ('fault' in peer) {
+      log.info('certificate refused', {
+        listener: setting,
+        address: socket.remoteAddress ?? '',
+        reason: peer.fault,
+      });
+      return void stream.destroy();
+    }
+    arrivals.arrived(socket);
+    accept(stream, peer);
+  };
+  const wiring = { options, arrive };
+  const inner = origins === null ? createTcpInner(wiring) : createWebSocketInner(wiring, origins);
+  const server = createServer((socket) => {
+    // Who comes with a reset must not end the process before anybody listens.
+    socket.on('error', () => undefined);
+    if (!admit(socket)) return void socket.destroy();
+    arrivals.expect(socket);
+    inner.take(socket);
+  });
+  const port = await listen(server, options);
+  server.on('error', (thrown) => log.error('mqtt listener failed', { reason: messageOf(thrown) }));
+  return {
+    port,
+    renew: inner.renew,
+    close() {
+      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+      arrivals.endAll();
+      return stopped;
+    },
+  };
+}

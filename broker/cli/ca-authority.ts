@@ -1,0 +1,101 @@
+// What the commands of `fleetward-broker ca` share: the folder, the authority with its key, and the limits on how long
+// anything is good. Nothing is good for longer than its authority.
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { resolve } from 'node:path';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { AppError } from '../../src/core/errors.ts';
+import {
+  type AuthorityFolder,
+  authorityName,
+  type FolderCertificate,
+  openAuthorityFolder,
+} from '../adapters/authority-folder.ts';
+import { readAuthorityKey, readPassphrase } from '../adapters/certificate-authority.ts';
+import {
+  type CertificatePurpose,
+  certificateSerial,
+  type Issuer,
+  issuerOf,
+  signCertificate,
+} from '../adapters/certificate-writer.ts';
+import type { Flags } from '../command-line.ts';
+
+export const dayMs = 24 * 3600_000;
+/** Before it was made, because no two clocks agree. */
+const earlierMs = 3600_000;
+
+export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+export const nowMs = (): number => Math.round(createSystemClock().utcMs());
+export const folderOf = (flags: Flags): AuthorityFolder => openAuthorityFolder(resolve(String(flags['dir'])));
+
+/** Days: what a kind of certificate is good for unless said, and at most. */
+export const lifetimes = {
+  authority: { standard: 3650, most: 7300 },
+  // Longer ones are refused by some clients.
+  server: { standard: 397, most: 825 },
+  client: { standard: 397, most: 3650 },
+} as const;
+
+/** @throws AppError `usage`. */
+export function daysOf(
+  flags: Flags,
+  name: 'days' | 'within',
+  { standard, most }: { readonly standard: number; readonly most: number },
+): number {
+  const days = flags[name] === undefined ? standard : Number(flags[name]);
+  if (Number.isInteger(days) && days >= 1 && days <= most) return days;
+  throw new AppError('usage', `--${name} must be a whole number from 1 to ${most}`);
+}
+
+/** A new P-256 key. */
+export const makeKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+
+export function passphraseOf(flags: Flags): string | null {
+  const file = flags['passphrase-file'];
+  return typeof file === 'string' ? readPassphrase(file) : null;
+}
+
+export interface Authority extends FolderCertificate {
+  readonly issuer: Issuer;
+}
+
+/** The authority of the folder with its key. @throws AppError `not_found` or `config`. */
+export function openAuthority(folder: AuthorityFolder, flags: Flags): Authority {
+  const found = folder.find(authorityName);
+  if (nowMs() >= found.untilMs) {
+    throw new AppError('config', `the authority ${found.certFile} ended on ${dayOf(found.untilMs)}`, {
+      hint: 'Extend it with `ca renew --authority` and give its certificate to every client again.',
+    });
+  }
+  return { ...found, issuer: issuerOf(found.certPem, readAuthorityKey(found.keyFile, passphraseOf(flags))) };
+}
+
+export interface SigningWish {
+  readonly commonName: string;
+  readonly privateKey: KeyObject;
+  readonly days: number;
+  readonly purpose: CertificatePurpose;
+}
+
+/** A certificate for a key that is at hand, from an hour ago on. */
+export function issueCertificate(issuer: Issuer, { commonName, privateKey, days, purpose }: SigningWish) {
+  const atMs = nowMs();
+  const untilMs = Math.min(atMs + days * dayMs, issuer.endMs);
+  const serial = certificateSerial(createSystemEntropy().bytes(16));
+  const key = createPublicKey(privateKey);
+  const pem = signCertificate(issuer, {
+    serial,
+    commonName,
+    key,
+    fromMs: atMs - earlierMs,
+    untilMs,
+    purpose,
+  });
+  return { pem, serial: Buffer.from(serial).toString('hex'), untilMs };
+}
+
+/** PKCS #8. @param passphrase null: not encrypted. */
+export function formatKey(key: KeyObject, passphrase: string | null = null): string {
+  const lock = passphrase === null ? {} : { cipher: 'aes-256-cbc', passphrase };
+  return key.export({ type: 'pkcs8', format: 'pem', ...lock }).toString();
+}

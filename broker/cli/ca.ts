@@ -1,0 +1,156 @@
+// `fleetward-broker ca`: a small certificate authority for the listeners and for vehicles, on the machine itself. It says
+// what to put where. Certificates of devices are recorded in the broker's database where that is at hand.
+import { isIP } from 'node:net';
+import { basename } from 'node:path';
+import { AppError } from '../../src/core/errors.ts';
+import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
+import { authorityName } from '../adapters/authority-folder.ts';
+import { selfIssuer } from '../adapters/certificate-writer.ts';
+import type { CaAction } from '../ca-command-line.ts';
+import type { Flags } from '../command-line.ts';
+import {
+  dayOf,
+  daysOf,
+  folderOf,
+  formatKey,
+  issueCertificate,
+  lifetimes,
+  makeKey,
+  nowMs,
+  openAuthority,
+  passphraseOf,
+} from './ca-authority.ts';
+import { listRecorded, noteCertificate, revokeCertificates } from './ca-records.ts';
+import { renewCertificates } from './ca-renewal.ts';
+import { configOf, print } from './program.ts';
+
+async function init(flags: Flags): Promise<void> {
+  const folder = folderOf(flags);
+  const days = daysOf(flags, 'days', lifetimes.authority);
+  const passphrase = passphraseOf(flags);
+  const commonName = String(flags['name']);
+  if (!/^[^\p{C}]{1,64}$/u.test(commonName))
+    throw new AppError('usage', '--name must have 1 to 64 characters');
+  const privateKey = makeKey();
+  folder.addKey(authorityName, formatKey(privateKey, passphrase));
+  const wish = { commonName, privateKey, days, purpose: { kind: 'authority' } } as const;
+  folder.putCertificate(authorityName, issueCertificate(selfIssuer(commonName, privateKey), wish).pem);
+  const { certFile, keyFile, untilMs } = folder.find(authorityName);
+  print(flags, {
+    json: { certFile, keyFile, expires: Math.floor(untilMs / 1000) },
+    text: `authority ${certFile}, good until ${dayOf(untilMs)}
+key ${keyFile}: whoever has it can be any vehicle; best kept on another machine than the broker
+next: fleetward-broker ca server --names <what vehicles connect to> --dir ${folder.path}`,
+  });
+}
+
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
+const dnsName = new RegExp(`^(\\*\\.)?(${label}\\.)*${label}$`);
+
+/** @throws AppError `usage`. */
+function namesOf(flags: Flags): readonly string[] {
+  const names = String(flags['names'])
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
+  const wrong = names.find((name) => name.length > 253 || (isIP(name) === 0 && !dnsName.test(name)));
+  if (wrong === undefined && names.length <= 50) return names;
+  throw new AppError(
+    'usage',
+    `--names: ${JSON.stringify(wrong ?? 'more than 50')} is no DNS name or IP address`,
+  );
+}
+
+async function server(flags: Flags): Promise<void> {
+  const folder = folderOf(flags);
+  const names = namesOf(flags);
+  const first = names[0] ?? '';
+  const days = daysOf(flags, 'days', lifetimes.server);
+  const authority = openAuthority(folder, flags);
+  const name = `server-${first.replaceAll('*', '_').replaceAll(':', '-')}`;
+  const privateKey = makeKey();
+  folder.addKey(name, formatKey(privateKey));
+  const purpose = { kind: 'server', names } as const;
+  // Only the alternative names count; a common name has no room for more than 64.
+  const wish = { commonName: first.slice(0, 64), privateKey, days, purpose };
+  folder.putCertificate(name, issueCertificate(authority.issuer, wish).pem);
+  const { certFile, keyFile, untilMs } = folder.find(name);
+  print(flags, {
+    json: { certFile, keyFile, caFile: authority.certFile, names, expires: Math.floor(untilMs / 1000) },
+    text: `certificate for ${names.join(', ')}, good until ${dayOf(untilMs)}
+in the broker's file, for each listener that shall use it:
+[mqtt.tls]
+certFile = "${certFile}"
+keyFile = "${keyFile}"
+clients trust ${authority.certFile}`,
+  });
+}
+
+async function device(flags: Flags): Promise<void> {
+  const folder = folderOf(flags);
+  const key = parseDeviceUser(`${String(flags['accountID'])}/${String(flags['deviceID'])}`);
+  if (key === null) throw new AppError('usage', 'account and device are ids: 1 to 64 of A-Z a-z 0-9 _ -');
+  const days = daysOf(flags, 'days', lifetimes.client);
+  const authority = openAuthority(folder, flags);
+  // No id has a dot.
+  const name = `device-${key.accountID}.${key.deviceID}`;
+  folder.needFree(name);
+  const privateKey = makeKey();
+  const commonName = formatDeviceUser(key);
+  const issued = issueCertificate(authority.issuer, {
+    commonName,
+    privateKey,
+    days,
+    purpose: { kind: 'client' },
+  });
+  // Before there is a file: what the broker does not know must not be about.
+  const isRecorded = await noteCertificate(configOf(flags).value, key, issued);
+  folder.addKey(name, formatKey(privateKey));
+  folder.putCertificate(name, issued.pem);
+  const { certFile, keyFile, untilMs, serial } = folder.find(name);
+  const caFile = authority.certFile;
+  const record = isRecorded
+    ? ''
+    : '\nthere is no database here: at the broker, `ca revoke --cert` with this file ends it';
+  print(flags, {
+    json: { ...key, certFile, keyFile, caFile, serial, isRecorded, expires: Math.floor(untilMs / 1000) },
+    text: `certificate for ${commonName}, serial number ${serial}, good until ${dayOf(untilMs)}${record}
+copy it, its key and ${caFile} to the vehicle, remove the key here, and in the vehicle's agent.toml:
+[broker]
+ca = "<folder>/${basename(caFile)}"
+certFile = "<folder>/${basename(certFile)}"
+keyFile = "<folder>/${basename(keyFile)}"`,
+  });
+}
+
+async function list(flags: Flags): Promise<void> {
+  const atMs = nowMs();
+  const files = folderOf(flags)
+    .list()
+    .map(({ name, serial, untilMs, certFile }) => ({
+      what: name,
+      serial,
+      expires: Math.floor(untilMs / 1000),
+      file: certFile,
+      state: untilMs <= atMs ? 'expired' : 'good',
+    }));
+  const recorded = await listRecorded(configOf(flags).value, atMs);
+  const states = new Map(recorded.map(({ serial, state }) => [serial, state]));
+  const inFolder = new Set(files.map(({ serial }) => serial));
+  const rows = [
+    ...files.map((row) => ({ ...row, state: states.get(row.serial) ?? row.state })),
+    ...recorded.filter(({ serial }) => !inFolder.has(serial)),
+  ].sort((one, other) => one.expires - other.expires);
+  const lines = rows.map(({ what, serial, expires, state }) => {
+    return `${dayOf(expires * 1000)}  ${state.padEnd(7)}  ${serial}  ${what}`;
+  });
+  print(flags, {
+    json: { certificates: rows },
+    text: lines.length === 0 ? 'there are none' : lines.join('\n'),
+  });
+}
+
+/** Runs one of them. @throws AppError `usage`, `conflict`, `not_found`, `config` or `storage`. */
+export async function runCa(flags: Flags, action: CaAction): Promise<void> {
+  const runs = { init, server, device, list, revoke: revokeCertificates, renew: renewCertificates } as const;
+  await runs[action](flags);
+}

@@ -1,0 +1,169 @@
+// The certificates of the running broker and of its authority: read at the start, read again at SIGHUP, looked at once a day. What is read again
+// is taken whole or not at all: one bad file, and everything goes on with what it had.
+import { createSystemEntropy } from '../../src/adapters/system.ts';
+import { enrolmentLimits } from '../../src/core/enrolment.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import { loadCertificateAuthority, readPassphrase } from '../adapters/certificate-authority.ts';
+import {
+  type CertificateTerm,
+  faultOfTerm,
+  readAuthorities,
+  readCertificates,
+  readTlsFiles,
+} from '../adapters/tls-files.ts';
+import type { BrokerConfig } from '../config.ts';
+import type { CertificateAuthority } from '../enrolment.ts';
+import {
+  type ListenerName,
+  type MutualTlsConfig,
+  plainListeners,
+  type TlsConfig,
+} from '../listener-config.ts';
+import type { TlsListening, TlsMaterial, WebSocketListening } from '../mqtt-server.ts';
+import { createRounds } from '../rounds.ts';
+
+const dayMs = 24 * 3600_000;
+/** From here on a certificate that is about to expire is told every day. */
+const warnMs = 30 * dayMs;
+
+/** Everything that was read, by listener; null: without TLS. */
+export interface TlsState {
+  readonly http: TlsMaterial | null;
+  readonly mqtt: TlsMaterial | null;
+  readonly ws: TlsMaterial | null;
+  readonly admin: TlsMaterial | null;
+  /** Signs certificates of vehicles that enrol; null when none does. */
+  readonly authority: CertificateAuthority | null;
+  /** What vehicles that enrol are told to trust (PEM). */
+  readonly vehicleCa: string | null;
+  readonly terms: readonly CertificateTerm[];
+}
+
+const isOn = (config: BrokerConfig, name: ListenerName): boolean =>
+  (name !== 'ws' || config.ws.port !== undefined) &&
+  (name !== 'admin' || config.admin.tokenFile !== undefined);
+
+function readAuthority({ enrolment }: BrokerConfig): CertificateAuthority | null {
+  const { caCertFile, caKeyFile, caPassphraseFile, certDays } = enrolment;
+  if (caCertFile === undefined || caKeyFile === undefined) return null;
+  const passphrase = caPassphraseFile === undefined ? null : readPassphrase(caPassphraseFile);
+  const files = { certFile: caCertFile, keyFile: caKeyFile, days: certDays, passphrase };
+  return loadCertificateAuthority(files, createSystemEntropy());
+}
+
+/** Reads all files that the configuration names. @throws AppError `config`. */
+function readTls(config: BrokerConfig): TlsState {
+  const terms: CertificateTerm[] = [];
+  const read = (name: ListenerName, tls: TlsConfig | MutualTlsConfig): TlsMaterial | null => {
+    const { certFile, keyFile } = tls;
+    if (certFile === undefined || keyFile === undefined || !isOn(config, name)) return null;
+    const clientCaFile = 'clientCaFile' in tls ? tls.clientCaFile : undefined;
+    const found = readTlsFiles({ setting: `${name}.tls`, certFile, keyFile, clientCaFile });
+    terms.push(...found.terms);
+    return found.material;
+  };
+  const { http, mqtt, ws, admin, enrolment } = config;
+  const material = {
+    http: read('http', http.tls),
+    mqtt: read('mqtt', mqtt.tls),
+    ws: read('ws', ws.tls),
+    admin: read('admin', admin.tls),
+  };
+  const { caCertFile, mqttCaFile } = enrolment;
+  if (caCertFile !== undefined) terms.push(...readAuthorities('enrolment.caCertFile', caCertFile).terms);
+  const trusted = mqttCaFile === undefined ? null : readCertificates('enrolment.mqttCaFile', mqttCaFile);
+  terms.push(...(trusted?.terms ?? []));
+  if (trusted !== null && trusted.pem.length > enrolmentLimits.pem) {
+    throw new AppError(
+      'config',
+      `enrolment.mqttCaFile ${mqttCaFile} is longer than ${enrolmentLimits.pem} characters`,
+    );
+  }
+  return { ...material, authority: readAuthority(config), vehicleCa: trusted?.pem ?? null, terms };
+}
+
+const listeningOf = (material: TlsMaterial | null, tls: MutualTlsConfig): TlsListening | null =>
+  material === null
+    ? null
+    : { material, clientCert: tls.clientCert, certificateSuffices: tls.clientSecret === 'optional' };
+
+/** How MQTT listens. */
+export function mqttListening({ mqtt, ws }: BrokerConfig, state: TlsState) {
+  const { host, port, origins } = ws;
+  const websocket: WebSocketListening | null =
+    port === undefined ? null : { host, port, origins, tls: listeningOf(state.ws, ws.tls) };
+  return { host: mqtt.host, port: mqtt.port, tls: listeningOf(state.mqtt, mqtt.tls), websocket };
+}
+
+/** Says what anybody on the way could read. */
+export function warnOfPlain(config: BrokerConfig, log: Log): void {
+  for (const { name, host, burden } of plainListeners(config)) {
+    if (!isOn(config, name)) continue;
+    log.warn('listens without TLS', {
+      listener: name,
+      host,
+      risk: `${burden} can be read on the way unless something in front speaks TLS`,
+    });
+  }
+}
+
+function tellTerms(terms: readonly CertificateTerm[], nowMs: number, log: Log): void {
+  for (const term of terms) {
+    const { setting, file, name, untilMs } = term;
+    const fault = faultOfTerm(term, nowMs);
+    const daysLeft = Math.floor((untilMs - nowMs) / dayMs);
+    // Not the end of the program: a restore must get through to the vehicles that are still connected.
+    if (fault !== null) log.error('certificate not valid now', { setting, file, name, reason: fault });
+    else if (untilMs - nowMs < warnMs)
+      log.warn('certificate expires soon', { setting, file, name, daysLeft });
+  }
+}
+
+export interface TlsKeeper {
+  /** What is in use. */
+  current(): TlsState;
+  /** Reads everything again and gives it to `apply`; says in the log what became of it. */
+  reload(apply: (state: TlsState) => void): void;
+  readonly close: Cancel;
+}
+
+/** @throws AppError `config` naming the first certificate that is not good at this moment. */
+function needCurrent(terms: readonly CertificateTerm[], nowMs: number): void {
+  for (const term of terms) {
+    const fault = faultOfTerm(term, nowMs);
+    if (fault !== null) throw new AppError('config', `${term.setting} ${term.file}: ${term.name} ${fault}`);
+  }
+}
+
+/** Reads all files, and tells now and every day what is about to expire. @throws AppError `config`. */
+export function openTls(
+  config: BrokerConfig,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): TlsKeeper {
+  let current = readTls(config);
+  const tell = (): void => tellTerms(current.terms, clock.utcMs(), log);
+  tell();
+  const run = async (): Promise<number> => {
+    tell();
+    return dayMs;
+  };
+  const rounds = createRounds({ clock, firstMs: dayMs, run });
+  return {
+    current: () => current,
+    reload(apply) {
+      try {
+        const next = readTls(config);
+        needCurrent(next.terms, clock.utcMs());
+        apply(next);
+        current = next;
+        log.info('certificates reloaded', { certificates: next.terms.length });
+        tell();
+      } catch (thrown) {
+        const hint = thrown instanceof AppError ? thrown.hint : undefined;
+        log.error('reload refused, the old certificates stay', { reason: messageOf(thrown), hint });
+      }
+    },
+    close: () => void rounds.close(),
+  };
+}

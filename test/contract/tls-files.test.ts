@@ -1,0 +1,100 @@
+// Certificate files of a listener, good and bad ones, made by openssl: each fault is refused in words that say which file, and
+// what to do.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { faultOfTerm, readAuthorities, readTlsFiles } from '../../broker/adapters/tls-files.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { requires } from '../support/requires.ts';
+
+const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
+const dayMs = 24 * 3600_000;
+
+describe.skipIf(missing !== null)(`the files of a TLS listener ${missing ?? ''}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tls-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const authority = createAuthority(folder);
+  const good = authority.issue('localhost', 2);
+  const other = authority.issue('other', 2);
+  const file = (name: string, ...parts: readonly string[]): string => {
+    writeFileSync(join(folder, name), parts.join(''), { mode: 0o600 });
+    return join(folder, name);
+  };
+  const ca = readFileSync(authority.caFile, 'utf8');
+  for (const { keyFile } of [good, other]) chmodSync(keyFile, 0o600);
+  const read = (changes: object) =>
+    readTlsFiles({ setting: 'mqtt.tls', certFile: good.certFile, keyFile: good.keyFile, ...changes });
+
+  it('are taken with the chain in its order, and every date is known', () => {
+    const chain = file('chain.pem', good.cert, ca);
+    const { material, terms } = read({ certFile: chain, clientCaFile: authority.caFile });
+    expect(material.cert).toBe(good.cert + ca);
+    expect(terms.map(({ setting, name }) => [setting, name])).toEqual([
+      ['mqtt.tls.certFile', 'CN=localhost'],
+      ['mqtt.tls.certFile', 'CN=test'],
+      ['mqtt.tls.clientCaFile', 'CN=test'],
+    ]);
+    const [term] = terms;
+    if (term === undefined) throw new Error('no term');
+    expect(faultOfTerm(term, Date.now())).toBeNull();
+    expect(faultOfTerm(term, Date.now() + 3 * dayMs)).toMatch(/has expired on \d{4}-/);
+    expect(faultOfTerm(term, Date.now() - dayMs)).toMatch(/not valid before .* clock/);
+  });
+
+  it.each([0o640, 0o604, 0o660])('with a key of mode %o are refused', (mode) => {
+    const keyFile = file(`open-${mode}.key`, good.key);
+    chmodSync(keyFile, mode);
+    expect(() => read({ keyFile })).toThrow(/mqtt\.tls\.keyFile .* can be read by others/);
+  });
+
+  it.each([
+    ['the key of another certificate', () => ({ keyFile: other.keyFile }), /keyFile .* is not the key of /],
+    ['no certificate', () => ({ certFile: good.keyFile }), /certFile .* holds no certificate in PEM/],
+    ['no key', () => ({ keyFile: file('none.key', 'nothing') }), /mqtt\.tls\.keyFile .*none\.key/],
+    ['no file', () => ({ certFile: join(folder, 'gone.pem') }), /certFile .*gone\.pem: ENOENT/],
+    [
+      'a chain upside down',
+      () => ({ certFile: file('up.pem', ca, good.cert) }),
+      /put the listener's own first/,
+    ],
+    ['an authority that is none', () => ({ clientCaFile: good.certFile }), /clientCaFile .* is no authority/],
+    [
+      'half a certificate',
+      () => ({ certFile: file('half.pem', good.cert.replace(/\n[^\n]+\n(?=-----END)/, '\n')) }),
+      /mqtt\.tls\.certFile .*half\.pem/,
+    ],
+  ])('are refused with %s', (_what, changes, words) => {
+    // A certificate of openssl's own authority in `issue` has no basicConstraints.
+    expect(() => read(changes())).toThrow(words);
+  });
+
+  it('are refused with a key that has a passphrase, and with one that is too short', () => {
+    const run = (...args: readonly string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+    run('pkcs8', '-topk8', '-in', good.keyFile, '-passout', 'pass:x', '-out', 'locked.key');
+    chmodSync(join(folder, 'locked.key'), 0o600);
+    expect(() => read({ keyFile: join(folder, 'locked.key') })).toThrow(/passphrase/);
+    run(
+      ...'req -x509 -newkey rsa:1024 -nodes -keyout weak.key -out weak.pem -days 2 -subj /CN=localhost'.split(
+        ' ',
+      ),
+    );
+    chmodSync(join(folder, 'weak.key'), 0o600);
+    const weak = { certFile: join(folder, 'weak.pem'), keyFile: join(folder, 'weak.key') };
+    expect(() => read(weak)).toThrow(/weak\.pem: .*key too small/);
+  });
+
+  it('of authorities keep the certificates alone, whatever stands between them', () => {
+    const bundle = file(
+      'bundle.pem',
+      'subject=CN = test\r\n',
+      ca.replaceAll('\n', '\r\n'),
+      '\n# again\n',
+      ca,
+    );
+    const { pem, terms } = readAuthorities('enrolment.mqttCaFile', bundle);
+    expect(terms).toHaveLength(2);
+    expect(pem).toBe(ca + ca);
+  });
+});
