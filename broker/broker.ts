@@ -41,6 +41,8 @@ export interface BrokerMetrics {
   readonly connections: number;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: number;
+  /** Writes that wait for a commit or are in one, and the values in those that wait. */
+  readonly waiting: { readonly writes: number; readonly values: number };
   readonly payloads: number;
   readonly events: number;
   readonly duplicates: number;
@@ -181,7 +183,12 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
     requests,
     isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
     kick: (device, reason) => mqtt.kick(device, reason),
-    metrics: () => ({ connections: mqtt.connectionCount(), lagMs: commits.lagMs(), ...ingest.counts() }),
+    metrics: () => ({
+      connections: mqtt.connectionCount(),
+      lagMs: commits.lagMs(),
+      waiting: commits.depth(),
+      ...ingest.counts(),
+    }),
     onCommitted(listener) {
       parts.listeners.add(listener);
       return () => void parts.listeners.delete(listener);

@@ -25,6 +25,9 @@ export interface Handlers {
   readonly retention: (flags: Flags) => Promise<void>;
   readonly config: (flags: Flags, action: 'check' | 'show') => void;
   readonly ca: (flags: Flags, action: CaAction) => Promise<void>;
+  readonly backup: (flags: Flags) => Promise<void>;
+  readonly restore: (flags: Flags) => void;
+  readonly check: (flags: Flags) => Promise<void>;
 }
 
 /** Settings that matter to a command which starts no server; the others are understood there, but not shown. */
@@ -198,9 +201,47 @@ function configCommands(parser: Argv, handlers: Handlers): Argv {
     .demandCommand(1, 'Say what to do with the configuration: check or show');
 }
 
+const withFile = (parser: Argv, words: string): Argv =>
+  withJson(parser, true).positional('file', { describe: words, type: 'string', demandOption: true });
+
+function safekeepingCommands(parser: Argv, handlers: Handlers): Argv {
+  return parser
+    .command(
+      'backup <file>',
+      'Copy the database to a new file and check the copy; the broker may run meanwhile',
+      (more) =>
+        withFile(more, 'New file, mode 0600; nothing is overwritten').option('with-signing-key', {
+          describe:
+            'Put the signing key and the Web Push key in: whoever has the file can command every vehicle',
+          type: 'boolean',
+        }),
+      handlers.backup,
+    )
+    .command(
+      'restore <file>',
+      'Put a backup in the place of a database that is not there; the broker must not run',
+      (more) => withFile(more, 'A file that backup made'),
+      handlers.restore,
+    )
+    .command(
+      'check',
+      'Look the whole database over; changes nothing; exit code 1 when something does not hold',
+      (more) =>
+        withJson(more, true).option('sample', {
+          describe: 'Devices whose present is held against their events; 500 when absent',
+          type: 'string',
+          requiresArg: true,
+        }),
+      handlers.check,
+    );
+}
+
+/** Of the terminal, as far as lines of this length are read with ease. */
+const columnsOfTerminal = (): number => Math.min(110, process.stdout.columns ?? 110);
+
 /** The whole command line. Parsing runs the handler of the command that was given. @throws AppError `usage`. */
-export function createCommandLine(handlers: Handlers, version: string): Argv {
-  return yargs(hideBin(process.argv))
+export function createCommandLine(handlers: Handlers, version: string, columns = columnsOfTerminal()): Argv {
+  const commandLine = yargs(hideBin(process.argv))
     .scriptName('fleetward-broker')
     .usage('$0 <command>\n\nMQTT broker, command ledger and HTTP/JSON service of Fleetward.')
     .parserConfiguration({ 'camel-case-expansion': false, 'parse-positional-numbers': false })
@@ -234,7 +275,9 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
     .command('config', 'Look at the configuration', (parser) => configCommands(parser, handlers))
     .command('ca', 'Certificates for TLS: of listeners, of vehicles, and their authority', (parser) =>
       caCommands(parser, { withJson: (more) => withJson(more, true), run: handlers.ca }),
-    )
+    );
+  return safekeepingCommands(commandLine, handlers)
+    .completion('completion', 'Print the completion script for bash or zsh')
     .example(
       '$0 account create acme --admin ann --password-file -',
       'Account; the password is typed or piped in',
@@ -243,12 +286,15 @@ export function createCommandLine(handlers: Handlers, version: string): Argv {
     .example('$0 start --database /var/lib/fleetward/fleet.db', 'Run; docs at http://127.0.0.1:8080/docs')
     .example('$0 config show --origin --config broker.toml', 'Which settings hold, and from where')
     .epilogue(
-      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 1 the audit log does not hold, 64 wrong command line, 65 bad input, 66 not found,\n69 a port is taken, 70 a fault of ours, 74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
+      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 1 the audit log or the database does not hold, 64 wrong command line, 65 bad input, 66 not found,\n69 a port is taken, 70 a fault of ours, 74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
     )
-    .demandCommand(1, 'Say what to do: start, account, admin-token, device, audit, retention, config or ca')
+    .demandCommand(
+      1,
+      'Say what to do: start, account, admin-token, device, audit, retention, config, backup, restore or check',
+    )
     .strict()
     .version(version)
-    .wrap(Math.min(110, process.stdout.columns ?? 110))
+    .wrap(columns)
     .exitProcess(false)
     .fail((message, thrown) => {
       throw thrown ?? new AppError('usage', message, { hint: 'Try --help.' });

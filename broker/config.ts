@@ -1,9 +1,11 @@
 // The broker's settings and the rules between them; those of everything that listens are in listener-config.ts. It must
 // never let a setting pass that would only fail, or be ignored, later.
+
 import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
 import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
-import { checkListeners, listenerSchemas } from './listener-config.ts';
+import { checkListeners, isLoopback, listenerSchemas } from './listener-config.ts';
+import { checkMetrics, metricsSchema } from './metrics/metrics-config.ts';
 import { checkNotify, notifySchema } from './notify/notify-config.ts';
 
 export const brokerSchema = Type.Object({
@@ -22,6 +24,7 @@ export const brokerSchema = Type.Object({
       description: 'Private key (PEM) that signs commands; <database>.signing-key.pem unless given',
     }),
   ),
+  metrics: metricsSchema,
   notify: notifySchema,
   enrolment: enrolmentSchema,
   vapidKeyFile: Type.Optional(
@@ -55,6 +58,7 @@ export interface BrokerConfigSources {
 export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerConfig> {
   const { value, origins } = loadConfig({ schema: brokerSchema, ...sources });
   checkListeners(value);
+  checkMetrics(value.metrics, !isLoopback(value.metrics.host), value.insecureListen);
   checkNotify(value.notify);
   checkEnrolment(value.enrolment);
   const signingKeyFile = value.signingKeyFile ?? `${value.database}.signing-key.pem`;

@@ -20,6 +20,8 @@ export interface GroupCommit {
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   /** Age of the oldest write that waits, in ms; 0 when none does. */
   lagMs(): number;
+  /** Writes that wait for a commit or are in one, and the values in those that wait. */
+  depth(): { readonly writes: number; readonly values: number };
   /** Commits what waits, then refuses everything. */
   close(): Promise<void>;
 }
@@ -132,6 +134,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       const oldest = running[0] ?? jobs[0];
       return oldest === undefined ? 0 : clock.monoMs() - oldest.sinceMs;
     },
+    depth: () => ({ writes: jobs.length + running.length, values: waiting }),
     async close() {
       isClosed = true;
       start();

@@ -8,6 +8,8 @@ const perAccount = 4;
 const inAll = 32;
 
 export interface LongReads {
+  /** Long answers that are being made now. */
+  count(): number;
   /**
    * The same parts; the place is taken with the first one and given back at the end, however it comes.
    * @throws AppError `throttled` with the first part.
@@ -26,6 +28,7 @@ export function createLongReads(): LongReads {
     total += by;
   };
   return {
+    count: () => total,
     async *limit(accountID, parts) {
       if ((running.get(accountID) ?? 0) >= perAccount || total >= inAll) {
         throw new AppError('throttled', `${perAccount} exports and reports of the account run already`, {

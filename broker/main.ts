@@ -5,7 +5,7 @@ import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createSigner } from '../src/adapters/signing.ts';
-import { openSqliteThreads } from '../src/adapters/sqlite.ts';
+import { holdLock, openSqliteThreads } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
 import { readVersion } from '../src/version.ts';
 import { loadAdminTokenHash } from './adapters/admin-token-file.ts';
@@ -20,23 +20,30 @@ import { defaultRequestRates } from './api/admission.ts';
 import { operations } from './api/operations.ts';
 import { type Broker, createBroker } from './broker.ts';
 import { runAccount, runAccountCreate, runAdminToken } from './cli/accounts.ts';
+import { runBackup, runCheck, runRestore } from './cli/backup.ts';
 import { runCa } from './cli/ca.ts';
 import { runDevice, runDeviceCode, runServiceCode } from './cli/devices.ts';
-import { mqttListening, openTls, type TlsKeeper, warnOfPlain } from './cli/listening.ts';
-import { configOf, pageSize } from './cli/program.ts';
+import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './cli/listening.ts';
+import { type Operating, startOperating } from './cli/operating.ts';
+import { configOf, lockOf, pageSize } from './cli/program.ts';
 import { runAudit, runConfig, runRetentionOnce } from './cli/upkeep.ts';
 import { createCommandLine, type Flags } from './command-line.ts';
 import type { BrokerConfig } from './config.ts';
 import { type EnrolmentOptions } from './enrolment.ts';
 import { isLoopback } from './listener-config.ts';
+import { createMeter, type Meter } from './metrics/meter.ts';
 import { createServices, type Services } from './services.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
+import { createReadiness } from './upkeep/readiness.ts';
 
 interface Running {
   readonly broker: Broker;
   readonly services: Services;
   /** The interface for users, and the operator's own where it is switched on. */
   readonly hosts: readonly HttpServer[];
+  readonly operating: Operating;
+  /** Held while the object lives. */
+  readonly lock: { close(): void };
   markStopping(): void;
   /** Reads certificates and authorities again. */
   reload(): void;
@@ -92,6 +99,55 @@ function openEnrolment(
   };
 }
 
+/** The interface for users; not listening yet. */
+async function openHttp(
+  { http }: BrokerConfig,
+  services: Services,
+  given: {
+    readonly readiness: () => Promise<readonly ReadyCheck[]>;
+    readonly tls: TlsKeeper;
+    readonly meter: Meter;
+  },
+): Promise<HttpServer> {
+  return createHttpServer({
+    services: services.api,
+    operations,
+    version: readVersion(),
+    readiness: given.readiness,
+    tls: given.tls.current().http,
+    onAnswered: given.meter.onAnswered,
+    trustedProxies: http.trustedProxies,
+    rates: { ...defaultRequestRates, token: { burst: http.burst, perS: http.ratePerS } },
+  });
+}
+
+interface Opened {
+  readonly broker: Broker;
+  readonly httpPort: number;
+  readonly admin: AdminHost | null;
+}
+
+/** Where it really listens, by name. */
+function listenersOf({ http, mqtt, ws, admin }: BrokerConfig, opened: Opened) {
+  const { mqttPort, websocketPort } = opened.broker;
+  return {
+    http: { host: http.host, port: opened.httpPort },
+    mqtt: { host: mqtt.host, port: mqttPort },
+    ...(websocketPort === null ? {} : { ws: { host: ws.host, port: websocketPort } }),
+    ...(opened.admin === null ? {} : { admin: { host: admin.host, port: opened.admin.port } }),
+  };
+}
+
+/** Gives every listener its new certificate. */
+function renewAll(
+  { mqtt, ws, http, admin }: TlsState,
+  to: { readonly broker: Broker; readonly http: HttpServer; readonly admin: AdminHost | null },
+): void {
+  to.broker.renewTls({ mqtt, websocket: ws });
+  if (http !== null) to.http.renewTls(http);
+  if (admin !== null) to.admin?.server.renewTls(admin);
+}
+
 async function open(config: BrokerConfig): Promise<Running> {
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
@@ -100,9 +156,11 @@ async function open(config: BrokerConfig): Promise<Running> {
   warnOfPlain(config, log);
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing-key-created', { file: config.signingKeyFile, publicKey: key.publicKey });
-  const db = await openSqliteThreads({ path: config.database, pageSize });
+  const meter = createMeter(clock);
+  const lock = holdLock(lockOf(config), `the database ${config.database}`);
+  const db = meter.watchDatabase(await openSqliteThreads({ path: config.database, pageSize }));
   const broker = await createBroker({
-    openMqttServer: createMqttServer,
+    openMqttServer: meter.watchMqtt(createMqttServer),
     db,
     clock,
     entropy: createSystemEntropy(),
@@ -114,11 +172,12 @@ async function open(config: BrokerConfig): Promise<Running> {
     throw thrown;
   });
   let isStopping = false;
-  const checkDatabase = createDatabaseCheck(db, clock);
-  const readiness = async (): Promise<readonly ReadyCheck[]> => [
-    await checkDatabase(),
-    { name: 'mqtt', fault: isStopping ? 'is stopping' : null },
-  ];
+  const readiness = createReadiness({
+    clock,
+    checkDatabase: createDatabaseCheck(db, clock),
+    lagMs: () => broker.services.metrics().lagMs,
+    isStopping: () => isStopping,
+  });
   try {
     const senders = openSenders(config);
     const services = createServices({
@@ -128,18 +187,14 @@ async function open(config: BrokerConfig): Promise<Running> {
       senders,
       enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
     });
-    const { trustedProxies, host, port, ratePerS, burst } = config.http;
-    const http = await createHttpServer({
-      services: services.api,
-      operations,
-      version: readVersion(),
-      readiness,
-      tls: tls.current().http,
-      trustedProxies,
-      rates: { ...defaultRequestRates, token: { burst, perS: ratePerS } },
-    });
-    const httpPort = await http.listen({ host, port });
+    const { host } = config.http;
+    const http = await openHttp(config, services, { readiness, tls, meter });
+    const httpPort = await http.listen({ host, port: config.http.port });
     const admin = await openAdmin(config, services, { readiness, tls });
+    const listeners = listenersOf(config, { broker, httpPort, admin });
+    const certificates = () => tls.current().terms;
+    const operating = await startOperating({ config, log, meter, broker, services, listeners, certificates });
+    const { metricsPort } = operating;
     log.info('broker-ready', {
       httpHost: host,
       httpPort,
@@ -147,22 +202,20 @@ async function open(config: BrokerConfig): Promise<Running> {
       mqttHost: config.mqtt.host,
       mqttPort: broker.mqttPort,
       ...(broker.websocketPort === null ? {} : { wsHost: config.ws.host, wsPort: broker.websocketPort }),
+      ...(metricsPort === null ? {} : { metricsHost: config.metrics.host, metricsPort }),
     });
     const hosts = admin === null ? [http] : [http, admin.server];
     return {
       broker,
       services,
       hosts,
+      operating,
+      lock,
       markStopping() {
         isStopping = true;
         tls.close();
       },
-      reload: () =>
-        tls.reload((state) => {
-          broker.renewTls({ mqtt: state.mqtt, websocket: state.ws });
-          if (state.http !== null) http.renewTls(state.http);
-          if (state.admin !== null) admin?.server.renewTls(state.admin);
-        }),
+      reload: () => tls.reload((state) => renewAll(state, { broker, http, admin })),
     };
   } catch (thrown) {
     await broker.close();
@@ -179,8 +232,11 @@ async function start(flags: Flags): Promise<void> {
   opened = running;
   await stopped;
   running.markStopping();
-  const { broker, services, hosts } = running;
-  await broker.close(Promise.all([...hosts.map((host) => host.close()), services.close()]));
+  const { broker, services, hosts, operating, lock } = running;
+  operating.stopping();
+  const users = [...hosts.map((host) => host.close()), services.close(), operating.close()];
+  await broker.close(Promise.all(users));
+  lock.close();
 }
 
 await runProgram('fleetward-broker', () => {
@@ -196,6 +252,9 @@ await runProgram('fleetward-broker', () => {
     retention: runRetentionOnce,
     config: runConfig,
     ca: runCa,
+    backup: runBackup,
+    restore: runRestore,
+    check: runCheck,
   };
   return createCommandLine(handlers, readVersion()).parseAsync();
 });

@@ -54,6 +54,19 @@ export interface Proof {
   readonly certificate: CertificateFacts | null;
 }
 
+/** What a server counts of connections, for whoever watches it. `refused_*`: turned away, by reason. */
+export type MqttCount =
+  | 'accepted'
+  | 'refused_rate'
+  | 'refused_full'
+  | 'refused_identity'
+  | 'refused_credentials'
+  | 'refused_unavailable'
+  | 'refused_packet'
+  | 'publish_refused'
+  | 'subscription_refused'
+  | 'takeover';
+
 export interface MqttServerOptions {
   readonly port: number;
   readonly host: string;
@@ -72,6 +85,8 @@ export interface MqttServerOptions {
   readonly onOffline: (device: DeviceRef) => void;
   /** True while new connections should be turned away with "server unavailable". */
   readonly isOverloaded: () => boolean;
+  /** Told of every connection that was taken or turned away; must not throw. */
+  readonly count?: (what: MqttCount) => void;
 }
 
 export interface Downlink {

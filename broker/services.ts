@@ -28,6 +28,8 @@ export interface Services {
   readonly api: ApiServices;
   readonly notices: Notices;
   readonly retention: Retention;
+  /** Live streams that are open. */
+  readonly streamCount: () => number;
   /** Ends the background work; the store is still open. */
   close(): Promise<void>;
 }
@@ -62,6 +64,7 @@ export function createServices({
     },
     notices,
     retention,
+    streamCount: () => live.count(),
     async close() {
       live.close();
       await Promise.all([

@@ -1,4 +1,4 @@
-// Lays out the agent as it is installed and as it is released: compiled files, board profiles and npm packages, native
+// Lays out a program as it is installed and as it is released: compiled files, board profiles and npm packages, native
 // parts for one architecture only. Modes and names do not depend on the machine, so the same input gives the same bytes.
 import { spawnSync } from 'node:child_process';
 import {
@@ -14,8 +14,10 @@ import {
 import { dirname, join } from 'node:path';
 import type { Arch } from '../agent/update/core/manifest.ts';
 import { findClosure, listFiles, packageFiles } from './closure.ts';
+import type { Product } from './products.ts';
 
 export interface TreeOptions {
+  readonly product: Product;
   /** The repository, built. */
   readonly root: string;
   readonly arch: Arch;
@@ -120,20 +122,22 @@ function putPackage(options: TreeOptions, target: string, path: string): Bundled
 
 /** Lays the tree at `target`, which is replaced; says which npm packages are in it. */
 export function layTree(options: TreeOptions, target: string): readonly Bundled[] {
-  const { root, version } = options;
+  const { root, version, product } = options;
   rmSync(target, { recursive: true, force: true });
-  const { own, packages } = findClosure(join(root, 'dist'), join(root, 'node_modules'));
+  const { own, packages } = findClosure(product, join(root, 'dist'), join(root, 'node_modules'));
   for (const file of own) put(join(root, 'dist', file), join(target, 'dist', file));
-  for (const file of listFiles(join(root, 'agent/boards')))
-    put(join(root, 'agent/boards', file), join(target, 'dist/agent/boards', file));
-  const manifest = { name: 'fleetward-agent', version, type: 'module', private: true, license: 'Apache-2.0' };
+  for (const folder of product.data)
+    for (const file of listFiles(join(root, folder)))
+      put(join(root, folder, file), join(target, 'dist', folder, file));
+  const manifest = { name: product.name, version, type: 'module', private: true, license: 'Apache-2.0' };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o644 });
   const bundled = packages.map((path) => putPackage(options, target, path));
-  const natives = listFiles(join(target, 'node_modules/better-sqlite3')).concat(
-    listFiles(join(target, 'node_modules/@serialport/bindings-cpp')),
+  const natives = treeFiles(target).filter((file) => file.endsWith('.node'));
+  const lacking = product.natives.find(
+    (name) => natives.filter((file) => file.startsWith(`node_modules/${name}`)).length !== 1,
   );
-  if (natives.filter((file) => file.endsWith('.node')).length !== 2)
-    throw new Error(`the native parts for ${options.arch} are not all there`);
+  if (lacking !== undefined || natives.length !== product.natives.length)
+    throw new Error(`the native parts for ${options.arch} are not all there: ${natives.join(', ')}`);
   return bundled;
 }
 

@@ -1,8 +1,9 @@
-// What the agent really needs: its own compiled files and the npm packages that they import, found by following the
-// imports from its entry points. The package is built from this list and from nothing else, so neither the broker, nor the
-// simulator, nor a development dependency can get in.
+// What a package really needs: its own compiled files and the npm packages that they import, found by following the
+// imports from its entry points. It is built from this list and from nothing else, so neither another program of the
+// repository nor a development dependency can get in.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import type { Product } from './products.ts';
 
 export interface Closure {
   /** Paths below `dist`, ascending. */
@@ -11,22 +12,24 @@ export interface Closure {
   readonly packages: readonly string[];
 }
 
-/** Entry points below `dist`. */
-const entries = ['agent/main.js', 'agent/update/launch.js'];
-
 /** Where a package lies that holds more than what runs: only these parts of it are taken. */
 const partsOf: Readonly<Record<string, readonly RegExp[]>> = {
   'better-sqlite3': [/^lib\//, /^build\/Release\/better_sqlite3\.node$/],
   '@serialport/bindings-cpp': [/^dist\//, /^prebuilds\//],
   mqtt: [/^build\/(?!bin\/)/],
+  '@fastify/swagger-ui': [/^index\.js$/, /^lib\//, /^static\//],
 };
 
 const isLicence = (name: string): boolean => /^(licen[cs]e|notice|copying)(\b|[._-])/i.test(name);
 
 /** Never run: documentation, types, sources, tests, what git or an editor left. */
 const isDeadWeight = (path: string): boolean =>
-  /\.(md|markdown|map|ts|mts|cts|tsx|flow|yml|yaml|cc|cpp|h|c|gyp|gypi|o|a|html|tsbuildinfo)$/i.test(path) ||
-  /(^|\/)(\.[^/]+|tests?|__tests__|examples?|docs?|benchmarks?|coverage|fixtures?)(\/|$)/.test(path);
+  /\.(md|markdown|map|ts|mts|cts|tsx|flow|yml|yaml|cc|cpp|h|c|gyp|gypi|o|a|html|sh|tsbuildinfo)$/i.test(
+    path,
+  ) ||
+  /(^|\/)(\.[^/]+|tests?|__tests__|examples?|benchmarks?|coverage|fixtures?)(\/|$)/.test(path) ||
+  // Further down it may be code: that of `yaml` is in `dist/doc`.
+  /^docs?\//.test(path);
 
 export function listFiles(folder: string, below = ''): string[] {
   return readdirSync(join(folder, below), { withFileTypes: true })
@@ -50,9 +53,9 @@ export function packageFiles(folder: string, name: string): string[] {
 
 function specifiersIn(text: string): string[] {
   const patterns = [
-    /\b(?:import|export)\s[^'"();]*?from\s*['"]([^'"]+)['"]/g,
-    /\bimport\s*['"]([^'"]+)['"]/g,
-    /\b(?:require|import)\s*\(\s*['"]([^'"]+)['"]\s*\)/g,
+    /\b(?:import|export)\s[^'"();]*?from\s*['"]([^'"\s]+)['"]/g,
+    /\bimport\s*['"]([^'"\s]+)['"]/g,
+    /\b(?:require|import)\s*\(\s*['"]([^'"\s]+)['"]\s*\)/g,
     /\bnew URL\(\s*['"](\.[^'"]+)['"]\s*,\s*import\.meta\.url/g,
   ];
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''));
@@ -64,7 +67,10 @@ const nameOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 
-function ownFiles(dist: string): { files: readonly string[]; names: ReadonlySet<string> } {
+function ownFiles(
+  dist: string,
+  entries: readonly string[],
+): { files: readonly string[]; names: ReadonlySet<string> } {
   const files = new Set<string>();
   const names = new Set<string>();
   const queue = [...entries];
@@ -114,17 +120,18 @@ function neededBy(folder: string): string[] {
   return Object.keys(known).filter((name) => asked.has(name));
 }
 
-/** Finds the closure. Throws when a file or package that is imported is not there. */
-export function findClosure(dist: string, modules: string): Closure {
-  const { files, names } = ownFiles(dist);
-  const foreign = files.find((file) => !/^(agent|src)\//.test(file));
-  if (foreign !== undefined) throw new Error(`the agent imports ${foreign}, which is not its own`);
+/** Finds the closure. Throws when a file or package that is imported is not there, or belongs to another program. */
+export function findClosure(product: Product, dist: string, modules: string): Closure {
+  const { files, names } = ownFiles(dist, product.entries);
+  const foreign = files.find((file) => !product.folders.includes(file.split('/')[0] ?? ''));
+  if (foreign !== undefined) throw new Error(`${product.name} imports ${foreign}, which is not its own`);
   const packages = new Set<string>();
   const queue = [...names].map((name) => ({ name, from: '' }));
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const path = findPackage(modules, next.name, next.from);
     if (path === null) {
-      if (next.from === '') throw new Error(`the agent imports ${next.name}, which is not installed: npm ci`);
+      if (next.from === '')
+        throw new Error(`${product.name} imports ${next.name}, which is not installed: npm ci`);
       continue;
     }
     if (packages.has(path)) continue;

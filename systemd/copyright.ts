@@ -25,8 +25,11 @@ const allowed = [
   'Apache-2.0',
   'BSD-2-Clause',
   'BSD-3-Clause',
+  // As permissive as MIT, and with a grant of patents: opensource.org/license/blue-oak-model-license.
+  'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'MIT-0',
 ];
 
 function textOf(bundled: Bundled): string {
@@ -37,12 +40,14 @@ function textOf(bundled: Bundled): string {
 }
 
 export interface CopyrightOptions {
+  /** Such as `Fleetward agent`. */
+  readonly title: string;
   readonly node: { readonly version: string; readonly licence: string };
   readonly bundled: readonly Bundled[];
 }
 
 /** Throws when a package's licence is not one that people have allowed, or its text is nowhere. */
-export function formatCopyright({ node, bundled }: CopyrightOptions): string {
+export function formatCopyright({ title, node, bundled }: CopyrightOptions): string {
   const bad = bundled.find(({ licence }) => !allowed.includes(licence));
   if (bad !== undefined)
     throw new Error(`${bad.name} has the licence ${bad.licence}, which nobody has allowed yet`);
@@ -59,9 +64,9 @@ export function formatCopyright({ node, bundled }: CopyrightOptions): string {
     ({ names, text }) =>
       `${rule}\nnode_modules: ${[...new Set(names)].sort().join(', ')}\n${rule}\n\n${text}\n`,
   );
-  return `Fleetward agent\nCopyright the Fleetward contributors\nLicence: Apache-2.0, whose text is in /usr/share/common-licenses/Apache-2.0
+  return `${title}\nCopyright the Fleetward contributors\nLicence: Apache-2.0, whose text is in /usr/share/common-licenses/Apache-2.0
 
-The package contains the Fleetward agent, Node.js ${node.version}, and ${bundled.length} npm packages. The licences of all of them:
+The package contains the ${title}, Node.js ${node.version}, and ${bundled.length} npm packages. The licences of all of them:
 
 ${rule}\nNode.js ${node.version} and what it contains\n${rule}\n\n${node.licence.trim()}\n\n${parts.join('\n')}`;
 }

@@ -1,22 +1,11 @@
-// `npm run man`: writes systemd/man/fleetward-agent.toml.5, the manual page of every setting, from the schema that checks them. So
-// the page cannot say anything else than the program does; a test fails while the two differ.
+// `npm run man`: writes the manual pages that are made from the programs: every setting of the agent and of the broker from the
+// schema that checks them, every command of the broker from its command line. So no page can say anything else than the
+// program does; a test fails while the two differ.
 import { writeFileSync } from 'node:fs';
 import { agentFileSchema } from '../agent/config.ts';
 import { settingsOf } from '../src/config.ts';
-
-const target = new URL('../../systemd/man/fleetward-agent.toml.5', import.meta.url).pathname;
-
-/** Text for troff: a backslash and a hyphen have meanings, and so does a dot or a quote at the start of a line. */
-function escaped(text: string): string {
-  return text
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replaceAll('"', '\\(dq')
-    .replaceAll('^', '\\(ha')
-    .replaceAll('~', '\\(ti')
-    .replaceAll('`', '')
-    .replace(/^([.'])/gm, '\\&$1');
-}
+import { formatBrokerPage, formatBrokerSettings } from './man-broker.ts';
+import { formatSettings } from './troff.ts';
 
 const head = `.\\" Made by \`npm run man\` from agent/config.ts: do not edit.
 .TH FLEETWARD-AGENT.TOML 5 "" "Fleetward" "File formats"
@@ -41,14 +30,17 @@ relay away. In the file only.`;
 
 /** The page as troff, with the man macros. */
 export function formatSettingsPage(): string {
-  const tables = new Map<string, string[]>();
-  for (const { key, words } of settingsOf(agentFileSchema)) {
-    const [table = ''] = key.split('.', 1);
-    const text = key === 'board.overrides' ? overrides : words;
-    tables.set(table, [...(tables.get(table) ?? []), `.TP\n.B ${escaped(key)}\n${escaped(text)}.\n`]);
-  }
-  const sections = [...tables].map(([table, entries]) => `.SS [${escaped(table)}]\n${entries.join('')}`);
-  return `${head}.SH SETTINGS\n${sections.join('')}${tail}`;
+  const settings = settingsOf(agentFileSchema).map(({ key, words }) => ({
+    key,
+    words: key === 'board.overrides' ? overrides : words,
+  }));
+  return `${head}${formatSettings(settings)}${tail}`;
 }
 
-if (process.argv[1]?.endsWith('man-page.js') === true) writeFileSync(target, formatSettingsPage());
+if (process.argv[1]?.endsWith('man-page.js') === true) {
+  const put = (name: string, text: string): void =>
+    writeFileSync(new URL(`../../systemd/man/${name}`, import.meta.url), text);
+  put('fleetward-agent.toml.5', formatSettingsPage());
+  put('fleetward-broker.toml.5', formatBrokerSettings());
+  put('fleetward-broker.8', await formatBrokerPage());
+}

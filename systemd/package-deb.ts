@@ -1,6 +1,7 @@
-// `npm run package:deb`: builds fleetward-agent_<version>_<arch>.deb with everything that the agent needs, Node included.
+// `npm run package:deb [-- agent | broker]`: builds fleetward-agent_<version>_<arch>.deb or that of the broker with everything
+// that it needs, Node included.
 // The same input gives the same bytes: names and modes are set, times are SOURCE_DATE_EPOCH, the owner is root. It must
-// never put anything in that is not named here or found by following the agent's imports.
+// never put anything in that is not named in products.ts or found by following imports.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -24,12 +25,14 @@ import { readVersion } from '../src/version.ts';
 import { layTree, needMachine, ownArch, put, stripBinary, treeFiles } from './app-tree.ts';
 import { sizeOf } from './closure.ts';
 import { formatCopyright } from './copyright.ts';
+import { homeOf, type Product, productOf } from './products.ts';
 import { commitTimeS, runTool } from './tools.ts';
 
 const repository = new URL('../..', import.meta.url).pathname;
 const maintainer = 'Fleetward maintainers <maintainers@fleetward.example>';
 
 interface Options {
+  readonly product: Product;
   readonly arch: Arch;
   readonly version: string;
   readonly node: string;
@@ -45,7 +48,8 @@ interface Options {
 const debianVersion = (version: string): string => `${version.replace('-', '~')}-1`;
 
 function readOptions(): Options {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       arch: { type: 'string', default: ownArch() },
       version: { type: 'string', default: readVersion() },
@@ -56,6 +60,9 @@ function readOptions(): Options {
     },
   });
   const { arch, version, parts, output, compression } = values;
+  const product = productOf(positionals[0]);
+  if (product.name !== 'fleetward-agent' && values['release-key'] !== undefined)
+    throw new Error('--release-key is for the agent');
   if (arch !== 'amd64' && arch !== 'arm64') throw new Error('--arch is amd64 or arm64');
   if (!isVersion(version)) throw new Error(`--version ${version} is no version`);
   if (compression !== 'xz' && compression !== 'gzip') throw new Error('--compression is xz or gzip');
@@ -63,6 +70,7 @@ function readOptions(): Options {
     throw new Error(`for ${arch} say --parts DIR, as made by systemd/arm64-parts.sh`);
   const beside = [join(dirname(process.execPath), '../LICENSE'), '/usr/share/doc/nodejs/LICENSE'];
   return {
+    product,
     arch,
     version,
     node: parts === undefined ? process.execPath : join(parts, 'node'),
@@ -86,11 +94,11 @@ function write(path: string, content: string | Buffer, mode: 0o644 | 0o755 = 0o6
 
 const stamp = (epochS: number): string => new Date(epochS * 1000).toUTCString().replace('GMT', '+0000');
 
-/** Manual pages and completions of the agent, as far as there are any. */
-function putManual(root: string): void {
+/** Manual pages and completions, as far as there are any. */
+function putManual(root: string, { name: program }: Product): void {
   const manual = join(repository, 'systemd/man');
   const pages = existsSync(manual)
-    ? readdirSync(manual).filter((name) => /^fleetward-agent.*\.[1-8]$/.test(name))
+    ? readdirSync(manual).filter((name) => name.startsWith(program) && /\.[1-8]$/.test(name))
     : [];
   for (const page of pages.sort())
     write(
@@ -98,9 +106,9 @@ function putManual(root: string): void {
       gzip(readFileSync(join(manual, page))),
     );
   const completions: Readonly<Record<string, string>> = {
-    'fleetward-agent.bash': 'usr/share/bash-completion/completions/fleetward-agent',
-    '_fleetward-agent': 'usr/share/zsh/vendor-completions/_fleetward-agent',
-    'fleetward-agent.fish': 'usr/share/fish/vendor_completions.d/fleetward-agent.fish',
+    [`${program}.bash`]: `usr/share/bash-completion/completions/${program}`,
+    [`_${program}`]: `usr/share/zsh/vendor-completions/_${program}`,
+    [`${program}.fish`]: `usr/share/fish/vendor_completions.d/${program}.fish`,
   };
   for (const [name, to] of Object.entries(completions)) {
     const from = join(repository, 'systemd/completion', name);
@@ -109,31 +117,23 @@ function putManual(root: string): void {
 }
 
 function putDocuments(root: string, options: Options, bundled: ReturnType<typeof layTree>): void {
-  const doc = join(root, 'usr/share/doc/fleetward-agent');
+  const { product } = options;
+  const doc = join(root, 'usr/share/doc', product.name);
   const node = { version: process.version, licence: readFileSync(options.nodeLicence, 'utf8') };
-  write(join(doc, 'copyright'), formatCopyright({ node, bundled }));
+  write(join(doc, 'copyright'), formatCopyright({ title: product.title, node, bundled }));
   write(join(doc, 'changelog.gz'), gzip(readFileSync(join(repository, 'CHANGELOG.md'))));
-  const entry = `fleetward-agent (${debianVersion(options.version)}) unstable; urgency=medium
+  const entry = `${product.name} (${debianVersion(options.version)}) unstable; urgency=medium
 
   * Release ${options.version}; what has changed is in changelog.gz.
 
  -- ${maintainer}  ${stamp(options.epochS)}
 `;
   write(join(doc, 'changelog.Debian.gz'), gzip(entry));
-  put(join(repository, 'systemd/deb/agent.example.toml'), join(doc, 'examples/agent.toml'));
-  put(join(repository, 'systemd/70-fleetward.rules'), join(doc, 'examples/70-fleetward.rules'));
-  putManual(root);
+  putManual(root, product);
 }
 
-function putSystem(root: string): void {
-  const from = (name: string): string => join(repository, 'systemd', name);
-  put(from('fleetward-agent.service'), join(root, 'lib/systemd/system/fleetward-agent.service'));
-  put(from('fleetward-agent-port@.service'), join(root, 'lib/systemd/system/fleetward-agent-port@.service'));
-  put(from('deb/sysusers.conf'), join(root, 'usr/lib/sysusers.d/fleetward-agent.conf'));
-  put(from('deb/fleetward-agent'), join(root, 'usr/bin/fleetward-agent'), 0o755);
-  put(from('fleetward-agent-ports.sh'), join(root, 'usr/sbin/fleetward-agent-ports'), 0o755);
-  put(from('launch.sh'), join(root, 'usr/lib/fleetward-agent/launch'), 0o755);
-  put(from('deb/lintian-overrides'), join(root, 'usr/share/lintian/overrides/fleetward-agent'));
+function putSystem(root: string, { files }: Product): void {
+  for (const { from, to, mode } of files) put(join(repository, 'systemd', from), join(root, to), mode);
 }
 
 /** The highest version of a symbol set that any binary of the package asks for, such as `2.34` of `GLIBC`. */
@@ -174,20 +174,17 @@ function libstdcxxVersion(symbol: string): string {
 function formatControl(root: string, options: Options): string {
   const libc = highestSymbol(root, 'GLIBC');
   const libstdcxx = libstdcxxVersion(highestSymbol(root, 'GLIBCXX'));
-  return `Package: fleetward-agent
-Version: ${debianVersion(options.version)}
-Architecture: ${options.arch}
+  const { product, version, arch } = options;
+  const libraries = [`libc6 (>= ${libc})`, `libstdc++6 (>= ${libstdcxx})`];
+  return `Package: ${product.name}
+Version: ${debianVersion(version)}
+Architecture: ${arch}
 Maintainer: ${maintainer}
 Installed-Size: ${Math.ceil(sizeOf(root) / 1024)}
-Depends: libc6 (>= ${libc}), libgcc-s1, libstdc++6 (>= ${libstdcxx}), init-system-helpers (>= 1.54), passwd, systemd (>= 252), udev
+Depends: ${[...libraries, ...product.depends].join(', ')}
 Section: net
 Priority: optional
-Description: agent that protects one vehicle and its cargo
- Reads the I/O board and the GNSS receiver of a vehicle, keeps every event on
- disk until the broker has acknowledged it, and obeys signed commands. It never
- stops a moving vehicle.
- .
- Node.js is part of the package; nothing else has to be installed.
+Description: ${product.description}
 `;
 }
 
@@ -206,7 +203,7 @@ function putControl(root: string, options: Options): void {
   const settings = content.filter((path) => path.startsWith('etc/')).map((path) => `/${path}\n`);
   if (settings.length > 0) write(join(control, 'conffiles'), settings.join(''));
   for (const name of ['preinst', 'postinst', 'prerm', 'postrm']) {
-    const script = readFileSync(join(repository, 'systemd/deb', name), 'utf8');
+    const script = readFileSync(join(repository, 'systemd', options.product.scripts, name), 'utf8');
     write(join(control, name), script.replaceAll('@VERSION@', debianVersion(options.version)), 0o755);
   }
 }
@@ -224,24 +221,24 @@ function settle(folder: string, epochS: number): void {
 
 function build(options: Options): string {
   const root = mkdtempSync(join(tmpdir(), 'fleetward-deb-'));
+  const { product } = options;
   try {
-    const home = join(root, 'usr/lib/fleetward-agent');
+    const home = join(root, homeOf(product));
     const bundled = layTree({ ...options, root: repository }, join(home, 'app'));
     put(options.node, join(home, 'node'), 0o755);
     needMachine(join(home, 'node'), options.arch);
     stripBinary(join(home, 'node'), options.arch);
-    putSystem(root);
-    // The service mounts a memory file system of its own here.
-    mkdirSync(join(home, 'release'));
-    mkdirSync(join(root, 'etc/fleetward-agent'), { recursive: true });
-    if (options.releaseKey !== null) put(options.releaseKey, join(root, 'etc/fleetward-agent/release.pub'));
+    putSystem(root, product);
+    for (const name of product.mounts) mkdirSync(join(home, name));
+    mkdirSync(join(root, 'etc', product.name), { recursive: true });
+    if (options.releaseKey !== null) put(options.releaseKey, join(root, 'etc', product.name, 'release.pub'));
     putDocuments(root, options, bundled);
     putControl(root, options);
     settle(root, options.epochS);
     mkdirSync(options.output, { recursive: true });
     const target = join(
       options.output,
-      `fleetward-agent_${debianVersion(options.version)}_${options.arch}.deb`,
+      `${product.name}_${debianVersion(options.version)}_${options.arch}.deb`,
     );
     const level = options.compression === 'gzip' ? '-z1' : '-z6';
     runTool('dpkg-deb', ['--root-owner-group', `-Z${options.compression}`, level, '--build', root, target], {

@@ -12,6 +12,7 @@ import { compareVersions } from '../agent/update/core/version.ts';
 import { manifestName, signatureName } from '../agent/update/release.ts';
 import { readVersion } from '../src/version.ts';
 import { layTree, ownArch, treeFiles } from './app-tree.ts';
+import { agentProduct } from './products.ts';
 import { writeTar } from './tar.ts';
 import { commitTimeS } from './tools.ts';
 
@@ -64,7 +65,7 @@ function build(options: Options) {
   const folder = mkdtempSync(join(tmpdir(), 'fleetward-release-'));
   try {
     const tree = join(folder, 'tree');
-    layTree({ ...options, root: repository }, tree);
+    layTree({ ...options, product: agentProduct, root: repository }, tree);
     const files = treeFiles(tree).map((path) => ({
       path,
       bytes: readFileSync(join(tree, path)),

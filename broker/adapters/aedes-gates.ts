@@ -12,7 +12,7 @@ import {
   mayReceive,
 } from '../core/mqtt-access.ts';
 import type { Rates } from '../core/rate.ts';
-import type { MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
+import type { MqttCount, MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
 import { createSession, type Pressure, type Session } from './aedes-session.ts';
 import type { Peer } from './mqtt-listener.ts';
@@ -58,6 +58,13 @@ export function factsOf(packet: ConnectPacket, peer: Peer | undefined) {
   };
 }
 
+/** Under which name a refusal is counted. */
+function countOf(refused: AuthenticateError): MqttCount {
+  const code: unknown = refused.returnCode;
+  if (code === connackCodes.unavailable) return 'refused_unavailable';
+  return code === connackCodes.badCredentials ? 'refused_credentials' : 'refused_identity';
+}
+
 function refusal(code: ConnackCode, reason: string): AuthenticateError {
   const error: Error & { returnCode?: number } = new Error(reason);
   error.returnCode = code;
@@ -98,7 +105,7 @@ async function logIn(
 
 /** Lets in a device with the right secret; every refusal is a CONNACK with its code. */
 export function authenticator(state: ServerState): Aedes['authenticate'] {
-  const { clock, log } = state.options;
+  const { clock, log, count } = state.options;
   return (client, username, password, done) => {
     let isAnswered = false;
     const answer = (outcome: DeviceRef | AuthenticateError): void => {
@@ -108,10 +115,12 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
       if (outcome instanceof Error) {
         const user = (username ?? '').slice(0, 140);
         log.info('connection refused', { user, address: addressOf(state, client), reason: outcome.message });
+        count?.(countOf(outcome));
         done(outcome, false);
         return;
       }
       state.bySession.set(client, openSession(state, client, outcome));
+      count?.('accepted');
       done(null, true);
     };
     const timedOut = (): void =>
@@ -151,6 +160,7 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
       messageId: packet.messageId,
     });
     if (!verdict.ok) {
+      state.options.count?.('publish_refused');
       log.warn('publish refused', {
         accountID,
         deviceID,
@@ -176,6 +186,7 @@ export function subscribeGate(state: ServerState): Aedes['authorizeSubscribe'] {
     if (session !== undefined && mayReceive(session.device, subscription.topic))
       return done(null, subscription);
     const topic = subscription.topic.slice(0, 200);
+    state.options.count?.('subscription_refused');
     state.options.log.warn('subscription refused', { user: client.id.slice(0, 140), topic });
     done(null, null);
   };

@@ -72,6 +72,7 @@ function followSessions(state: ServerState, broker: Aedes): void {
     const older = state.sessions.get(user);
     state.sessions.set(user, session);
     if (older !== undefined) {
+      state.options.count?.('takeover');
       older.socket.destroy();
       const count = takeovers.note(user, clock.monoMs());
       if (count > 3)
@@ -101,8 +102,16 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
       const address = socket.remoteAddress ?? '';
       const isFull = open >= state.limits.connections;
       if (isFull) log.warn('too many connections', { most: state.limits.connections });
-      if (isFull || state.isClosing || !connects.take(address, clock.monoMs())) {
+      const refusal = state.isClosing
+        ? 'refused_unavailable'
+        : isFull
+          ? 'refused_full'
+          : connects.take(address, clock.monoMs())
+            ? null
+            : 'refused_rate';
+      if (refusal !== null) {
         log.debug('connection turned away', { address });
+        state.options.count?.(refusal);
         return false;
       }
       open += 1;
@@ -116,6 +125,7 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
       state.peers.set(client, peer);
       guardPacketSize(client, (claimed) => {
         log.warn('packet too long', { address: peer.address, claimed });
+        state.options.count?.('refused_packet');
         stream.destroy();
       });
     },

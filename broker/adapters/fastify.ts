@@ -16,7 +16,7 @@ import { createAdmission, defaultRequestRates, type RequestRates } from '../api/
 import { authenticate } from '../api/caller.ts';
 import { createPathTable } from '../api/negotiation.ts';
 import { createOpenapi } from '../api/openapi.ts';
-import type { ApiServices, Caller, Operation } from '../api/operation.ts';
+import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
 import type { TlsMaterial } from '../mqtt-server.ts';
 import { createPageTurns } from '../page-turns.ts';
@@ -56,6 +56,12 @@ export interface HttpOptions {
   readonly stalledMs?: number;
   /** Who calls; by the sessions of the users unless given. */
   readonly authenticate?: (header: string | undefined) => Promise<Caller>;
+  /** Told of every answer after its last byte; must not throw. `operation`: its id, or the path of what is none. */
+  readonly onAnswered?: (answered: {
+    readonly operation: string;
+    readonly status: number;
+    readonly durationMs: number;
+  }) => void;
   /** Opens the document of the interface, Markdown; the one for users unless given. */
   readonly introduction?: string;
   /** Null or absent: without TLS. */
@@ -203,10 +209,22 @@ function addUnknownPaths({ app, options }: Host): void {
   });
 }
 
+/** Of an operation by its path, or of a request by the route that it took. */
+const routeOf = (method: string, path: string): string =>
+  `${method === 'HEAD' ? 'GET' : method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+
 /** Structured, one line a request; the route instead of the path, and no query, because people paste tokens. */
 function addRequestLog({ app, options, callers }: Host): void {
+  const { operations, onAnswered } = options;
+  const ids = new Map(
+    operations.flatMap((one) => servedPaths(one).map((path) => [routeOf(one.method, path), one.id])),
+  );
   app.addHook('onResponse', async (request, reply) => {
     const caller = callers.get(request);
+    const { url } = request.routeOptions;
+    // The route of /docs is the same for all its files; what is no route at all has no name.
+    const operation = url === undefined ? 'none' : (ids.get(routeOf(request.method, url)) ?? url);
+    onAnswered?.({ operation, status: reply.statusCode, durationMs: reply.elapsedTime });
     options.services.log.info('http', {
       requestId: request.id,
       method: request.method,

@@ -14,9 +14,13 @@ import { migrations } from '../store/migrations.ts';
 /** Bytes of a page of a new database. */
 export const pageSize = 4096;
 
+/** The settings of the installed service; taken where neither a file nor a database is named. */
+const standardConfig = '/etc/fleetward-broker/broker.toml';
+
 /** The settings from flags, environment and file. */
 export function configOf(flags: Flags) {
-  const path = flags['config'];
+  const isInstalled = flags['database'] === undefined && existsSync(standardConfig);
+  const path = flags['config'] ?? (isInstalled ? standardConfig : undefined);
   const file = typeof path === 'string' ? readConfigFile(path) : null;
   return loadBrokerConfig({ file, env: readEnvironment(), flags });
 }
@@ -45,6 +49,9 @@ export async function administer(
     await db.close();
   }
 }
+
+/** The file that a running broker holds, so that no second one, and no restore, works on its database. */
+export const lockOf = ({ database }: BrokerConfig): string => `${database}-lock`;
 
 /** A misspelt path must not make a new fleet with a new key. */
 export function needDatabase({ database }: BrokerConfig): void {

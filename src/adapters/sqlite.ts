@@ -143,6 +143,18 @@ export function inspectSqlite(
 }
 
 /**
+ * A connection of its own to a file that is there, for copying and checking whole databases.
+ * @throws AppError `storage` when it cannot be opened.
+ */
+export function openSqliteFile(path: string, mode: 'read' | 'write'): SqliteConnection.Database {
+  try {
+    return new SqliteConnection(path, { readonly: mode === 'read', fileMustExist: true, timeout: 5000 });
+  } catch (thrown) {
+    throw storageError(thrown, path);
+  }
+}
+
+/**
  * Holds `path` for this process alone until `close`, or until the process ends, however it ends: the lock is the
  * operating system's on a small database file. Throws AppError `config` when another process holds it.
  */

@@ -1,18 +1,17 @@
 // The Debian package as an installer meets it: built, looked at, installed on a copy of this machine with a real systemd,
 // started hardened as its own user through the launcher on simulated hardware, upgraded with events in the queue, given a
 // signed release, and purged until nothing is left.
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { buildPackage as build, repository, runTool as run, whyNoPackager } from '../support/deb-package.ts';
 import { bootMachine, type Machine, whyNoMachine } from '../support/machine.ts';
 import { requires } from '../support/requires.ts';
 
-const repository = realpathSync(new URL('../..', import.meta.url).pathname);
 const { missing } = requires({
   commands: [
     'dpkg-deb',
@@ -37,34 +36,10 @@ const { missing } = requires({
     'openssl',
   ],
 });
-const isBuilt = existsSync(join(repository, 'dist/systemd/package-deb.js'));
-const why = missing ?? whyNoMachine() ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
-const epochS = '1760000000';
-
-/** Lintian alone reads 2,000 files; a machine under load takes its time. */
-const programMostMs = 840_000;
+const why = missing ?? whyNoMachine() ?? whyNoPackager();
 
 let folder: string;
 
-/** Ends in words when a tool fails. */
-function run(program: string, args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(program, args, {
-    encoding: 'utf8',
-    timeout: programMostMs,
-    maxBuffer: 64 * 1024 * 1024,
-    env: { ...process.env, SOURCE_DATE_EPOCH: epochS },
-  });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}`);
-  return stdout;
-}
-
-const build = (...args: readonly string[]): string =>
-  run(process.execPath, [
-    join(repository, 'dist/systemd/package-deb.js'),
-    '--compression',
-    'gzip',
-    ...args,
-  ]).trim();
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 describe('the unit', () => {

@@ -22,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { restartExitCode } from '../../agent/update/performer.ts';
 import { readReleaseState } from '../../agent/update/release-state.ts';
 import { layTree, ownArch } from '../../systemd/app-tree.ts';
+import { agentProduct } from '../../systemd/products.ts';
 import { createAuthority } from '../support/certificates.ts';
 import {
   type Api,
@@ -215,7 +216,10 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
       mode: 0o600,
     });
     mkdirSync(at('home'));
-    layTree({ root, arch: ownArch(), version: '0.1.0', sqliteBinding: null }, at('home/app'));
+    layTree(
+      { product: agentProduct, root, arch: ownArch(), version: '0.1.0', sqliteBinding: null },
+      at('home/app'),
+    );
     cpSync(join(root, 'systemd/launch.sh'), at('home/launch'));
     chmodSync(at('home/launch'), 0o755);
     symlinkSync(process.execPath, at('home/node'));

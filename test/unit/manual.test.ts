@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createCommandLine, type Handlers } from '../../agent/cli/command-line.ts';
 import { agentFileSchema } from '../../agent/config.ts';
+import {
+  type Handlers as BrokerHandlers,
+  createCommandLine as createBrokerLine,
+} from '../../broker/command-line.ts';
+import { brokerSchema } from '../../broker/config.ts';
 import { settingsOf } from '../../src/config.ts';
+import { formatBrokerPage, formatBrokerSettings } from '../../systemd/man-broker.ts';
 import { formatSettingsPage } from '../../systemd/man-page.ts';
 
 const pageOf = (name: string): string =>
@@ -29,9 +35,24 @@ const handlers: Handlers = {
   calibrateFuel: idle,
 };
 
+/** The broker's commands are asked for their help only. */
+const brokerHandlers: BrokerHandlers = new Proxy({}, { get: () => idle }) as BrokerHandlers;
+
+interface Parser {
+  parse(
+    words: string[],
+    flags: object,
+    take: (fault: unknown, flags: unknown, text: string) => void,
+  ): unknown;
+}
+
 /** The help after these words. */
-function helpOf(...words: string[]): Promise<string> {
-  const parser = createCommandLine([], handlers, { version: '0', columns: 200 });
+const helpOf = (...words: string[]): Promise<string> =>
+  helpBy(createCommandLine([], handlers, { version: '0', columns: 200 }), words);
+const brokerHelpOf = (...words: string[]): Promise<string> =>
+  helpBy(createBrokerLine(brokerHandlers, '0', 400), words);
+
+function helpBy(parser: Parser, words: string[]): Promise<string> {
   return new Promise((resolve) => {
     void parser.parse([...words, '--help'], {}, (_fault: unknown, _flags: unknown, text: string) =>
       resolve(text),
@@ -66,5 +87,32 @@ describe('the manual', () => {
     const page = pageOf('fleetward-agent.toml.5');
     expect(page).toBe(formatSettingsPage());
     for (const { key } of settingsOf(agentFileSchema)) expect(plain(page)).toContain(key);
+  });
+});
+
+describe('the manual of the broker', () => {
+  const page = plain(pageOf('fleetward-broker.8'));
+  const settingsPage = plain(pageOf('fleetward-broker.toml.5'));
+  const commandsOf = (help: string): readonly string[] =>
+    [...help.matchAll(/^ {2}fleetward-broker ((?:[a-z-]+ )+)/gm)].map((match) => (match[1] ?? '').trim());
+
+  it('names every command with its flags', async () => {
+    const settings = new Set(settingsOf(brokerSchema).map(({ flag }) => `--${flag}`));
+    const commands = commandsOf((await brokerHelpOf()).split('Options:')[0] ?? '');
+    expect(commands.length).toBeGreaterThanOrEqual(11);
+    for (const command of commands) {
+      const parts = commandsOf((await brokerHelpOf(command)).split('Options:')[0] ?? '');
+      for (const line of parts.length === 0 ? [command] : parts) {
+        expect(page).toContain(line);
+        for (const flag of flagsIn(await brokerHelpOf(...line.split(' '))))
+          if (!settings.has(flag)) expect(page, `${line} ${flag}`).toContain(flag);
+      }
+    }
+  });
+
+  it('is made anew when a command or a setting changes (npm run man)', async () => {
+    expect(pageOf('fleetward-broker.8')).toBe(await formatBrokerPage());
+    expect(pageOf('fleetward-broker.toml.5')).toBe(formatBrokerSettings());
+    for (const { key } of settingsOf(brokerSchema)) expect(settingsPage).toContain(key);
   });
 });

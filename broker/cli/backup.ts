@@ -1,0 +1,164 @@
+// `fleetward-broker backup`, `restore` and `check`: a whole database to a file and back, and whether it holds. A database
+// server has better tools of its own for the first two; they are named.
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { holdLock, openSqlite, openSqliteFile } from '../../src/adapters/sqlite.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { readVersion } from '../../src/version.ts';
+import { makeBackup, readKeys } from '../adapters/backup-file.ts';
+import { giveToOwner, restoreBackup } from '../adapters/restore-file.ts';
+import { needKnownSchema } from '../adapters/sqlite-copy.ts';
+import type { Flags } from '../command-line.ts';
+import type { BrokerConfig } from '../config.ts';
+import { insertAudit } from '../store/audit.ts';
+import { migrations } from '../store/migrations.ts';
+import { checkIntegrity } from '../upkeep/integrity.ts';
+import { configOf, lockOf, needDatabase, pageSize, print } from './program.ts';
+
+const names = migrations.map(({ name }) => name);
+const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** @throws AppError `unsupported` for a database that is a server. */
+function needFile({ database }: BrokerConfig, command: 'backup' | 'restore' | 'check'): void {
+  if (!/^postgres(ql)?:\/\//i.test(database)) return;
+  const hints = {
+    backup: `Use pg_dump --format=custom --file=FILE DATABASE for one database, or pg_basebackup with archived WAL for a server and
+  any moment; keep the signing key apart.`,
+    restore:
+      'Stop every broker, then pg_restore --create --exit-on-error FILE, or the base backup with its WAL.',
+    check: `Use pg_amcheck --all and data checksums (pg_checksums); \`fleetward-broker audit verify\` checks the audit log.`,
+  } as const;
+  throw new AppError(
+    'unsupported',
+    `${command} works on SQLite files, and the database is a PostgreSQL server`,
+    {
+      hint: hints[command],
+    },
+  );
+}
+
+/** What this program does may take minutes of a processor: the broker comes first. */
+function yieldProcessor(): void {
+  setPriority(constants.priority.PRIORITY_LOW);
+}
+
+/** True from the first Ctrl-C or SIGTERM on. */
+function watchSignals(): () => boolean {
+  let isAsked = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void (isAsked = true));
+  return () => isAsked;
+}
+
+export async function runBackup(flags: Flags): Promise<void> {
+  const config = configOf(flags).value;
+  needFile(config, 'backup');
+  needDatabase(config);
+  yieldProcessor();
+  const withKeys = flags['with-signing-key'] === true;
+  const clock = createSystemClock();
+  const sinceMs = clock.monoMs();
+  const result = await makeBackup({
+    database: config.database,
+    target: String(flags['file']),
+    version: readVersion(),
+    keys: withKeys ? readKeys(config) : null,
+    migrations: names,
+    clock,
+    isCancelled: watchSignals(),
+    onProgress: tell,
+  });
+  const { file, bytes, rows } = result;
+  const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
+  const keyWords = withKeys
+    ? 'The signing key is in it: whoever has this file can command every vehicle.'
+    : `The signing key is not in it: keep ${config.signingKeyFile} too, apart from this file, or no vehicle obeys after a restore.`;
+  print(flags, {
+    json: { file, bytes, durationS, hasSigningKey: withKeys, rows },
+    text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyWords}`,
+  });
+}
+
+export function runRestore(flags: Flags): void {
+  const config = configOf(flags).value;
+  needFile(config, 'restore');
+  const { database, signingKeyFile, vapidKeyFile } = config;
+  const file = String(flags['file']);
+  const clock = createSystemClock();
+  const lock = holdLock(lockOf(config), `the database ${database}`);
+  giveToOwner(lockOf(config));
+  const result = restoreBackup({
+    file,
+    database,
+    signingKeyFile,
+    vapidKeyFile,
+    migrations: names,
+    clock,
+    onProgress: tell,
+    audit: (notes) =>
+      insertAudit({
+        accountID: '',
+        atMs: Math.round(clock.utcMs()),
+        actor: 'operator',
+        source: '',
+        action: 'service.restore',
+        object: basename(file),
+        detail: { made: notes.get('made') ?? null, version: notes.get('version') ?? null },
+      }),
+  });
+  lock.close();
+  const keyWords = result.hasSigningKey
+    ? ''
+    : `\nPut the signing key to ${signingKeyFile} before the start, or a new one is made, which no vehicle obeys.`;
+  const madeWords = result.made === null ? '' : ` as of ${result.made}`;
+  print(flags, {
+    json: { ...result },
+    text: `${database} is there again${madeWords}; what came after that is not in it.${keyWords}`,
+  });
+}
+
+/** @throws AppError `usage`. */
+function sampleOf(text: unknown): number {
+  const sample = Number(text ?? 500);
+  if (Number.isInteger(sample) && sample >= 1 && sample <= 1_000_000) return sample;
+  throw new AppError('usage', '--sample must be a whole number from 1 to 1000000');
+}
+
+function needCurrentSchema(database: string): void {
+  const connection = openSqliteFile(database, 'read');
+  try {
+    needKnownSchema(connection, database, names);
+    const rows = connection.prepare('SELECT COUNT(*) AS applied FROM migrations').get() as {
+      applied: number;
+    };
+    if (rows.applied === names.length) return;
+    throw new AppError('storage', `${database} is of an older version`, {
+      hint: 'Start the broker once: it brings the database up to date.',
+    });
+  } finally {
+    connection.close();
+  }
+}
+
+export async function runCheck(flags: Flags): Promise<void> {
+  const config = configOf(flags).value;
+  needFile(config, 'check');
+  needDatabase(config);
+  const sample = sampleOf(flags['sample']);
+  yieldProcessor();
+  needCurrentSchema(config.database);
+  const db = openSqlite({ path: config.database, pageSize });
+  try {
+    const report = await checkIntegrity({ db, clock: createSystemClock(), sample, onProgress: tell });
+    const lines = report.parts.flatMap(({ name, looked, faults }) => [
+      `${faults.length === 0 ? 'good  ' : 'BROKEN'} ${name}: ${looked}`,
+      ...faults.map((fault) => `  ${fault}`),
+    ]);
+    print(flags, { json: report, text: lines.join('\n') });
+    // Not a fault of the program or of its input: the database itself is wrong.
+    if (!report.ok) process.exitCode = 1;
+  } finally {
+    await db.close();
+  }
+}

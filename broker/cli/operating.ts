@@ -1,0 +1,116 @@
+// What the running broker shows its operator and the service manager: the listener for Prometheus, the watchdog and the line
+// in `systemctl status`. It only joins adapters to ports; the broker works without any of it.
+
+import { createSystemClock } from '../../src/adapters/system.ts';
+import { createSupervisor } from '../../src/adapters/systemd.ts';
+import { readEnvironment } from '../../src/config.ts';
+import type { Log } from '../../src/ports.ts';
+import { readVersion } from '../../src/version.ts';
+import { loadAdminTokenHash } from '../adapters/admin-token-file.ts';
+import { sqliteDiskSizes } from '../adapters/disk-sizes.ts';
+import { openMetricsServer } from '../adapters/metrics-server.ts';
+import { type ProbedPort, probePort } from '../adapters/port-probe.ts';
+import { createMetricsText } from '../adapters/prometheus.ts';
+import type { Broker } from '../broker.ts';
+import type { BrokerConfig } from '../config.ts';
+import type { Meter } from '../metrics/meter.ts';
+import { type CertificateTerm, createSampler } from '../metrics/sampler.ts';
+import type { Services } from '../services.ts';
+import { sqliteTableSizes } from '../store/sampling.ts';
+import { startWatchdog } from '../upkeep/watchdog.ts';
+
+export interface OperatingOptions {
+  readonly config: BrokerConfig;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly broker: Broker;
+  readonly services: Services;
+  /** Every listener but that for Prometheus, by name, with the port that it really has. */
+  readonly listeners: Readonly<Record<string, ProbedPort>>;
+  readonly certificates: () => readonly CertificateTerm[];
+}
+
+export interface Operating {
+  /** Null: there is no listener for Prometheus. */
+  readonly metricsPort: number | null;
+  /** Says that the broker is stopping; the watchdog is not fed any more. */
+  stopping(): void;
+  close(): Promise<void>;
+}
+
+/** What the service manager waits without a sign of life, in ms (sd_watchdog_enabled(3)); null: it does not watch. */
+function watchdogMs(environment: Readonly<Record<string, string | undefined>>): number | null {
+  const { WATCHDOG_USEC: text, WATCHDOG_PID: pid } = environment;
+  const us = Number(text ?? '');
+  const isOurs = pid === undefined || Number(pid) === process.pid;
+  return isOurs && Number.isFinite(us) && us > 0 ? us / 1000 : null;
+}
+
+function openMetrics({ config, log, meter, broker, services, certificates }: OperatingOptions) {
+  const { port, host, tokenFile } = config.metrics;
+  if (port === undefined) return null;
+  const clock = createSystemClock();
+  const { db, metrics } = broker.services;
+  const sampler = createSampler({
+    db,
+    clock,
+    log,
+    meter,
+    diskSizes: () => sqliteDiskSizes(config.database),
+    tableSizes: () => sqliteTableSizes(db),
+    lagMs: () => metrics().lagMs,
+  });
+  broker.services.onCommitted(meter.onCommitted);
+  const text = createMetricsText({
+    clock,
+    version: readVersion(),
+    nodeVersion: process.version,
+    meter,
+    broker: metrics,
+    streams: services.streamCount,
+    longReads: () => services.api.longReads.count(),
+    retention: () => services.retention.counts(),
+    sample: () => sampler.last(),
+    certificates,
+  });
+  const tokenHash = tokenFile === undefined ? null : loadAdminTokenHash(tokenFile);
+  const opened = openMetricsServer(
+    { metrics: text, clock, log, tokenHash },
+    { host, port, setting: 'metrics' },
+  );
+  return { opened, sampler };
+}
+
+/** Starts all of it and says that the broker is ready. @throws AppError `port_in_use` or `config`. */
+export async function startOperating(options: OperatingOptions): Promise<Operating> {
+  const { log, broker, listeners } = options;
+  const metrics = openMetrics(options);
+  const server = metrics === null ? null : await metrics.opened;
+  const environment = readEnvironment();
+  const supervisor = createSupervisor({ log, environment });
+  const figures = broker.services.metrics;
+  supervisor.ready();
+  const stopFeeding = startWatchdog({
+    clock: createSystemClock(),
+    log,
+    supervisor,
+    watchdogMs: watchdogMs(environment),
+    hangingMs: () => figures().lagMs,
+    listeners: () =>
+      Object.entries(listeners).map(([name, at]) => ({ name, isAlive: (limitMs) => probePort(at, limitMs) })),
+    status: () => {
+      const { connections, events, lagMs } = figures();
+      return `${connections} vehicles connected, ${events} events since the start, ${Math.round(lagMs)} ms behind`;
+    },
+  });
+  return {
+    metricsPort: server?.port ?? null,
+    stopping() {
+      stopFeeding();
+      supervisor.stopping();
+    },
+    async close() {
+      await Promise.all([metrics?.sampler.close(), server?.close()]);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+// What the figures of the running broker are taken from: counts over small indexes, and sizes of tables that are estimated
+// from both ends of a key and some of its pages. It must never read a whole table: the broker asks every few seconds.
+import type { Database, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { numberOf, textOf } from './row.ts';
+
+/** Rows that one look takes; what is beyond waits for the next. */
+const changesMost = 1000;
+
+export interface Backlog {
+  /** Commands that have not come to an end, by the state that they are in. */
+  readonly openCommands: ReadonlyMap<string, number>;
+  /** Deliveries to people that wait or are being tried. */
+  readonly deliveriesWaiting: number;
+  /** Cuts that wait for a second user. */
+  readonly approvalsWaiting: number;
+  /** Entries of the audit log that have no place in a chain yet. */
+  readonly auditUnsealed: number;
+  /** Deleted devices whose history is still there. */
+  readonly purgesWaiting: number;
+}
+
+/** What waits now; every part of it stands in an index of its own. */
+export async function readBacklog(db: Database): Promise<Backlog> {
+  const states = await db.read(sql`SELECT command_state, COUNT(*) AS commands FROM commands WHERE is_final = 0
+    GROUP BY command_state`);
+  const [row] = await db.read(sql`SELECT
+    (SELECT COUNT(*) FROM deliveries WHERE state = 'pending') AS deliveries,
+    (SELECT COUNT(*) FROM approvals WHERE approval_state = 'pending') AS approvals,
+    (SELECT COUNT(*) FROM audit WHERE chain_no IS NULL) AS audit,
+    (SELECT COUNT(*) FROM deleted_devices WHERE is_purged = 0) AS purges`);
+  const of = (column: string): number => (row === undefined ? 0 : numberOf(row, column));
+  return {
+    openCommands: new Map(states.map((one) => [textOf(one, 'command_state'), numberOf(one, 'commands')])),
+    deliveriesWaiting: of('deliveries'),
+    approvalsWaiting: of('approvals'),
+    auditUnsealed: of('audit'),
+    purgesWaiting: of('purges'),
+  };
+}
+
+/**
+ * How long commands took that came to be confirmed after `fromMs` and up to `toMs`, by the broker's clock: from the request to the news, in ms.
+ */
+export async function confirmedWithin(
+  db: Database,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly number[]> {
+  const rows = await db.read(sql`SELECT updated_ms - issued_ms AS took_ms FROM commands
+    WHERE updated_ms > ${fromMs} AND updated_ms <= ${toMs} AND command_state = 'confirmed'
+    ORDER BY updated_ms LIMIT ${changesMost}`);
+  return rows.map((row) => numberOf(row, 'took_ms'));
+}
+
+export interface TableSize {
+  readonly table: string;
+  /** At most so many: numbers that were removed in between count. */
+  readonly rows: number;
+  /** With its indexes; estimated from some of the pages. */
+  readonly bytes: number;
+}
+
+/** Leaf pages of each table and index that are looked at. */
+const pagesLooked = 40;
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const plain = (text: string): Statement => ({ sql: text, params: [] });
+
+interface Tree {
+  readonly name: string;
+  readonly table: string;
+}
+
+/**
+ * Sizes of all tables of an SQLite database. Rows by the lowest and highest key, bytes by what a row takes in the pages that
+ * are looked at: small tables exactly, large ones about.
+ */
+export async function sqliteTableSizes(db: Database): Promise<readonly TableSize[]> {
+  const found = await db.read(
+    plain(`SELECT name, tbl_name FROM sqlite_master WHERE type IN ('table', 'index') AND name NOT LIKE 'sqlite_s%'
+      ORDER BY name`),
+  );
+  const trees: readonly Tree[] = found.map((row) => ({
+    name: textOf(row, 'name'),
+    table: textOf(row, 'tbl_name'),
+  }));
+  const tables = trees.filter(({ name, table }) => name === table).map(({ name }) => name);
+  const sizes: TableSize[] = [];
+  for (const table of tables) {
+    const at = quoted(table);
+    const [ends] = await db.read(
+      plain(`SELECT (SELECT MAX(rowid) FROM ${at}) - (SELECT MIN(rowid) FROM ${at}) + 1 AS most`),
+    );
+    const most = ends === undefined ? 0 : numberOf(ends, 'most');
+    sizes.push({ table, ...(await sizeOf(db, { table, most, trees })) });
+  }
+  return sizes;
+}
+
+interface TreeOf {
+  readonly table: string;
+  readonly most: number;
+  readonly trees: readonly Tree[];
+}
+
+async function sizeOf(db: Database, { table, most, trees }: TreeOf): Promise<Omit<TableSize, 'table'>> {
+  let bytes = 0;
+  let rows = most;
+  for (const tree of trees) {
+    if (tree.table !== table) continue;
+    const [seen] = await db.read(
+      plain(`SELECT COUNT(*) AS pages, SUM(pgsize) AS bytes, SUM(ncell) AS cells FROM (SELECT pgsize, ncell FROM dbstat
+        WHERE name = ${literal(tree.name)} AND pagetype = 'leaf' LIMIT ${pagesLooked})`),
+    );
+    if (seen === undefined) continue;
+    const [pages, size, cells] = [
+      numberOf(seen, 'pages'),
+      numberOf(seen, 'bytes'),
+      numberOf(seen, 'cells'),
+    ] as const;
+    const isWhole = pages < pagesLooked;
+    if (isWhole && tree.name === table) rows = cells;
+    // A partial index holds fewer rows than its table: then this is the most that it can be.
+    bytes += isWhole || cells === 0 ? size : Math.round((size / cells) * Math.max(rows, cells));
+  }
+  return { rows, bytes };
+}

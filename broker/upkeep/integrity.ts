@@ -1,0 +1,124 @@
+// Looks the whole database over, part by part: pages and indexes, references, rows without their device, the present of
+// devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
+import type { Clock, Database } from '../../src/ports.ts';
+import { verifyAudit } from '../audit/verify.ts';
+import { drawDevices, findGaps, findOrphans, findStale, notifierAhead } from '../store/checking.ts';
+import { textOf } from '../store/row.ts';
+
+export interface IntegrityOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Devices whose present is held against their events. */
+  readonly sample: number;
+  onProgress(line: string): void;
+}
+
+export interface CheckedPart {
+  readonly name: string;
+  /** What was looked at, in words. */
+  readonly looked: string;
+  /** Empty when all of it holds; the first ones when there are many. */
+  readonly faults: readonly string[];
+}
+
+export interface IntegrityReport {
+  readonly ok: boolean;
+  readonly parts: readonly CheckedPart[];
+}
+
+const faultsMost = 20;
+/** Retention removes nothing younger than a day: of what is newer everything is there. */
+const freshMs = 23 * 3_600_000;
+
+async function checkPages({ db }: IntegrityOptions): Promise<CheckedPart> {
+  const rows = await db.read({ sql: `PRAGMA integrity_check(${faultsMost})`, params: [] });
+  const said = rows.map((row) => textOf(row, 'integrity_check'));
+  return {
+    name: 'pages',
+    looked: 'pages, indexes and columns',
+    faults: said.filter((line) => line !== 'ok'),
+  };
+}
+
+async function checkReferences({ db }: IntegrityOptions): Promise<CheckedPart> {
+  const rows = await db.read({ sql: 'PRAGMA foreign_key_check', params: [] });
+  const faults = rows
+    .slice(0, faultsMost)
+    .map(
+      (row) =>
+        `row ${textOf(row, 'rowid')} of ${textOf(row, 'table')}: no such row of ${textOf(row, 'parent')}`,
+    );
+  return { name: 'references', looked: 'every reference between tables', faults };
+}
+
+async function checkOrphans({ db }: IntegrityOptions): Promise<CheckedPart> {
+  const faults = (await findOrphans(db)).map(
+    ({ table, devices }) => `${table} of ${devices} devices that are not there and are not being purged`,
+  );
+  const ahead = await notifierAhead(db);
+  if (ahead > 0) faults.push(`the notifier has passed ${ahead} event numbers that were never given`);
+  return { name: 'orphans', looked: 'what belongs to devices', faults };
+}
+
+async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions): Promise<CheckedPart> {
+  const devices = await drawDevices(db, sample);
+  const faults: string[] = [];
+  let toldMs = clock.monoMs();
+  for (const [at, deviceNo] of devices.entries()) {
+    const stale = await findStale(db, deviceNo);
+    if (stale !== null)
+      faults.push(`${stale.accountID}/${stale.deviceID}: ${stale.readings.join(', ')} older than its events`);
+    for (const gap of await findGaps(db, deviceNo, clock.utcMs() - freshMs)) {
+      const { accountID, deviceID, boot, upTo, stored } = gap;
+      faults.push(`${accountID}/${deviceID}: ${upTo} events of boot ${boot} acknowledged, ${stored} stored`);
+    }
+    if (clock.monoMs() - toldMs < 2000) continue;
+    toldMs = clock.monoMs();
+    onProgress(`${at + 1} of ${devices.length} devices`);
+  }
+  return {
+    name: 'present',
+    looked: `${devices.length} devices against their events`,
+    faults: faults.slice(0, faultsMost),
+  };
+}
+
+async function checkAudit({ db, clock, onProgress }: IntegrityOptions): Promise<CheckedPart> {
+  let toldMs = clock.monoMs();
+  const verdict = await verifyAudit({
+    db,
+    clock,
+    accountID: null,
+    saved: [],
+    onProgress(entries) {
+      if (clock.monoMs() - toldMs < 2000) return;
+      toldMs = clock.monoMs();
+      onProgress(`${entries} entries of the audit log`);
+    },
+  });
+  const faults = verdict.faults
+    .slice(0, faultsMost)
+    .map(
+      ({ accountID, chainNo, reason }) =>
+        `${accountID === '' ? 'the service' : accountID}, entry ${chainNo}: ${reason}`,
+    );
+  return { name: 'audit', looked: `${verdict.entries} entries in ${verdict.chains} chains`, faults };
+}
+
+const parts = [
+  ['pages and indexes', checkPages],
+  ['references', checkReferences],
+  ['rows without their device', checkOrphans],
+  ['devices against their events', checkPresent],
+  ['the audit log', checkAudit],
+] as const;
+
+/** Checks everything; a broken part does not keep the others from being looked at. @throws AppError `storage`. */
+export async function checkIntegrity(options: IntegrityOptions): Promise<IntegrityReport> {
+  const checked: CheckedPart[] = [];
+  for (const [words, check] of parts) {
+    options.onProgress(`checking ${words}`);
+    checked.push(await check(options));
+  }
+  return { ok: checked.every(({ faults }) => faults.length === 0), parts: checked };
+}

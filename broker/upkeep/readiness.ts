@@ -1,0 +1,40 @@
+// Whether the broker should be given work: the database takes writes, vehicles do not wait for the disk, and it is not
+// stopping. Asked by orchestrators every few seconds, so it is cheap, never rejects and never waits without an end.
+import type { Clock } from '../../src/ports.ts';
+import { settleWithin } from '../../src/settle.ts';
+
+/** One part of the program that must work before it is ready, and what is wrong with it (null: nothing). */
+interface Readiness {
+  readonly name: string;
+  readonly fault: string | null;
+}
+
+export interface ReadinessOptions {
+  readonly clock: Clock;
+  readonly checkDatabase: () => Promise<Readiness>;
+  /** Age of the oldest write that waits for the disk, in ms. */
+  readonly lagMs: () => number;
+  readonly isStopping: () => boolean;
+}
+
+const databaseMs = 3000;
+/** The same at which the broker takes no further connections of vehicles. */
+const lagMostMs = 10_000;
+
+/** The check of the whole program, part by part. */
+export function createReadiness(options: ReadinessOptions): () => Promise<readonly Readiness[]> {
+  const { clock, checkDatabase, lagMs, isStopping } = options;
+  const database = async (): Promise<Readiness> => {
+    let answer: Readiness = { name: 'database', fault: 'does not answer' };
+    const ask = async (): Promise<void> => {
+      answer = await checkDatabase();
+    };
+    await settleWithin(clock, ask(), databaseMs);
+    return answer;
+  };
+  return async () => [
+    await database(),
+    { name: 'ingest', fault: lagMs() > lagMostMs ? 'waits for the disk' : null },
+    { name: 'mqtt', fault: isStopping() ? 'is stopping' : null },
+  ];
+}

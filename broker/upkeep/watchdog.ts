@@ -1,0 +1,54 @@
+// Feeds the service manager's watchdog while the broker really works: no write hangs, and every listener still takes a
+// connection. A database that refuses in words is no reason to end: nothing is acknowledged then, and it recovers alone.
+import type { Cancel, Clock, Log, Supervisor } from '../../src/ports.ts';
+import { createRounds } from '../rounds.ts';
+
+export interface WatchdogOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly supervisor: Supervisor;
+  /** How long the service manager waits without a sign of life, in ms; null: it does not watch. */
+  readonly watchdogMs: number | null;
+  /** Age of the oldest write that neither succeeded nor failed, in ms. */
+  readonly hangingMs: () => number;
+  /** Listeners by name, each asked within `limitMs`. */
+  readonly listeners: () => readonly ListenerProbe[];
+  /** One line for people: `systemctl status` shows it. */
+  readonly status: () => string;
+}
+
+export interface ListenerProbe {
+  readonly name: string;
+  isAlive(limitMs: number): Promise<boolean>;
+}
+
+/** How often people's line is renewed where nobody watches, in ms. */
+const unwatchedMs = 30_000;
+const roundMostMs = 15_000;
+const hangMostMs = 30_000;
+const probeMostMs = 5000;
+
+/** What does not work, in words; null when all does. */
+async function faultOf({ hangingMs, listeners }: WatchdogOptions, limitMs: number): Promise<string | null> {
+  const hanging = hangingMs();
+  if (hanging >= hangMostMs) return `a write hangs for ${Math.round(hanging / 1000)} s`;
+  const asked = listeners().map(async (one) => ({ name: one.name, isAlive: await one.isAlive(limitMs) }));
+  const dead = (await Promise.all(asked)).find(({ isAlive }) => !isAlive);
+  return dead === undefined ? null : `the listener ${dead.name} takes no connection`;
+}
+
+/** Starts to feed, three times within what the service manager waits, until stopped. */
+export function startWatchdog(options: WatchdogOptions): Cancel {
+  const { clock, log, supervisor, watchdogMs, status } = options;
+  const periodMs = watchdogMs === null ? unwatchedMs : Math.min(roundMostMs, watchdogMs / 3);
+  const probeMs = Math.min(probeMostMs, periodMs);
+  const run = async (): Promise<number> => {
+    const fault = await faultOf(options, probeMs);
+    if (fault === null) supervisor.alive();
+    else log.error('watchdog not fed', { reason: fault });
+    supervisor.status(fault ?? status());
+    return periodMs;
+  };
+  const rounds = createRounds({ clock, firstMs: 0, run });
+  return () => void rounds.close();
+}

@@ -1,0 +1,235 @@
+// The broker's Debian package as an operator meets it: built, installed on a copy of this machine with a real systemd, started
+// hardened as its own user, watched, backed up, upgraded with all that was acknowledged, removed and purged.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPackage, repository, runTool, whyNoPackager } from '../support/deb-package.ts';
+import { bootMachine, type Machine, whyNoMachine } from '../support/machine.ts';
+import { requires } from '../support/requires.ts';
+
+const { missing } = requires({
+  commands: ['dpkg-deb', 'lintian', 'strip', 'systemd-nspawn', 'systemd-analyze', 'nsenter', 'mosquitto_pub'],
+  debian: [
+    'dpkg-dev',
+    'lintian',
+    'binutils',
+    'systemd-container',
+    'systemd',
+    'util-linux',
+    'mosquitto-clients',
+  ],
+});
+const why = missing ?? whyNoMachine() ?? whyNoPackager();
+const unit = join(repository, 'systemd/fleetward-broker.service');
+
+describe("the broker's unit", () => {
+  const lines = readFileSync(unit, 'utf8').split('\n');
+
+  it.skipIf(why !== null)(
+    `is exposed at most 2.0 by systemd's own measure${why === null ? '' : ` (${why})`}`,
+    () => {
+      const report = runTool('systemd-analyze', ['security', '--offline=true', '--no-pager', unit]);
+      const [, exposure] = /Overall exposure level for \S+ (\d+\.\d+)/.exec(report) ?? [];
+      expect(Number(exposure)).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('tells when it is ready, is watched, never gives up, and is stopped by a signal that it answers', () => {
+    for (const line of [
+      'Type=notify',
+      'Restart=always',
+      'StartLimitIntervalSec=0',
+      'KillMode=mixed',
+      'LimitNOFILE=65536',
+    ])
+      expect(lines).toContain(line);
+    expect(lines.some((line) => /^WatchdogSec=\d+$/.test(line))).toBe(true);
+    expect(lines).toContain('ExecReload=/bin/kill -HUP $MAINPID');
+  });
+
+  it('keeps the heap below the memory that the service may have', () => {
+    const text = lines.join('\n');
+    const heapMb = Number(/--max-old-space-size=(\d+)/.exec(text)?.[1]);
+    const memoryMb = Number(/^MemoryMax=(\d+)G$/m.exec(text)?.[1]) * 1024;
+    expect(heapMb).toBeLessThan(memoryMb * 0.8);
+  });
+});
+
+describe.skipIf(why !== null)(
+  `the broker's package${why === null ? '' : ` (${why})`}`,
+  { timeout: 300_000 },
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fleetward-deb-broker-'));
+    let machine: Machine | null = null;
+    let first = '';
+    let second = '';
+    let secret = '';
+    /** Looks at the package beside everything else: it takes the longest. */
+    let report: Promise<{ readonly stdout: string }>;
+    const inside = (): Machine => {
+      if (machine === null) throw new Error('the machine did not start');
+      return machine;
+    };
+    const show = (name: string): string =>
+      inside().must(`systemctl show fleetward-broker -p ${name} --value`).trim();
+    async function until(what: string, look: () => boolean): Promise<void> {
+      for (let turn = 0; turn < 240; turn++) {
+        if (look()) return;
+        await sleep(250);
+      }
+      throw new Error(
+        `waited in vain for ${what}: ${inside().run('journalctl -u fleetward-broker -o cat | tail -30').output}`,
+      );
+    }
+    const isUp = (): boolean => show('ActiveState') === 'active' && show('SubState') === 'running';
+    const fetchInside = (url: string): string =>
+      inside().must(
+        `/usr/lib/fleetward-broker/node -e "fetch('${url}').then(async (a) => console.log(a.status, (await a.text()).slice(0, 60000)))"`,
+      );
+    /** Sends one event and waits for its PUBACK. */
+    const sendEvent = (timestamp: number): void => {
+      const event = JSON.stringify({ timestamp, statusCode: 61_472, latitude: 52, longitude: 5 });
+      inside().must(
+        `mosquitto_pub -q 1 -k 60 -i acme/truck-1 -u acme/truck-1 -P '${secret}' -t fleet/v1/acme/truck-1/events -m '${event}'`,
+      );
+    };
+    const eventsStored = (): number =>
+      Number(
+        /^fleetward_table_rows\{table="events"\} (\d+)$/m.exec(
+          fetchInside('http://127.0.0.1:9464/metrics'),
+        )?.[1],
+      );
+
+    beforeAll(async () => {
+      first = buildPackage('broker', '--output', folder, '--version', '0.8.0');
+      const lintian = ['--no-cfg', '--fail-on', 'none', '--tag-display-limit', '0', '--allow-root', first];
+      report = promisify(execFile)('lintian', lintian, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
+      report.catch(() => undefined);
+      second = buildPackage('broker', '--output', folder, '--version', '0.9.0');
+      machine = await bootMachine({ '/srv/packages': folder });
+    }, 300_000);
+    afterAll(async () => {
+      await machine?.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const packageInside = (path: string): string => path.replace(folder, '/srv/packages');
+
+    it('holds the broker and nothing of agent or simulator; belongs to root', () => {
+      const lines = runTool('dpkg-deb', ['--contents', first]).trim().split('\n');
+      for (const line of lines) expect(line).toMatch(/^[-d]rw(x|-)r-(x|-)r-(x|-) root\/root /);
+      const paths = lines.map((line) => line.split(/\s+/)[5] ?? '');
+      const dist = './usr/lib/fleetward-broker/app/dist/';
+      const tops = new Set(paths.filter((path) => path.startsWith(dist)).map((path) => path.split('/')[6]));
+      expect(tops).toEqual(new Set(['', 'broker', 'src']));
+      for (const name of ['serialport', 'vitest', 'typescript'])
+        expect(paths.filter((path) => path.includes(`/node_modules/${name}/`))).toEqual([]);
+    });
+
+    it('installs, enables and starts it, on this machine only, as its own user, hardened', async () => {
+      const words = inside().must(`dpkg -i ${packageInside(first)}`);
+      expect(words).toContain('listens on this machine only');
+      await until('the broker', isUp);
+      expect(inside().must('systemctl is-enabled fleetward-broker').trim()).toBe('enabled');
+      const facts = inside().must(
+        `ps -o user:20= -p ${show('MainPID')}; grep -E 'NoNewPrivs|Seccomp:|CapEff' /proc/${show('MainPID')}/status`,
+      );
+      expect(facts.replace(/\s+/g, ' ')).toMatch(/^fleetward-broker CapEff: 0+ NoNewPrivs: 1 Seccomp: 2/);
+      const modes =
+        'stat -c "%a %U:%G" /etc/fleetward-broker /var/lib/fleetward-broker /var/lib/fleetward-broker/fleetward.db';
+      expect(inside().must(modes)).toBe(
+        '750 root:fleetward-broker\n700 fleetward-broker:fleetward-broker\n600 fleetward-broker:fleetward-broker\n',
+      );
+      expect(fetchInside('http://127.0.0.1:8080/readyz')).toMatch(/^200 /);
+      for (const file of ['', 'static/swagger-ui-bundle.js', 'static/swagger-initializer.js'])
+        expect(fetchInside(`http://127.0.0.1:8080/docs/${file}`)).toMatch(/^200 /);
+      expect(inside().must("ss -Hltn | awk '{ print $4 }'")).not.toMatch(
+        /^(0\.0\.0\.0|\*|\[::\]):(8080|1883|9464)/m,
+      );
+      expect(
+        inside().must(
+          'systemd-analyze verify /lib/systemd/system/fleetward-broker.service 2>&1 | grep -v "man " || true',
+        ),
+      ).toBe('');
+    });
+
+    it('is operated by root with short commands that leave nothing of root behind', async () => {
+      const password = 'correct horse battery staple';
+      inside().must(
+        `echo '${password}' | fleetward-broker account create acme --admin ann --password-file -`,
+      );
+      const made = inside().must('fleetward-broker device create acme truck-1 --json');
+      secret = (JSON.parse(made) as { secret: string }).secret;
+      for (const timestamp of [1_767_000_001, 1_767_000_002]) sendEvent(timestamp);
+      inside().must('fleetward-broker backup /root/one.db && fleetward-broker check');
+      expect(inside().must('stat -c "%a %U" /root/one.db').trim()).toBe('600 root');
+      expect(inside().must('find /var/lib/fleetward-broker -not -user fleetward-broker')).toBe('');
+      await until('its line for people', () => show('StatusText').includes('vehicles connected'));
+      const man = inside().must('zcat /usr/share/man/man8/fleetward-broker.8.gz | head -3');
+      expect(man).toContain('FLEETWARD-BROKER 8');
+      expect(
+        inside().must(`bash -c '. /usr/share/bash-completion/completions/fleetward-broker
+          COMP_WORDS=(fleetward-broker ba); COMP_CWORD=1; _fleetward_broker; echo "\${COMPREPLY[@]}"'`),
+      ).toContain('backup');
+    });
+
+    it('is started again when it hangs, and an upgrade keeps all that was acknowledged', async () => {
+      inside().must(`mkdir -p /run/systemd/system/fleetward-broker.service.d
+        printf '[Service]\\nWatchdogSec=6\\n' > /run/systemd/system/fleetward-broker.service.d/test.conf
+        systemctl daemon-reload && systemctl restart fleetward-broker`);
+      await until('the broker', isUp);
+      const pid = show('MainPID');
+      // Longer than the watchdog waits: it is fed.
+      await sleep(8000);
+      expect(show('MainPID')).toBe(pid);
+      inside().must(`kill -STOP ${pid}`);
+      await until('another process', () => isUp() && show('MainPID') !== pid);
+      expect(inside().must('journalctl -u fleetward-broker -o cat --no-pager')).toContain('Watchdog timeout');
+      sendEvent(1_767_000_003);
+      const kept = 'sha256sum /etc/fleetward-broker/broker.toml /var/lib/fleetward-broker/*.pem';
+      const files = inside().must(kept);
+      inside().must(`dpkg -i ${packageInside(second)}`);
+      await until('the upgraded broker', isUp);
+      expect(inside().must('fleetward-broker --version').trim()).toBe('0.9.0');
+      expect(inside().must(kept)).toBe(files);
+      expect(eventsStored()).toBe(3);
+      expect(inside().run(`dpkg -i ${packageInside(first)}`).output).toContain('Nothing was changed');
+      expect(isUp()).toBe(true);
+    });
+
+    it('goes back to a backup by the words of the manual', async () => {
+      inside().must(`set -e
+        systemctl stop fleetward-broker
+        mkdir /var/lib/fleetward-broker/old; mv /var/lib/fleetward-broker/fleetward.db* /var/lib/fleetward-broker/old/
+        mv /var/lib/fleetward-broker/old/*.pem /var/lib/fleetward-broker/
+        fleetward-broker restore /root/one.db
+        systemctl start fleetward-broker`);
+      await until('the restored broker', isUp);
+      const strange = 'find /var/lib/fleetward-broker -not -user fleetward-broker -not -name old';
+      expect(inside().must(strange)).toBe('');
+      expect(eventsStored()).toBe(2);
+      sendEvent(1_767_000_004);
+    });
+
+    it('has no errors by lintian', async () => {
+      const { stdout } = await report;
+      expect(stdout.split('\n').filter((line) => line.startsWith('E:'))).toEqual([]);
+    });
+
+    it('keeps everything on removal, and leaves nothing on a purge', () => {
+      inside().must('dpkg -r fleetward-broker');
+      inside().must(
+        'test -s /var/lib/fleetward-broker/fleetward.db && test -s /etc/fleetward-broker/broker.toml',
+      );
+      expect(inside().run('pgrep -u fleetward-broker').output).toBe('');
+      inside().must('dpkg -P fleetward-broker </dev/null');
+      const left = inside().must(`getent passwd fleetward-broker; getent group fleetward-broker
+        find /etc /var/lib /usr /lib /run -xdev -name '*fleetward-broker*' 2>/dev/null | grep -v journal; true`);
+      expect(left).toBe('');
+      expect(existsSync(join(inside().root, 'var/lib/fleetward-broker'))).toBe(false);
+    });
+  },
+);
