@@ -24,6 +24,8 @@ import type {
 import { type DeviceRef, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
+import { createStorePatience, type StorePatience } from './store-patience.ts';
+import { createDatabaseCheck } from './upkeep/database-check.ts';
 import { watchRevocations } from './upkeep/revocations.ts';
 
 export interface BrokerOptions {
@@ -92,6 +94,7 @@ const storeCloseMs = 1500;
 interface Parts {
   readonly options: BrokerOptions;
   readonly commits: GroupCommit;
+  readonly patience: StorePatience;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
@@ -143,7 +146,7 @@ async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array
 function takeUplink(parts: Parts, device: DeviceRef, message: Uplink): Promise<void> {
   const { verb, payload } = message;
   const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
-  return takers[verb](parts, device, payload);
+  return parts.patience.run(() => takers[verb](parts, device, payload));
 }
 
 function openMqtt(parts: Parts): Promise<MqttServer> {
@@ -165,7 +168,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
         log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
       });
     },
-    isOverloaded: () => parts.commits.lagMs() > overloadLagMs,
+    isOverloaded: () => parts.patience.isDown() || parts.commits.lagMs() > overloadLagMs,
   });
 }
 
@@ -196,12 +199,25 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
   };
 }
 
+/** In this order: what writes ends before what it writes through. */
+async function closeStoreOf({ patience, ingest, rollout, ledger, requests, commits }: Parts): Promise<void> {
+  patience.close();
+  await ingest.close();
+  await rollout.close();
+  await ledger.close();
+  await requests.close();
+  await commits.close();
+}
+
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
   await migrate(db, migrations);
   await db.write([setAllOffline()]);
   const commits = createGroupCommit({ db, clock, log });
+  const checkDatabase = createDatabaseCheck(db, clock);
+  const probe = async (): Promise<boolean> => (await checkDatabase()).fault === null;
+  const patience = createStorePatience({ clock, log, probe });
   const grouped: Database = {
     read: (statement) => db.read(statement),
     write: (batch) => commits.write(batch),
@@ -235,6 +251,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const parts: Parts = {
     options,
     commits,
+    patience,
     ingest,
     ledger,
     rollout,
@@ -243,13 +260,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     listeners: new Set(),
     mqtt: null,
   };
-  const closeStore = async (): Promise<void> => {
-    await ingest.close();
-    await rollout.close();
-    await ledger.close();
-    await requests.close();
-    await commits.close();
-  };
+  const closeStore = (): Promise<void> => closeStoreOf(parts);
   const mqtt = await openMqtt(parts).catch(async (thrown: unknown) => {
     await closeStore();
     throw thrown;
@@ -264,6 +275,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     renewTls: (renewal) => mqtt.renewTls(renewal),
     async close(users = Promise.resolve()) {
       stopWatching();
+      // What a failing store keeps waiting is not going to be stored now; the devices send it again.
+      if (patience.isFailing()) patience.close();
       // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.
       await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
       // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.

@@ -11,6 +11,8 @@ export interface MqttLimits {
   readonly inFlightEach: number;
   /** Publishes in flight over all connections. */
   readonly inFlightAll: number;
+  /** Bytes of their payloads; beyond it, as beyond their number, connections that send are not read. */
+  readonly bytesAll: number;
   /** New connections of one address. Generous: many vehicles share the address of their mobile network. */
   readonly connects: RateLimit;
   /** Failed logins of one address; beyond it every login from there waits two seconds. */

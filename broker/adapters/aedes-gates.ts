@@ -12,8 +12,10 @@ import {
   mayReceive,
 } from '../core/mqtt-access.ts';
 import type { Rates } from '../core/rate.ts';
+import { networkOf } from '../core/source-network.ts';
 import type { MqttCount, MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
+import type { Reader } from './aedes-reader.ts';
 import { createSession, type Pressure, type Session } from './aedes-session.ts';
 import type { Peer } from './mqtt-listener.ts';
 
@@ -30,6 +32,7 @@ export interface ServerState {
   readonly peers: WeakMap<Client, Peer>;
   readonly verdicts: WeakMap<Client, ConnectVerdict>;
   readonly bySession: WeakMap<Client, Session>;
+  readonly readers: WeakMap<Client, Reader>;
   /** The newest connection of each user name. */
   readonly sessions: Map<string, Session>;
   readonly pressure: Pressure;
@@ -84,18 +87,18 @@ async function logIn(
   if (!verdict.ok) return refusal(verdict.code, verdict.reason);
   if (isOverloaded() || state.isClosing)
     return refusal(connackCodes.unavailable, 'the broker cannot keep up');
-  const address = addressOf(state, client);
+  const network = networkOf(addressOf(state, client));
   const certificate = state.peers.get(client)?.certificate ?? null;
   // A resumed TLS session is not verified again: it may be older than the end of its certificate.
   if (certificate !== null && certificate.untilMs <= clock.utcMs())
     return refusal(connackCodes.notAuthorized, 'the certificate has expired');
-  if (state.failures.isSpent(address, clock.monoMs())) {
+  if (state.failures.isSpent(network, clock.monoMs())) {
     await pause(clock, failureDelayMs);
   }
   try {
     const device = await authenticate(verdict.device, { secret, certificate });
     if (device !== null) return device;
-    state.failures.take(address, clock.monoMs());
+    state.failures.take(network, clock.monoMs());
     return refusal(connackCodes.badCredentials, 'unknown device, wrong secret or revoked certificate');
   } catch (thrown) {
     log.error('login failed', { reason: messageOf(thrown) });
@@ -119,7 +122,9 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
         done(outcome, false);
         return;
       }
-      state.bySession.set(client, openSession(state, client, outcome));
+      const session = openSession(state, client, outcome);
+      if (session === null) return done(refusal(connackCodes.unavailable, 'no reader'), false);
+      state.bySession.set(client, session);
       count?.('accepted');
       done(null, true);
     };
@@ -132,12 +137,16 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
   };
 }
 
-function openSession(state: ServerState, client: Client, device: DeviceRef): Session {
+function openSession(state: ServerState, client: Client, device: DeviceRef): Session | null {
   const { accountID, deviceID } = device;
+  const reader = state.readers.get(client);
+  if (reader === undefined) return null;
   return createSession({
     device,
     client,
     socket: socketOf(client),
+    reader,
+    network: networkOf(addressOf(state, client)),
     pressure: state.pressure,
     inFlightMost: state.limits.inFlightEach,
     onFailure: (reason) => state.options.log.error('payload not stored', { accountID, deviceID, reason }),
@@ -172,10 +181,11 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
     // Only a will comes from a closed client. That the connection ended is known from the socket itself.
     if (client.closed) return done(null);
     const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
-    session.take(
-      () => onUplink(session.device, { verb: verdict.verb, payload }),
-      () => done(null),
-    );
+    session.take({
+      bytes: payload.length,
+      run: () => onUplink(session.device, { verb: verdict.verb, payload }),
+      answer: () => done(null),
+    });
   };
 }
 

@@ -1,68 +1,89 @@
-// One MQTT connection on top of aedes: strictly first-in first-out answers, a cap on what is in flight, a limit on
-// packet size that also holds before authentication. It leans on three internals of aedes 1.2 (`_parser`, `pause`,
-// `resume`), named in one interface here; a test holds each of them.
+// One logged-in MQTT connection on top of aedes: strictly first-in first-out answers, a cap on what is in flight up and
+// down. It must never answer what is not stored, nor anything after a failure.
 import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import type { DeviceRef } from '../store/devices.ts';
+import type { Reader } from './aedes-reader.ts';
 
-/** What we use of aedes that its types do not show. */
-interface Internals {
-  readonly _parser: { parse(bytes: Uint8Array): number; readonly packet: { readonly length: number } };
-  readonly subscriptions: Readonly<Record<string, unknown>>;
-  pause(): void;
-  resume(): void;
-}
-
-const internalsOf = (client: Client): Internals => client as unknown as Internals;
-
-/** Bytes of one packet: a full payload, its topic and its header. */
-const packetMost = 64 * 1024 + 1024;
-
-/** Ends the connection as soon as a packet claims more than we take, whatever its kind and whoever sends it. */
-export function guardPacketSize(client: Client, onTooLong: (claimed: number) => void): void {
-  const parser = internalsOf(client)._parser;
-  const parse = parser.parse.bind(parser);
-  parser.parse = (bytes) => {
-    const rest = parse(bytes);
-    if (parser.packet.length > packetMost) onTooLong(parser.packet.length);
-    return rest;
-  };
-}
+/** Messages with QoS 1 that may wait for the acknowledgement of one client. */
+export const unacknowledgedMost = 64;
 
 /** True when the client has subscribed to exactly this topic. */
 export function listensTo(client: Client, topic: string): boolean {
-  return internalsOf(client).subscriptions[topic] !== undefined;
+  // aedes keeps them in an object without a prototype; its types do not show it.
+  const { subscriptions } = client as unknown as {
+    readonly subscriptions: Readonly<Record<string, unknown>>;
+  };
+  return subscriptions[topic] !== undefined;
 }
 
 /** Work in flight over all connections. */
 export interface Pressure {
   inFlight: number;
+  /** Bytes of their payloads. */
+  bytes: number;
   readonly highest: number;
-  readonly waiting: Set<Session>;
+  readonly highestBytes: number;
+  /** Who waits for it to go down, in the order in which they get their turn. */
+  readonly waiting: Set<() => void>;
+}
+
+const isHigh = ({ inFlight, bytes, highest, highestBytes }: Pressure): boolean =>
+  inFlight >= highest || bytes >= highestBytes;
+const isCalm = ({ inFlight, bytes, highest, highestBytes }: Pressure): boolean =>
+  inFlight <= highest / 2 && bytes <= highestBytes / 2;
+
+/** False while there is room. Else true, and `wake` is called when there is room again. */
+export function holdFor(pressure: Pressure, wake: () => void): boolean {
+  if (!isHigh(pressure)) return false;
+  pressure.waiting.add(wake);
+  return true;
+}
+
+/** Lets those who wait go on, one after the other: whoever fills it up again waits behind the others. */
+function relieve(pressure: Pressure): void {
+  if (!isCalm(pressure)) return;
+  for (const wake of pressure.waiting) {
+    if (isHigh(pressure)) return;
+    pressure.waiting.delete(wake);
+    wake();
+  }
+}
+
+/** A publish that came in. */
+export interface Work {
+  /** Bytes of its payload. */
+  readonly bytes: number;
+  readonly run: () => Promise<void>;
+  readonly answer: () => void;
 }
 
 export interface Session {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
+  /** Where it comes from, see `networkOf`. */
+  readonly network: string;
   /**
-   * Takes a publish: `work` starts at once, `answer` runs when it and all before it are done. When work fails the
-   * connection ends and nothing further is answered: the device sends it all again.
+   * Takes a publish: it runs at once, and is answered when it and all before it are done. When one fails the connection
+   * ends and nothing further is answered: the device sends it all again.
    */
-  take(work: () => Promise<void>, answer: () => void): void;
+  take(work: Work): void;
+  /** Messages with QoS 1 that were sent and not acknowledged. */
+  unacknowledged: number;
   /** Stops reading for good, for the shutdown. */
   halt(): void;
   /** Resolves when everything taken so far is answered or the connection is gone. */
   idle(): Promise<void>;
-  /** Reads again after the common pressure has gone down. */
-  relieve(): void;
 }
 
 export interface SessionOptions {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
+  readonly reader: Reader;
+  readonly network: string;
   readonly pressure: Pressure;
   /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
   readonly inFlightMost: number;
@@ -71,72 +92,64 @@ export interface SessionOptions {
 
 /** The session of an authenticated connection. */
 export function createSession(options: SessionOptions): Session {
-  const { device, client, socket, pressure, inFlightMost, onFailure } = options;
-  const internals = internalsOf(client);
+  const { device, client, socket, reader, network, pressure, inFlightMost, onFailure } = options;
   let inFlight = 0;
   let isPaused = false;
   let isHalted = false;
   let tail: Promise<void> = Promise.resolve();
 
-  const resumeIfCalm = (): void => {
-    if (!isPaused || isHalted || socket.destroyed || inFlight > inFlightMost / 2) return;
-    if (pressure.inFlight > pressure.highest / 2) {
-      pressure.waiting.add(session);
-      return;
-    }
-    isPaused = false;
-    internals.resume();
-  };
-  const started = (): void => {
+  const started = (bytes: number): void => {
     inFlight += 1;
     pressure.inFlight += 1;
-    if (!isPaused && (inFlight >= inFlightMost || pressure.inFlight >= pressure.highest)) {
-      isPaused = true;
-      internals.pause();
-    }
+    pressure.bytes += bytes;
+    if (inFlight < inFlightMost || isPaused) return;
+    isPaused = true;
+    reader.pause();
   };
-  const ended = (): void => {
+  const ended = (bytes: number): void => {
     inFlight -= 1;
     pressure.inFlight -= 1;
-    resumeIfCalm();
-    if (pressure.waiting.size === 0 || pressure.inFlight > pressure.highest / 2) return;
-    const waiting = [...pressure.waiting];
-    pressure.waiting.clear();
-    for (const other of waiting) other.relieve();
+    pressure.bytes -= bytes;
+    if (isPaused && !isHalted && inFlight <= inFlightMost / 2) {
+      isPaused = false;
+      reader.resume();
+    }
+    relieve(pressure);
   };
   const fail = (thrown: unknown): void => {
     onFailure(messageOf(thrown));
     socket.destroy();
   };
-  const settle = async (work: Promise<void>, answer: () => void): Promise<void> => {
+  const settle = async (running: Promise<void>, { bytes, answer }: Work): Promise<void> => {
     try {
-      await work;
+      await running;
       // A connection that failed before this one's turn gets no further answers.
       if (!socket.destroyed) answer();
     } catch (thrown) {
       fail(thrown);
     } finally {
-      ended();
+      ended(bytes);
     }
   };
   const session: Session = {
     device,
     client,
     socket,
-    take(work, answer) {
-      started();
+    network,
+    unacknowledged: 0,
+    take(work) {
+      started(work.bytes);
       const before = tail;
       // `async` turns a throw into a rejection: an exception inside an aedes hook would end the process.
-      const running = (async () => work())();
+      const running = (async () => work.run())();
       running.catch(() => undefined);
-      tail = before.then(() => settle(running, answer));
+      tail = before.then(() => settle(running, work));
     },
     halt() {
       isHalted = true;
-      internals.pause();
+      reader.pause();
     },
     idle: () => tail,
-    relieve: resumeIfCalm,
   };
   return session;
 }

@@ -2,12 +2,13 @@
 // PUBACK leaves only after `onUplink` resolved, in order. It must never let one client stall or end the process.
 // Clean session 0 is accepted but nothing is kept: the CONNACK says so (session present 0).
 import type { Duplex } from 'node:stream';
-import { Aedes, type PublishPacket } from 'aedes';
+import { Aedes, type Client, type PublishPacket } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import { type DeviceAddress, formatDeviceUser, formatTopic } from '../../src/core/topics.ts';
 import { pause, settleWithin } from '../../src/settle.ts';
 import { judgeConnect } from '../core/mqtt-access.ts';
 import { createRates } from '../core/rate.ts';
+import { networkOf } from '../core/source-network.ts';
 import { createTakeovers } from '../core/takeovers.ts';
 import type { Downlink, MqttLimits, MqttServer, MqttServerOptions } from '../mqtt-server.ts';
 import {
@@ -19,28 +20,25 @@ import {
   type ServerState,
   subscribeGate,
 } from './aedes-gates.ts';
-import { guardPacketSize, listensTo, type Session } from './aedes-session.ts';
+import { createReader, readerLimits, safeAedesOptions } from './aedes-reader.ts';
+import { holdFor, listensTo, type Session, unacknowledgedMost } from './aedes-session.ts';
 import { type Listener, type Listening, openListener, type Peer } from './mqtt-listener.ts';
 
 const defaultMqttLimits: MqttLimits = {
   connections: 20_000,
   inFlightEach: 100,
   inFlightAll: 10_000,
+  bytesAll: 64 * 1024 * 1024,
   connects: { burst: 2000, perS: 500 },
   failures: { burst: 50, perS: 1 },
 };
 
-const connectTimeoutMs = 10_000;
-const drainTimeoutMs = 10_000;
 /** How long a shutdown waits for the answers in flight. */
 const shutdownMs = 2500;
 
 function createBroker(state: ServerState): Aedes {
   const broker = new Aedes({
-    // With any other value one frozen subscriber stalls all others, and its backlog ends the process when it leaves.
-    concurrency: 0,
-    drainTimeout: drainTimeoutMs,
-    connectTimeout: connectTimeoutMs,
+    ...safeAedesOptions,
     maxTopicLevels: 8,
     preConnect: (client, packet, done) => {
       state.verdicts.set(client, judgeConnect(factsOf(packet, state.peers.get(client))));
@@ -74,12 +72,14 @@ function followSessions(state: ServerState, broker: Aedes): void {
     if (older !== undefined) {
       state.options.count?.('takeover');
       older.socket.destroy();
-      const count = takeovers.note(user, clock.monoMs());
-      if (count > 3)
-        log.warn('clone suspected', { user, takeovers: count, address: addressOf(state, client) });
+      const change = { user, from: older.network, to: session.network, nowMs: clock.monoMs() };
+      const { count, moved, isSuspect } = takeovers.note(change);
+      if (isSuspect) {
+        const address = addressOf(state, client);
+        log.warn('clone suspected', { user, takeovers: count, fromOtherNetworks: moved, address });
+      }
     }
     const ended = (): void => {
-      state.pressure.waiting.delete(session);
       if (state.sessions.get(user) !== session) return;
       state.sessions.delete(user);
       if (!state.isClosing) onOffline(session.device);
@@ -106,7 +106,7 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
         ? 'refused_unavailable'
         : isFull
           ? 'refused_full'
-          : connects.take(address, clock.monoMs())
+          : connects.take(networkOf(address), clock.monoMs())
             ? null
             : 'refused_rate';
       if (refusal !== null) {
@@ -123,11 +123,19 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
       if (state.isClosing) return void stream.destroy();
       const client = broker.handle(stream);
       state.peers.set(client, peer);
-      guardPacketSize(client, (claimed) => {
-        log.warn('packet too long', { address: peer.address, claimed });
-        state.options.count?.('refused_packet');
-        stream.destroy();
+      const reader = createReader({
+        client,
+        stream,
+        clock,
+        limits: readerLimits,
+        onFault(reason) {
+          log.warn('connection ended for its packets', { address: peer.address, reason });
+          state.options.count?.('refused_packet');
+        },
+        holdFor: (wake) => holdFor(state.pressure, wake),
+        onPuback: () => acknowledge(state, client),
       });
+      state.readers.set(client, reader);
     },
   };
 }
@@ -146,9 +154,20 @@ async function openListeners(state: ServerState, broker: Aedes) {
   }
 }
 
+function acknowledge(state: ServerState, client: Client): void {
+  const session = state.bySession.get(client);
+  if (session !== undefined && session.unacknowledged > 0) session.unacknowledged -= 1;
+}
+
 function sendTo(session: Session, message: Downlink): Promise<boolean> {
   const topic = formatTopic(session.device, message.verb);
   if (session.socket.destroyed || !listensTo(session.client, topic)) return Promise.resolve(false);
+  if (message.qos === 1 && session.unacknowledged >= unacknowledgedMost) {
+    // It reads and does not answer. What matters is sent again when it says hello.
+    session.socket.destroy();
+    return Promise.resolve(false);
+  }
+  session.unacknowledged += message.qos;
   const packet: PublishPacket = {
     cmd: 'publish',
     topic,
@@ -186,8 +205,15 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     peers: new WeakMap(),
     verdicts: new WeakMap(),
     bySession: new WeakMap(),
+    readers: new WeakMap(),
     sessions: new Map(),
-    pressure: { inFlight: 0, highest: limits.inFlightAll, waiting: new Set() },
+    pressure: {
+      inFlight: 0,
+      bytes: 0,
+      highest: limits.inFlightAll,
+      highestBytes: limits.bytesAll,
+      waiting: new Set(),
+    },
     failures: createRates(limits.failures),
     isClosing: false,
   };

@@ -26,7 +26,7 @@ export interface LiveBroker {
   readonly verifier: Verifier;
   addDevice(accountID: string, deviceID: string): Promise<LiveDevice>;
   /** A logged-in raw connection of the device. */
-  login(device: LiveDevice, changes?: object): Promise<RawClient>;
+  login(device: LiveDevice, changes?: object, from?: string): Promise<RawClient>;
   /** Every write waits from now on until the returned function is called. */
   holdCommits(): () => void;
   /** Every write fails from now on, or works again. */
@@ -74,8 +74,8 @@ export async function startLiveBroker(
       const user = `${accountID}/${deviceID}`;
       return { ...ref, user, secret, topic: (verb) => `fleet/v1/${user}/${verb}` };
     },
-    async login(device, changes = {}) {
-      const client = await connectRaw(broker.mqttPort);
+    async login(device, changes = {}, from = '127.0.0.1') {
+      const client = await connectRaw(broker.mqttPort, undefined, from);
       client.send(connectPacket(device.user, device.secret, changes));
       const { returnCode } = await client.next('connack');
       if (returnCode !== 0) throw new Error(`CONNACK ${returnCode}`);

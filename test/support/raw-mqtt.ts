@@ -17,9 +17,17 @@ export interface RawClient {
 
 const patienceMs = 10_000;
 
-/** Opens a connection; it sends nothing. @param tls what the client shows and trusts; without it there is no TLS. */
-export async function connectRaw(port: number, tls?: ConnectionOptions): Promise<RawClient> {
-  const to = { port, host: '127.0.0.1' };
+/**
+ * Opens a connection; it sends nothing.
+ * @param tls what the client shows and trusts; without it there is no TLS.
+ * @param from another address of the loopback.
+ */
+export async function connectRaw(
+  port: number,
+  tls?: ConnectionOptions,
+  from = '127.0.0.1',
+): Promise<RawClient> {
+  const to = { port, host: '127.0.0.1', localAddress: from };
   const socket =
     tls === undefined ? connectSocket(to) : connectTls({ servername: 'localhost', ...to, ...tls });
   const received: Packet[] = [];

@@ -70,13 +70,26 @@ describe('a PUBACK', () => {
     expect(ack).toEqual({ boot: 'b1', upTo: 2, ranges: [[1, 2]] });
   });
 
+  test('waits for a store that fails for a moment, and no connection is lost', async () => {
+    const client = await live.login(truck);
+    live.setFailing(true);
+    for (let id = 1; id <= 5; id++) client.send(publishPacket(truck.topic('events'), batch('b1', id), id));
+    await sleep(1500);
+    expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack']);
+    live.setFailing(false);
+    for (let id = 1; id <= 5; id++) expect((await client.next('puback')).messageId).toBe(id);
+    expect(await eventsOf(truck)).toHaveLength(5);
+  });
+
   test('does not leave when the commit fails: the connection ends, and the device’s second attempt is stored', async () => {
     const client = await live.login(truck);
     live.setFailing(true);
     client.send(publishPacket(truck.topic('events'), batch('b1', 1), 7));
     await client.closed;
     expect(client.received.some(({ cmd }) => cmd === 'puback')).toBe(false);
+    await expect(live.login(truck)).rejects.toThrow('CONNACK 3');
     live.setFailing(false);
+    await turned(() => live.log.lines.some(({ event }) => event === 'the store takes writes again'));
     const second = await live.login(truck);
     second.send(publishPacket(truck.topic('events'), batch('b1', 1), 7, { dup: true }));
     await second.next('puback');
@@ -172,7 +185,13 @@ describe('a CONNECT', () => {
     expect(await codeOf(connectPacket('acme/nobody', truck.secret))).toBe(4);
     expect(await codeOf(connectPacket('rival/truck-1', truck.secret))).toBe(4);
     expect(await codeOf(connectPacket('acme/#', truck.secret))).toBe(4);
-    expect(await codeOf(connectPacket('acme/tru\u0000ck', truck.secret))).toBe(4);
+  });
+
+  test('with U+0000 in a name ends the connection without an answer (MQTT-1.5.3-2)', async () => {
+    const client = await connectRaw(live.port);
+    client.send(connectPacket('acme/tru\u0000ck', truck.secret));
+    await client.closed;
+    expect(client.received).toEqual([]);
   });
 
   test('needs the user name as client id: another, or an empty one, is an identifier rejected', async () => {
@@ -325,7 +344,7 @@ describe('sessions', () => {
   test('the newest connection of a device wins, stays online, and many take-overs are reported', async () => {
     let client = await live.login(truck);
     for (let round = 0; round < 5; round++) {
-      const newer = await live.login(truck);
+      const newer = await live.login(truck, {}, round % 2 === 0 ? '127.0.0.2' : '127.0.0.3');
       await client.closed;
       client = newer;
     }
@@ -370,7 +389,8 @@ describe('limits', () => {
     client.send(publishPacket(truck.topic('events'), new Uint8Array(70_000), 1));
     await client.closed;
     expect(client.received.some(({ cmd }) => cmd === 'puback')).toBe(false);
-    expect(live.log.lines.filter(({ event }) => event === 'packet too long')).toHaveLength(2);
+    const reasons = live.log.lines.map(({ fields }) => String(fields['reason']));
+    expect(reasons.filter((reason) => reason.endsWith('is too long'))).toHaveLength(2);
   });
 
   test('the largest payload that the protocol allows is taken', async () => {
@@ -399,8 +419,7 @@ describe('limits', () => {
     }
     await sleep(200);
     const { payloads } = live.broker.services.metrics();
-    // A hundred, and what one read of the socket (64 KiB) held beyond that.
-    expect(payloads).toBeLessThan(100 + 65_536 / 100);
+    expect(payloads).toBe(100);
     release();
     for (let id = 1; id <= total; id++) expect((await client.next('puback')).messageId).toBe(id);
     expect(await eventsOf(truck)).toHaveLength(total);
@@ -499,8 +518,10 @@ test('a stop keeps the store open for who still works with it', async () => {
 
 describe('mutated packets', () => {
   const lanes = 8;
-  const connectionsEach = 625;
   const packetsEach = 4;
+  /** `npm run test:mqtt-fuzz` sends many more. */
+  const packetCount = Number(process.env['FLEETWARD_PACKETS'] ?? 20_000);
+  const connectionsEach = Math.ceil(packetCount / lanes / packetsEach);
 
   /** Numbers that are the same in every run (Numerical Recipes' generator). */
   function createRandom(start: number): (below: number) => number {
@@ -535,8 +556,7 @@ describe('mutated packets', () => {
     return copy.subarray(0, cut);
   }
 
-  test('20,000 of them neither end the process nor store anything foreign', async () => {
-    expect(lanes * connectionsEach * packetsEach).toBe(20_000);
+  test(`${packetCount} of them neither end the process nor store anything foreign`, async () => {
     const plenty = { burst: 1e9, perS: 1e9 };
     const target = await startLiveBroker({ connects: plenty, failures: plenty });
     const rival = await target.addDevice('rival', 'truck-1');

@@ -103,10 +103,35 @@ test('a bucket gives its burst, then what comes back, each source for itself', (
   expect(taken('many 29999', 0)).toBe(true);
 });
 
-test('take-overs are counted over ten minutes', () => {
-  const takeovers = createTakeovers();
-  expect([0, 1000, 2000].map((ms) => takeovers.note('a', ms))).toEqual([1, 2, 3]);
-  expect(takeovers.note('b', 2000)).toBe(1);
-  expect(takeovers.note('a', 600_500)).toBe(3);
-  expect(takeovers.note('a', 2_000_000)).toBe(1);
+describe('take-overs', () => {
+  const one = { user: 'a', from: '10.0.0.1', to: '10.0.0.1' };
+
+  test('are counted over ten minutes', () => {
+    const takeovers = createTakeovers();
+    expect([0, 1000, 2000].map((nowMs) => takeovers.note({ ...one, nowMs }).count)).toEqual([1, 2, 3]);
+    expect(takeovers.note({ ...one, user: 'b', nowMs: 2000 }).count).toBe(1);
+    expect(takeovers.note({ ...one, nowMs: 600_500 }).count).toBe(3);
+    expect(takeovers.note({ ...one, nowMs: 2_000_000 }).count).toBe(1);
+  });
+
+  test('from differing networks are suspect from the fourth on, from the same one only when there are very many', () => {
+    const suspects = (moves: boolean): readonly number[] => {
+      const takeovers = createTakeovers();
+      const times = Array.from({ length: 20 }, (_unused, index) => index * 20_000);
+      return times.filter((nowMs) => {
+        const to = moves ? '10.0.0.2' : one.to;
+        return takeovers.note({ ...one, to, nowMs }).isSuspect;
+      });
+    };
+    expect(suspects(true)[0]).toBe(3 * 20_000);
+    expect(suspects(false)[0]).toBe(12 * 20_000);
+  });
+
+  test('of a unit that changes its network now and then are not', () => {
+    const takeovers = createTakeovers();
+    for (let hour = 0; hour < 24; hour++) {
+      const nowMs = hour * 3_600_000;
+      expect(takeovers.note({ ...one, to: `10.0.0.${hour}`, nowMs }).isSuspect).toBe(false);
+    }
+  });
 });

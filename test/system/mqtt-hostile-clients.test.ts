@@ -1,0 +1,406 @@
+// Clients that mean ill, or are broken: each does to the product what it does to a bare aedes, and only the latter suffers.
+// `bare` is aedes 1.2 with its own defaults; the comparison shows that the test would notice if our part were not there.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createBenchClock, settle } from '../support/broker-bench.ts';
+import { startLiveBroker } from '../support/live-broker.ts';
+import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt-door.ts';
+import { startOpenMqtt } from '../support/open-mqtt.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+type DoorChanges = Parameters<typeof openMqttDoor>[0];
+async function open(changes: DoorChanges = {}): Promise<MqttDoor> {
+  const door = await openMqttDoor(changes);
+  closers.push(() => door.server.close());
+  return door;
+}
+/** With a clock that moves only when told. */
+async function openTimed(changes: DoorChanges = {}) {
+  const clock = createBenchClock();
+  const door = await openMqttDoor({ ...changes, clock });
+  closers.push(() => settle(clock, door.server.close()));
+  return { ...door, clock };
+}
+async function openBare(...args: Parameters<typeof startOpenMqtt>) {
+  const server = await startOpenMqtt(...args);
+  closers.push(() => server.close());
+  return server;
+}
+async function loginBare(port: number, name: string, changes = {}): Promise<RawClient> {
+  const client = await connectRaw(port);
+  client.send(connectPacket(name, 'x', changes));
+  await client.next('connack');
+  return client;
+}
+async function subscribe(client: RawClient, topic: string): Promise<void> {
+  client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 1 }] });
+  await client.next('suback');
+}
+const turned = async (check: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 1500 && !check(); tries++) await sleep(10);
+  expect(check()).toBe(true);
+};
+const count = (client: RawClient, cmd: string): number =>
+  client.received.filter((packet) => packet.cmd === cmd).length;
+
+describe('a subscriber that has stopped reading', () => {
+  /** Of ten messages to somebody else, how many arrive while 300 large ones wait for the frozen one. */
+  async function deliveriesBeside(isBare: boolean): Promise<number> {
+    const { port, broker } = await openBare(isBare);
+    const [frozen, other] = [await loginBare(port, 'frozen'), await loginBare(port, 'other')];
+    await subscribe(frozen, 'frozen');
+    await subscribe(other, 'other');
+    frozen.socket.pause();
+    const publish = (topic: string, payload: Buffer): void =>
+      broker.publish({ cmd: 'publish', topic, payload, qos: 1, retain: false, dup: false }, () => undefined);
+    for (let sent = 0; sent < 300; sent++) {
+      publish('frozen', Buffer.alloc(60_000));
+      if (sent % 20 === 0) await sleep(2);
+    }
+    for (let sent = 0; sent < 10; sent++) publish('other', Buffer.from('x'));
+    await sleep(1000);
+    const delivered = count(other, 'publish');
+    frozen.end();
+    other.end();
+    return delivered;
+  }
+
+  test('holds up nobody else (a bare aedes delivers nothing more to anybody)', async () => {
+    expect(await deliveriesBeside(false)).toBe(10);
+    expect(await deliveriesBeside(true)).toBe(0);
+  });
+
+  test('is dropped, and until then others get all that is theirs', async () => {
+    const { server, login, log } = await open();
+    const [frozen, other] = [await login('frozen'), await login('other')];
+    await subscribe(frozen, topicOf('frozen', 'config'));
+    await subscribe(other, topicOf('other', 'ack'));
+    frozen.socket.pause();
+    const address = { accountID: 'acme', deviceID: 'frozen' };
+    let sent = 0;
+    while (server.connected(address) !== null && sent < 1000) {
+      void server.publish(address, { verb: 'config', payload: new Uint8Array(60_000), qos: 0 });
+      void server.publish(
+        { ...address, deviceID: 'other' },
+        { verb: 'ack', payload: new Uint8Array(9), qos: 0 },
+      );
+      sent += 1;
+      await sleep(1);
+    }
+    // What the kernel's buffers hold, and 1 MiB.
+    expect(sent).toBeLessThan(300);
+    await turned(() => count(other, 'publish') === sent);
+    expect(log.lines.map(({ event }) => event)).toContain('client does not read');
+    frozen.end();
+    other.end();
+  });
+});
+
+describe('a peer that has not logged in', () => {
+  test('cannot make the server hold what it claims (a bare aedes takes it all)', async () => {
+    const claim = Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f]);
+    const { server } = await open();
+    const stranger = await connectRaw(server.port);
+    stranger.sendBytes(claim);
+    await stranger.closed;
+    const bare = await openBare(true);
+    const taken = await connectRaw(bare.port);
+    taken.sendBytes(claim);
+    for (let sent = 0; sent < 64; sent++) taken.sendBytes(new Uint8Array(128 * 1024));
+    await turned(() => taken.socket.writableLength === 0);
+    expect(taken.isClosed()).toBe(false);
+    taken.end();
+  });
+
+  test('may send a CONNECT of 4 KiB and no longer one', async () => {
+    const { server } = await open();
+    const client = await connectRaw(server.port);
+    client.send(connectPacket('acme/t', 'x'.repeat(5000)));
+    await client.closed;
+    expect(client.received).toEqual([]);
+  });
+
+  test('has 15 s, however steadily it sends single bytes', async () => {
+    const { server, clock } = await openTimed();
+    const client = await connectRaw(server.port);
+    const bytes = [0x10, 0x80, 0x10, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0x10, 0];
+    for (const byte of bytes) {
+      client.sendBytes(Uint8Array.from([byte]));
+      await sleep(5);
+      clock.advance(990);
+    }
+    expect(client.isClosed()).toBe(false);
+    clock.advance(1000);
+    await client.closed;
+  });
+
+  test('is answered when the check of its secret never ends (a bare aedes keeps it for ever)', async () => {
+    const { server, clock } = await openTimed({ authenticate: () => new Promise(() => undefined) });
+    const client = await connectRaw(server.port);
+    client.send(connectPacket('acme/t', 'x'));
+    await sleep(100);
+    clock.advance(10_000);
+    expect((await client.next('connack')).returnCode).toBe(3);
+    await client.closed;
+    const bare = await openBare(true, { connectTimeout: 100, authenticate: () => undefined });
+    const kept = await connectRaw(bare.port);
+    kept.send(connectPacket('t', 'x'));
+    await sleep(500);
+    expect(kept.isClosed()).toBe(false);
+    kept.end();
+  });
+
+  test('that sends on during the check of its secret is read only after it (aedes ends it at the 43rd packet)', async () => {
+    const authenticate = async (device: { accountID: string; deviceID: string }) => {
+      await sleep(200);
+      return { ...device, deviceNo: 1 };
+    };
+    const { server } = await open({ authenticate });
+    const publishes = Array.from({ length: 60 }, (_unused, index) =>
+      publishPacket(topicOf('t', 'events'), 'x', index + 1),
+    );
+    const client = await connectRaw(server.port);
+    for (const packet of [connectPacket('acme/t', 'x'), ...publishes]) client.send(packet);
+    await turned(() => count(client, 'puback') === 60);
+    client.end();
+  });
+});
+
+describe('the keep alive', () => {
+  test('ends a connection that is silent for one and a half times of it (MQTT-3.1.2-24), and is needed', async () => {
+    const { login } = await open();
+    const client = await login('t', { keepalive: 1 });
+    await client.closed;
+    await expect(login('t', { keepalive: 0 })).rejects.toThrow('CONNACK 5');
+    await expect(login('t', { keepalive: 1801 })).rejects.toThrow('CONNACK 5');
+    const bare = await openBare(true);
+    const kept = await loginBare(bare.port, 't', { keepalive: 0 });
+    await sleep(200);
+    expect(kept.isClosed()).toBe(false);
+    kept.end();
+  });
+
+  test('counts whole packets: single bytes keep nobody alive', async () => {
+    const { login } = await open();
+    const client = await login('t', { keepalive: 1 });
+    client.sendBytes(Uint8Array.from([0x32, 0x7f]));
+    const timer = setInterval(() => client.sendBytes(Uint8Array.from([0x00])), 50);
+    await client.closed;
+    clearInterval(timer);
+  });
+});
+
+describe('a client that sends faster than the disk stores', () => {
+  test('has a hundred publishes in work, never stalls, and is answered in order, also when they end one by one', async () => {
+    let chain = Promise.resolve();
+    let atWork = 0;
+    let mostAtWork = 0;
+    const onUplink = (): Promise<void> => {
+      atWork += 1;
+      mostAtWork = Math.max(mostAtWork, atWork);
+      chain = chain.then(() => sleep(1)).then(() => void (atWork -= 1));
+      return chain;
+    };
+    const { login } = await open({ onUplink });
+    const client = await login('t');
+    const total = 2000;
+    for (let id = 1; id <= total; id++) {
+      client.send(publishPacket(topicOf('t', 'events'), 'x'.repeat(200), id));
+    }
+    for (let id = 1; id <= total; id++) expect((await client.next('puback')).messageId).toBe(id);
+    expect(mostAtWork).toBe(100);
+    client.end();
+  });
+
+  test('is held in a bare aedes by nothing', async () => {
+    let held = 0;
+    const bare = await openBare(true, { authorizePublish: () => void (held += 1) });
+    const client = await loginBare(bare.port, 't');
+    for (let id = 1; id <= 1500; id++) client.send(publishPacket('t', 'x'.repeat(200), id));
+    await turned(() => held > 200);
+    client.end();
+  });
+
+  test('shares what all may hold in bytes, and everybody gets their turn', async () => {
+    let bytes = 0;
+    let mostBytes = 0;
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const onUplink: NonNullable<DoorChanges>['onUplink'] = async (_device, { payload }) => {
+      bytes += payload.length;
+      mostBytes = Math.max(mostBytes, bytes);
+      await gate;
+      await sleep(1);
+      bytes -= payload.length;
+    };
+    const { login } = await open({ onUplink, limits: { bytesAll: 200_000 } });
+    const names = Array.from({ length: 10 }, (_unused, index) => `t${index}`);
+    const clients = await Promise.all(names.map((name) => login(name)));
+    for (const [index, client] of clients.entries()) {
+      for (let id = 1; id <= 10; id++) {
+        client.send(publishPacket(topicOf(`t${index}`, 'events'), 'x'.repeat(60_000), id));
+      }
+    }
+    await sleep(300);
+    expect(mostBytes).toBe(240_000);
+    release();
+    await turned(() => clients.every((client) => count(client, 'puback') === 10));
+    expect(mostBytes).toBeLessThanOrEqual(240_000);
+    for (const client of clients) client.end();
+  });
+});
+
+describe('a client that never acknowledges', () => {
+  test('gets 64 messages and is dropped; one that does gets all (a bare aedes sends without end)', async () => {
+    const { server, login } = await open();
+    const lazy = await login('lazy');
+    await subscribe(lazy, topicOf('lazy', 'commands'));
+    const address = { accountID: 'acme', deviceID: 'lazy' };
+    const message = { verb: 'commands', payload: new Uint8Array(10), qos: 1 } as const;
+    for (let sent = 0; sent < 64; sent++) expect(await server.publish(address, message)).toBe(true);
+    expect(await server.publish(address, message)).toBe(false);
+    await lazy.closed;
+    const good = await login('lazy');
+    await subscribe(good, topicOf('lazy', 'commands'));
+    for (let sent = 0; sent < 300; sent++) {
+      expect(await server.publish(address, message)).toBe(true);
+      const { messageId } = await good.next('publish');
+      good.send({ cmd: 'puback', messageId: messageId ?? 0 });
+    }
+    good.end();
+    const bare = await openBare(true);
+    const spoilt = await loginBare(bare.port, 'spoilt');
+    await subscribe(spoilt, 'x');
+    for (let sent = 0; sent < 200; sent++) {
+      bare.broker.publish(
+        { cmd: 'publish', topic: 'x', payload: 'x', qos: 1, retain: false, dup: false },
+        () => undefined,
+      );
+    }
+    await turned(() => count(spoilt, 'publish') === 200);
+    spoilt.end();
+  });
+});
+
+describe('bytes that the specification forbids', () => {
+  const connect = '100d 0004 4d515454 04 02 003c 0001 70';
+  const bytesOf = (hex: string): Uint8Array => Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  async function answerTo(isBare: boolean, packet: string): Promise<string> {
+    const { port } = await openBare(isBare);
+    const client = await connectRaw(port);
+    client.sendBytes(bytesOf(packet));
+    client.send({ cmd: 'pingreq' });
+    await Promise.race([client.closed, client.next('pingresp').catch(() => undefined)]);
+    const last = client.received.map((one) =>
+      'returnCode' in one ? `${one.cmd} ${one.returnCode}` : one.cmd,
+    );
+    client.end();
+    return last.join(', ');
+  }
+  const taken = 'connack 0, pingresp';
+
+  test.each([
+    ['U+0000 in a client id (MQTT-1.5.3-2)', '100e 0004 4d515454 04 02 003c 0002 7000', '', taken],
+    [
+      'a surrogate in a user name (MQTT-1.5.3-1)',
+      '1012 0004 4d515454 04 82 003c 0001 70 0003 eda080',
+      '',
+      taken,
+    ],
+    [
+      'an empty client id, clean session 0 (MQTT-3.1.3-8)',
+      '100c 0004 4d515454 04 00 003c 0000',
+      'connack 2',
+      taken,
+    ],
+    ['protocol level 6 (MQTT-3.1.2-2)', '100d 0004 4d515454 06 02 003c 0001 70', 'connack 1', ''],
+    [
+      'a password without a user name (MQTT-3.1.2-22)',
+      '1010 0004 4d515454 04 42 003c 0001 70 0001 70',
+      '',
+      taken,
+    ],
+    ['bytes behind the last field of CONNECT', '100e 0004 4d515454 04 02 003c 0001 70 00', '', taken],
+    ['a control character in a topic (1.5.3)', `${connect} 3004 0002 7001`, 'connack 0', taken],
+    ['DUP with QoS 0 (MQTT-3.3.1-2)', `${connect} 3803 0001 70`, 'connack 0', taken],
+  ])('%s', async (_name, packet, ours, bare) => {
+    expect(await answerTo(false, packet)).toBe(ours);
+    expect(await answerTo(true, packet)).toBe(bare);
+  });
+
+  test('an exception in the library ends one connection and not the process', async () => {
+    const thrower = () => {
+      throw new Error('as in a library with a fault');
+    };
+    const { port } = await openBare(false, { authorizeSubscribe: thrower });
+    const [bad, good] = [await loginBare(port, 'bad'), await loginBare(port, 'good')];
+    bad.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'x', qos: 0 }] });
+    await bad.closed;
+    good.send({ cmd: 'pingreq' });
+    await good.next('pingresp');
+    good.end();
+  });
+});
+
+describe('ten thousand racing connections', () => {
+  test('of fifty devices leave one connection of each, right counters, and nothing when they are gone', async () => {
+    const authenticate = async (device: { accountID: string; deviceID: string }) => {
+      await sleep(Math.random() * 5);
+      return { ...device, deviceNo: 1 };
+    };
+    let offline = 0;
+    const { server } = await open({ authenticate, onOffline: () => void (offline += 1) });
+    const lanes = Array.from({ length: 50 }, async (_unused, lane) => {
+      for (let round = 0; round < 200; round++) {
+        const client = await connectRaw(server.port);
+        client.send(connectPacket(`acme/t${(lane + round) % 50}`, 'x'));
+        if (round % 3 === 0) client.end();
+        else if (round % 3 === 1) client.send({ cmd: 'disconnect' });
+        else await client.next('connack').catch(() => undefined);
+      }
+    });
+    await Promise.all(lanes);
+    const last = await Promise.all(
+      Array.from({ length: 50 }, async (_unused, index) => {
+        const client = await connectRaw(server.port);
+        client.send(connectPacket(`acme/t${index}`, 'x'));
+        await client.next('connack');
+        return client;
+      }),
+    );
+    await turned(() => server.connectionCount() === 50);
+    expect(new Set(server.connectedDevices().map(({ deviceID }) => deviceID)).size).toBe(50);
+    expect(last.filter((client) => client.isClosed())).toEqual([]);
+    const before = offline;
+    for (const client of last) client.end();
+    await turned(() => server.connectionCount() === 0);
+    expect(offline - before).toBe(50);
+  });
+});
+
+describe('a stop', () => {
+  test('acknowledges nothing that is not stored', async () => {
+    const live = await startLiveBroker();
+    const device = await live.addDevice('acme', 'truck-1');
+    const client = await live.login(device);
+    const release = live.holdCommits();
+    const payload = JSON.stringify({
+      boot: 'b',
+      events: [{ seq: 1, timestamp: 1_767_614_400, statusCode: 1 }],
+    });
+    client.send(publishPacket(device.topic('events'), payload, 1));
+    await turned(() => live.broker.services.metrics().payloads === 1);
+    const closing = live.broker.close();
+    await client.closed;
+    expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack']);
+    release();
+    await closing;
+  });
+});
