@@ -79,9 +79,13 @@ function writeIntent(path: string, intent: Intent): void {
   syncFolder(path);
 }
 
-/** To be called once the new file holds all that the replacement is to leave. */
+/**
+ * To be called once the new file holds all that the replacement is to leave, and before anything is promised in it: durable,
+ * or a later start would take that file for one that never came into use.
+ */
 export function endIntent(path: string): void {
   rmSync(intentPath(path), { force: true });
+  syncFolder(path);
 }
 
 /** Whether the damaged file has its new name already, and what lies at `path` is a new one. */

@@ -15,20 +15,19 @@ import {
 import { dirname } from 'node:path';
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { migrate } from '../src/migrate.ts';
-import type { Clock, Database, Entropy } from '../src/ports.ts';
-import { decodeRow, seqOf, stateSum } from './core/outbox-row.ts';
+import type { Clock, Database, Entropy, Statement } from '../src/ports.ts';
 import { pageBytes, walFault } from './core/page-carving.ts';
+import { type Content, checkContent, formatKeys } from './outbox-check.ts';
 import { evidenceOf, syncFolder } from './outbox-evidence.ts';
 import { forgetUnreadable, isReadable, noteUnreadable, readingLimits, unreadable } from './outbox-reading.ts';
 import { giveReserve, inMemory, reservePath } from './outbox-reserve.ts';
 import {
+  migrationNames,
   noteKeys,
   notes,
   outboxMigrations,
   outboxTables,
-  priorities,
   readStateRows,
-  rows,
   tableNames,
 } from './outbox-schema.ts';
 
@@ -105,24 +104,6 @@ function rawFault(path: string): string | null {
   return walFault(wal);
 }
 
-/** What the database itself shows: schema, first and last row of each class, state. Throws what SQLite throws. */
-async function probe(database: Database): Promise<string | null> {
-  for (const priority of priorities) {
-    for (const statement of [rows.first(priority), rows.last(priority)]) {
-      const row = (await database.read(statement))[0];
-      const body = row?.['body'];
-      if (row === undefined) continue;
-      const decoded = body instanceof Uint8Array ? decodeRow(body) : null;
-      if (decoded?.event.seq !== seqOf(Number(row['id'])))
-        return `the first or last row of class ${priority} is damaged`;
-    }
-  }
-  for (const row of await database.read(readStateRows)) {
-    if (row['sum'] !== stateSum(String(row['key']), String(row['value']))) return 'the state is damaged';
-  }
-  return null;
-}
-
 async function configure(database: Database, maxBytes: number): Promise<void> {
   const space = spaceOf(maxBytes);
   await database.read({ sql: `PRAGMA wal_autocheckpoint = ${space.checkpointPages}`, params: [] });
@@ -151,12 +132,17 @@ export interface FileOptions {
 }
 
 export type OpenedFile =
-  | { readonly ok: true; readonly database: Database; readonly notes: ReadonlyMap<string, string> }
+  | { readonly ok: true; readonly database: Database; readonly content: Content }
   | { readonly ok: false; readonly fault: string };
 
 /** Whether a log that should be there is gone: the program ended without closing, and a log then always remains. */
 function logIsMissing(path: string, kept: ReadonlyMap<string, string>, hadLog: boolean): boolean {
-  return path !== inMemory && kept.has(noteKeys.open) && !hadLog;
+  return path !== inMemory && kept.get(noteKeys.open) !== '' && !hadLog;
+}
+
+/** Which keys the agent's state has by now: one that is lost is missed at the next start. */
+async function noteStateKeys(database: Database): Promise<Statement> {
+  return notes.put(noteKeys.stateKeys, formatKeys(await database.read(readStateRows)));
 }
 
 /**
@@ -196,6 +182,13 @@ async function refuseForeign({ path, maxBytes, openDatabase }: FileOptions): Pro
   }
 }
 
+/** Every outbox of every version has the first one: without it what looks like a newer version's record is a damaged one. */
+async function lacksFirstMigration(database: Database): Promise<boolean> {
+  if ((await database.read(tableNames)).length === 0) return false;
+  const applied = await database.read(migrationNames);
+  return !applied.some((row) => row['name'] === outboxMigrations[0]?.name);
+}
+
 /** Opens and checks once. Throws what SQLite throws; the connection is then closed, or kept from harm by `closeFile`. */
 async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFile> {
   const { path, maxBytes } = options;
@@ -205,18 +198,19 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
     database = await options.openDatabase({ path, maxBytes: spaceOf(maxBytes).databaseBytes });
     await assertOurs(database, path);
     await configure(database, maxBytes);
-    await migrate(database, outboxMigrations);
-    const kept = new Map(
-      (await database.read(notes.all())).map((row) => [String(row['key']), String(row['value'])]),
-    );
-    const found = logIsMissing(path, kept, hadLog) ? 'the write-ahead log is missing' : await probe(database);
-    if (found !== null) {
+    if (await lacksFirstMigration(database)) {
       await database.close();
-      return { ok: false, fault: found };
+      return { ok: false, fault: 'the record of migrations is damaged' };
     }
-    await database.write([notes.put(noteKeys.open, '1')]);
+    await migrate(database, outboxMigrations);
+    const checked = await checkContent(database, (kept) => logIsMissing(path, kept, hadLog));
+    if (!checked.ok) {
+      await database.close();
+      return checked;
+    }
+    await database.write([notes.put(noteKeys.open, '1'), await noteStateKeys(database)]);
     await checkpoint(database);
-    return { ok: true, database, notes: kept };
+    return { ok: true, database, content: checked.content };
   } catch (thrown) {
     const isForeign = thrown instanceof AppError && thrown.code === 'config';
     if (looksDamaged(thrown) || isForeign) await database?.close();
@@ -303,11 +297,12 @@ const closeTries = 3;
  * Closes the file and marks it as closed in good order. SQLite removes the write-ahead log when it closes, and a log that
  * is gone without that mark counts as lost: where the mark cannot be written, the connection stays open until the process
  * ends. False then.
+ * @param extra goes into the commit with the mark.
  */
-export async function closeFile(database: Database): Promise<boolean> {
+export async function closeFile(database: Database, extra: readonly Statement[] = []): Promise<boolean> {
   for (let attempt = 0; attempt < closeTries; attempt++) {
     try {
-      await database.write([notes.remove(noteKeys.open)]);
+      await database.write([notes.remove(noteKeys.open), await noteStateKeys(database), ...extra]);
       await database.close();
       return true;
     } catch (thrown) {

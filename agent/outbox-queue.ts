@@ -1,14 +1,15 @@
-// The outbox's working parts: what is known in memory, writing rows, removing them, making room. Every function here
+// The outbox's working parts: what is known in memory, and calls of the database that cope with damage. Every function here
 // runs inside the outbox's single line of work, one at a time. Nothing leaves the disk except by an acknowledgement
 // or by an eviction that is counted in the same transaction.
 import { messageOf } from '../src/core/errors.ts';
 import type { FleetEvent } from '../src/core/event.ts';
 import type { Priority } from '../src/core/status-codes.ts';
 import type { Clock, Database, Log, Row, Statement, WriteResult } from '../src/ports.ts';
-import { bootNumberOf, decodeRow, encodeRow, rowId, seqOf } from './core/outbox-row.ts';
+import type { Tally } from './core/outbox-account.ts';
+import { bootNumberOf, encodeRow, rowId, seqOf } from './core/outbox-row.ts';
 import { isDamage } from './outbox-file.ts';
 import { isReadable, readingLimits, unreadable } from './outbox-reading.ts';
-import { boots, type Drop, type DropReason, type IdRange, priorities, rows } from './outbox-schema.ts';
+import { type BootRow, boots, type IdRange, parseBoot, priorities, rows } from './outbox-schema.ts';
 
 export interface ClassState {
   /** Highest row id of the backlog handed out since the last rewind. */
@@ -27,11 +28,7 @@ export interface ClassState {
   readonly inFlight: Set<number>;
 }
 
-export interface Origin {
-  readonly boot: string;
-  readonly originMs: number | null;
-  readonly quality: string | null;
-}
+export type Origin = Pick<BootRow, 'boot' | 'originMs' | 'quality'>;
 
 export interface Queue {
   readonly clock: Clock;
@@ -47,6 +44,8 @@ export interface Queue {
   /** Number of the running boot in this file. */
   number: number;
   nextSeq: number;
+  /** The account of the running boot, as it was written last. */
+  own: BootRow;
   /** A commit failed, and may yet have reached the disk. */
   isInDoubt: boolean;
   /** Monotonic time since which the disk does not give the file; null while it does. */
@@ -64,7 +63,7 @@ export interface Queue {
   thinPasses: number;
   thinnedTo: number;
   /** The background walk that counts and checks what was there at the start: all below `boundary` in the end. */
-  walk: { priority: number; at: number; boundary: number };
+  walk: { priority: number; at: number; boundary: number; readonly seen: Map<number, Tally> };
   /** Sets a damaged file aside and puts a new one into place. */
   replace(reason: string): Promise<void>;
 }
@@ -120,63 +119,6 @@ export function isWalked(queue: Queue, priority: Priority, id: number): boolean 
   return id >= walk.boundary || priority < walk.priority || (priority === walk.priority && id <= walk.at);
 }
 
-/** Splits a range where counted rows end and uncounted ones begin. */
-function partsOf(queue: Queue, priority: Priority, range: IdRange): readonly IdRange[] {
-  const cuts = [queue.walk.boundary - 1, priority === queue.walk.priority ? queue.walk.at : -1]
-    .filter((cut) => cut >= range.from && cut < range.to)
-    .sort((a, b) => a - b);
-  const parts: IdRange[] = [];
-  let { from } = range;
-  for (const cut of cuts) {
-    parts.push({ from, to: cut });
-    from = cut + 1;
-  }
-  return [...parts, { from, to: range.to }];
-}
-
-export interface Removal {
-  readonly priority: Priority;
-  readonly range: IdRange;
-}
-
-/**
- * Deletes ranges and writes `extra` in one commit; the counts follow. False, and nothing done, when the file turned out
- * damaged and was replaced: in the new one the same row ids belong to other events.
- */
-export async function remove(
-  queue: Queue,
-  removals: readonly Removal[],
-  extra: readonly Statement[],
-): Promise<boolean> {
-  const { database } = queue;
-  const parts = removals.flatMap(({ priority, range }) =>
-    partsOf(queue, priority, range).map((part) => ({ priority, range: part })),
-  );
-  const results = await commit(queue, () =>
-    queue.database === database
-      ? [...parts.map(({ priority, range }) => rows.removeRange(priority, range)), ...extra]
-      : [],
-  );
-  if (queue.database !== database) return false;
-  for (const [index, { priority, range }] of parts.entries()) {
-    if (isWalked(queue, priority, range.to)) queue.classes[priority].count -= results[index]?.changes ?? 0;
-  }
-  return true;
-}
-
-/** Deletes what was acknowledged. After a crash before this the rows are sent again, which is harmless. */
-export async function flushPending(queue: Queue): Promise<void> {
-  if (queue.pending.length === 0) return;
-  const ranges = queue.pending;
-  await remove(
-    queue,
-    ranges.flatMap((range) => priorities.map((priority) => ({ priority, range }))),
-    [],
-  );
-  queue.pending = [];
-  queue.pendingRows = 0;
-}
-
 export interface NewRow {
   readonly id: number;
   readonly priority: Priority;
@@ -208,39 +150,9 @@ export async function settleDoubt(queue: Queue): Promise<void> {
     queue.nextSeq = seqOf(last) + 1;
     queue.classes[priority].last = Math.max(queue.classes[priority].last, last);
   }
+  const own = (await readRows(queue, boots.byNumber(queue.number)))[0];
+  queue.own = (own && parseBoot(own)) ?? queue.own;
   queue.isInDoubt = false;
-}
-
-/** One note per boot about rows that are given up. */
-export function dropsOf(priority: Priority, reason: DropReason, gone: readonly Row[]): readonly Drop[] {
-  const byBoot = new Map<number, Row[]>();
-  for (const row of gone) {
-    const number = bootNumberOf(Number(row['id']));
-    byBoot.set(number, [...(byBoot.get(number) ?? []), row]);
-  }
-  const upMsOf = (row: Row | undefined): number | null => {
-    const body = row?.['body'];
-    return body instanceof Uint8Array ? (decodeRow(body)?.event.upMs ?? null) : null;
-  };
-  return [...byBoot].map(([number, list]) => ({
-    priority,
-    number,
-    reason,
-    fromSeq: seqOf(Number(list[0]?.['id'])),
-    toSeq: seqOf(Number(list.at(-1)?.['id'])),
-    fromUpMs: upMsOf(list[0]),
-    toUpMs: upMsOf(list.at(-1)),
-    count: list.length,
-  }));
-}
-
-/** Books drops in memory; their statements went into the commit that dropped the rows. */
-export function noteDrops(queue: Queue, list: readonly Drop[]): void {
-  for (const drop of list) {
-    queue.classes[drop.priority].dropped += drop.count;
-    queue.log.warn('outbox_dropped', { ...drop });
-  }
-  if (list.length > 0) queue.hasUnreported = true;
 }
 
 /** Boot id and origin of a boot number; null when the file does not know it. */
@@ -249,9 +161,8 @@ export async function originOf(queue: Queue, number: number): Promise<Origin | n
   if (known) return known;
   const row = (await readRows(queue, boots.byNumber(number)))[0];
   if (row === undefined) return null;
-  const originMs = typeof row['origin_ms'] === 'number' ? row['origin_ms'] : null;
-  const quality = typeof row['quality'] === 'string' ? row['quality'] : null;
-  const origin = { boot: String(row['boot']), originMs, quality };
+  const origin = parseBoot(row);
+  if (origin === null) return null;
   if (queue.boots.size > 64) queue.boots.clear();
   queue.boots.set(number, origin);
   return origin;

@@ -6,46 +6,65 @@ import {
   copyFileSync,
   existsSync,
   fstatSync,
+  ftruncateSync,
   openSync,
   readFileSync,
   readSync,
   rmSync,
+  statSync,
+  writeSync,
 } from 'node:fs';
 import { AppError } from '../src/core/errors.ts';
 import type { Database, Row, Statement } from '../src/ports.ts';
-import { decodeRow, seqOf, stateSum } from './core/outbox-row.ts';
-import { type CarvedRow, carveRows, type PageAt, pageBytes, walFrames } from './core/page-carving.ts';
+import { type StoredRow, stateSum } from './core/outbox-row.ts';
+import { carveRows, type PageAt, pageBytes, schemaPages, walFrames } from './core/page-carving.ts';
+import { type NamedAccount, namedAccount, parseCensus, soundNotes, stateMissing } from './outbox-check.ts';
 import type { FileOptions } from './outbox-file.ts';
-import { boots, drops, noteKeys, notes, priorities, putState, readStateRows, rows } from './outbox-schema.ts';
+import { inMemory } from './outbox-reserve.ts';
+import {
+  type BootRow,
+  boots,
+  type Drop,
+  drops,
+  noteKeys,
+  notes,
+  parseBoot,
+  parseDrop,
+  parseTotal,
+  putState,
+  readStateRows,
+  type Total,
+} from './outbox-schema.ts';
 
 export interface Remains {
-  /** Boots, oldest first, empty when unreadable. */
-  readonly boots: readonly Row[];
+  /** Sound boots, oldest first. */
+  readonly boots: readonly BootRow[];
+  /** What must be in the file, of every boot that has anything in it; null when nobody knows. */
+  readonly accounts: readonly NamedAccount[] | null;
+  /** The file was closed in good order: the accounts are to the last event. */
+  readonly wasClosed: boolean;
   /** Statements that write the state anew, as far as it was readable. */
   readonly state: readonly Statement[];
   /** False when any of it was unreadable or may be out of date. */
   readonly isStateWhole: boolean;
   /** Drops that were not reported yet, and totals per class. */
-  readonly dropped: readonly Row[];
-  readonly totals: readonly Row[];
+  readonly dropped: readonly Drop[];
+  readonly totals: readonly Total[];
   /** What the notes said of salvage that was not done yet; null when they were unreadable. */
   readonly rescueNote: string | null;
-  /** Lowest live row id per class; 0 when unknown. Lower rows on unused pages were acknowledged long ago. */
-  readonly floors: readonly number[];
 }
 
-/** Below the first row that SQLite finds: a damaged page may hide its neighbours. */
-const floorMargin = 64;
 const copyMostBytes = 2 ** 31;
 
 const nothing: Remains = {
   boots: [],
+  accounts: null,
+  wasClosed: false,
   state: [],
   isStateWhole: false,
   dropped: [],
   totals: [],
   rescueNote: null,
-  floors: [0, 0, 0, 0],
 };
 
 async function attempt<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
@@ -69,23 +88,62 @@ async function readSoundState(database: Database): Promise<SoundState> {
   return { statements, isWhole: sound.length === found.length };
 }
 
-async function readFloor(database: Database, statement: Statement): Promise<number> {
-  const first = (await database.read(statement))[0];
-  const body = first?.['body'];
-  const id = Number(first?.['id']);
-  const isSound = body instanceof Uint8Array && decodeRow(body)?.event.seq === seqOf(id);
-  return isSound ? Math.max(0, id - floorMargin) : 0;
+/** Every sound row of a table; none of one that cannot be read. */
+async function readSound<T>(
+  database: Database,
+  statement: Statement,
+  parse: (row: Row) => T | null,
+): Promise<readonly T[]> {
+  const found = await attempt(() => database.read(statement), []);
+  return found.map(parse).filter((one) => one !== null);
+}
+
+interface Source {
+  readonly file: FileOptions;
+  /** False when commits are known to be missing: state may then be older than what the agent did. */
+  readonly isWhole: boolean;
+  /** The file was in use until now, so that no log beside it is none that is missing. */
+  readonly isRunning: boolean;
 }
 
 /**
- * Reads what SQLite can still read, from a copy beside the evidence that is removed again.
- * @param isWhole false when commits are known to be missing: state may then be older than what the agent did.
+ * Reads what SQLite can still read, from a copy beside the evidence that is removed again. Where the table of tables is of
+ * no use, or the file shorter than its header says, once more with that of the new file.
  */
-export async function readRemains(
-  evidence: string,
-  context: { file: FileOptions; isWhole: boolean },
-): Promise<Remains> {
-  const copy = `${context.file.path}.salvage`;
+export async function readRemains(evidence: string, source: Source): Promise<Remains> {
+  const remains = await readCopy(evidence, source, () => undefined);
+  if (remains.accounts !== null || source.file.path === inMemory) return remains;
+  const mended = await readCopy(evidence, source, (copy) => putSchema(copy, source.file.path));
+  return mended.boots.length > 0 ? mended : remains;
+}
+
+/** Page count, and the list of free pages, of the header (format 1.3). */
+const pageCountAt = 28;
+const freeListAt = { from: 32, to: 40 };
+
+/** Puts the pages of the table of tables of `sound` into `copy`; they are the same in every outbox. */
+function putSchema(copy: string, sound: string): void {
+  const from = readFileSync(sound);
+  const pages = Math.floor(statSync(copy).size / pageBytes);
+  const file = openSync(copy, 'r+');
+  try {
+    for (const number of schemaPages(from)) {
+      const page = from.subarray((number - 1) * pageBytes, number * pageBytes);
+      if (number === 1) {
+        page.writeUInt32BE(pages, pageCountAt);
+        page.fill(0, freeListAt.from, freeListAt.to);
+      }
+      if (number <= pages) writeSync(file, page, 0, pageBytes, (number - 1) * pageBytes);
+    }
+    ftruncateSync(file, pages * pageBytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function readCopy(evidence: string, source: Source, mend: (copy: string) => void): Promise<Remains> {
+  const { file } = source;
+  const copy = `${file.path}.salvage`;
   const remove = (): void => {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(copy + suffix, { force: true });
   };
@@ -95,24 +153,10 @@ export async function readRemains(
     for (const suffix of ['', '-wal']) {
       if (existsSync(evidence + suffix)) copyFileSync(evidence + suffix, copy + suffix);
     }
-    database = await context.file.openDatabase({ path: copy, maxBytes: copyMostBytes });
-    const source = database;
-    const state = await attempt(() => readSoundState(source), { statements: [], isWhole: false });
-    const found = await attempt(() => source.read(boots.all()), []);
-    const floors: number[] = [];
-    for (const priority of priorities) {
-      floors.push(context.isWhole ? await attempt(() => readFloor(source, rows.first(priority)), 0) : 0);
-    }
-    const kept = await attempt(() => source.read(notes.all()), null);
-    return {
-      boots: found.toReversed(),
-      state: state.statements,
-      isStateWhole: context.isWhole && state.isWhole,
-      dropped: await attempt(() => source.read(drops.all()), []),
-      totals: await attempt(() => source.read(drops.totals()), []),
-      rescueNote: kept && String(kept.find((row) => row['key'] === noteKeys.rescue)?.['value'] ?? ''),
-      floors,
-    };
+    mend(copy);
+    database = await file.openDatabase({ path: copy, maxBytes: copyMostBytes });
+    const hasLog = source.isRunning || existsSync(`${evidence}-wal`);
+    return await readTables(database, { isWhole: source.isWhole, hasLog });
   } catch {
     // No room for the copy, or not a database any more: the raw pages still speak.
     return nothing;
@@ -122,9 +166,36 @@ export async function readRemains(
   }
 }
 
+async function readTables(
+  source: Database,
+  { isWhole, hasLog }: { readonly isWhole: boolean; readonly hasLog: boolean },
+): Promise<Remains> {
+  const state = await attempt(() => readSoundState(source), { statements: [], isWhole: false });
+  const kept = soundNotes(await attempt(() => source.read(notes.all()), []));
+  const rowsOfBoots = await attempt(() => source.read(boots.all()), []);
+  const found = rowsOfBoots.map(parseBoot).filter((one) => one !== null);
+  const census = parseCensus(kept.get(noteKeys.census));
+  const wasClosed = kept.get(noteKeys.open) === '';
+  // Without any notes nobody knows whether a log is missing as well: two losses at once are not assumed.
+  const isCurrent = wasClosed || (isWhole && (hasLog || kept.size === 0));
+  const isEvery = found.length === rowsOfBoots.length && found.length === (census?.boots ?? found.length);
+  const noted = wasClosed ? (census?.accounts ?? null) : null;
+  const hasKeys = !(await attempt(() => stateMissing(source, kept.get(noteKeys.stateKeys)), true));
+  return {
+    boots: found,
+    accounts: isCurrent && isEvery && found.length > 0 ? found.map(namedAccount) : noted,
+    wasClosed,
+    state: state.statements,
+    isStateWhole: isWhole && (wasClosed || hasLog) && state.isWhole && hasKeys,
+    dropped: await readSound(source, drops.all(), parseDrop),
+    totals: await readSound(source, drops.totals(), parseTotal),
+    rescueNote: kept.get(noteKeys.rescue) ?? null,
+  };
+}
+
 export interface Carving {
   /** Rows of the next stretch of pages; null at the end. */
-  next(): readonly CarvedRow[] | null;
+  next(): readonly StoredRow[] | null;
   close(): void;
 }
 
@@ -159,13 +230,13 @@ export function createCarving(evidence: string): Carving {
   return {
     next() {
       if (isClosed || position >= total * 2) return null;
-      const found: CarvedRow[] = [];
+      const found: StoredRow[] = [];
       for (let step = 0; step < pagesPerStep && position < total * 2; step++, position++) {
         const urgent = position < total;
         const index = position % total;
         const page = index < filePages ? readPage(index + 1) : (frames[index - filePages]?.page ?? null);
         if (page === null) continue;
-        found.push(...carveRows(page, pageAt).filter(({ row }) => (row.priority === 0) === urgent));
+        found.push(...carveRows(page, pageAt).filter((row) => (row.priority === 0) === urgent));
       }
       return found;
     },

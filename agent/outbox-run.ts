@@ -4,20 +4,15 @@ import { AppError, messageOf } from '../src/core/errors.ts';
 import { type AttributeValue, eventLimits, type FleetEvent } from '../src/core/event.ts';
 import { eventFault } from '../src/core/event-check.ts';
 import { type Priority, statusCodes } from '../src/core/status-codes.ts';
-import type { Cancel, Log, Statement } from '../src/ports.ts';
+import type { Cancel, Log } from '../src/ports.ts';
 import type { FileOptions } from './outbox-file.ts';
 import { type Queue, rowOf, settleDoubt } from './outbox-queue.ts';
-import {
-  type Replacement,
-  type Rescue,
-  replacedBootNumber,
-  replaceFile,
-  resumeRescue,
-  walkStep,
-} from './outbox-repair.ts';
+import { type Replacement, replacedBootNumber, replaceFile } from './outbox-repair.ts';
+import { type Rescue, resumeRescue } from './outbox-salvage.ts';
 import { noteKeys, notes } from './outbox-schema.ts';
 import { rewindQueue } from './outbox-sending.ts';
-import { insert } from './outbox-space.ts';
+import { type Extra, insert } from './outbox-space.ts';
+import { endedWalk, walkStep } from './outbox-walk.ts';
 
 export interface OutboxOptions extends FileOptions {
   /** Id of this run; a fresh one at every start of the agent, since sequence numbers begin at 1. */
@@ -64,7 +59,7 @@ export function ownEvent(run: Run, event: Pick<FleetEvent, 'statusCode' | 'attri
   return { event: { ...event, timestamp: null, upMs: upMsOf(run), timeQuality: 'none' }, priority: 1 };
 }
 
-export async function appendNow(run: Run, records: readonly OutboxRecord[], extra: readonly Statement[]) {
+export async function appendNow(run: Run, records: readonly OutboxRecord[], extra: Extra) {
   const { queue } = run;
   if (records.length > eventLimits.events) {
     throw new AppError('invalid_content', `more than ${eventLimits.events} events in one append`);
@@ -107,7 +102,7 @@ export async function reportReplacement(run: Run): Promise<void> {
   const attributes = reportAttributes(reportNote);
   try {
     const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
-    await appendNow(run, [event], [notes.settle(noteKeys.report, reportNote)]);
+    await appendNow(run, [event], async () => () => [notes.settle(noteKeys.report, reportNote)]);
   } catch (thrown) {
     // What was asked for is done; the report is made up for with the next append.
     run.reportNote = reportNote;
@@ -142,17 +137,16 @@ export function planBackground(run: Run, delayMs = backgroundMs): void {
 }
 
 async function backgroundStep(run: Run): Promise<boolean> {
+  // First what happened, then what came of it.
+  await reportReplacement(run);
   const { rescue } = run;
-  if (rescue === null) {
-    const goesOn = await walkStep(run.queue);
-    await reportReplacement(run);
-    return goesOn;
-  }
+  if (rescue === null) return walkStep(run.queue);
   if (await rescue.step()) return true;
   if (run.rescue !== rescue) return true;
-  const attributes = { phase: 'salvaged', count: rescue.restored() };
+  const { least, most } = rescue.lost();
+  const attributes = { phase: 'salvaged', count: rescue.restored(), lostLeast: least, lostMost: most };
   const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
-  await appendNow(run, [event], [notes.settle(noteKeys.rescue, rescue.note)]);
+  await appendNow(run, [event], async () => () => [notes.settle(noteKeys.rescue, rescue.note)]);
   // Unless the file was replaced just now: then there is another salvage to do.
   if (run.rescue === rescue) run.rescue = null;
   return true;
@@ -166,13 +160,21 @@ export async function replaceWhileRunning(run: Run, reason: string): Promise<voi
   // Until this succeeds every call tries it again first: the old connection is of no use any more.
   if (queue.damage === null) await queue.database.close();
   queue.damage = reason;
-  const replaced = await replaceFile(options, { reason, boot: options.boot }).catch((thrown: unknown) => {
+  const fault = {
+    reason,
+    boot: options.boot,
+    lastSeq: queue.nextSeq - 1,
+    skipped: queue.isInDoubt ? eventLimits.events : 0,
+    isRunning: true,
+  };
+  const replaced = await replaceFile(options, fault).catch((thrown: unknown) => {
     if (thrown instanceof AppError) throw thrown;
     throw new AppError('storage', `${options.path}: cannot be replaced: ${messageOf(thrown)}`, {
       cause: thrown,
       hint: 'It is tried again with every event. Check the disk and the rights on its folder.',
     });
   });
+  queue.nextSeq += fault.skipped;
   adopt(run, replaced);
 }
 
@@ -181,6 +183,7 @@ export function adopt(run: Run, replaced: Replacement): void {
   queue.database = replaced.opened.database;
   queue.damage = null;
   queue.number = replacedBootNumber;
+  queue.own = replaced.own;
   queue.boots.clear();
   // Their row ids mean other events in the new file. What was acknowledged and comes back is a repeat, which is harmless.
   queue.pending = [];
@@ -194,7 +197,7 @@ export function adopt(run: Run, replaced: Replacement): void {
   }
   rewindQueue(queue);
   // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.
-  queue.walk = { priority: 4, at: 0, boundary: 0 };
+  queue.walk = endedWalk();
   run.rescue = resumeRescue(queue, { path: run.options.path, note: replaced.rescueNote });
   run.reportNote = replaced.reportNote;
   planBackground(run);

@@ -5,9 +5,33 @@ import type { Priority } from '../src/core/status-codes.ts';
 import { ddl, type Migration } from '../src/migrate.ts';
 import type { Row, SqlValue, Statement } from '../src/ports.ts';
 import { sql } from '../src/sql.ts';
-import { stateSum } from './core/outbox-row.ts';
+import type { Account } from './core/outbox-account.ts';
+import { stateSum, valuesSum } from './core/outbox-row.ts';
 
 export const priorities: readonly Priority[] = [0, 1, 2, 3];
+
+/** Keys of notes; each is always there, empty when there is nothing to say, so that a lost one is missed. */
+export const noteKeys = {
+  /** The file is in use. */
+  open: 'open',
+  /** Set-aside files that are not salvaged yet. */
+  rescue: 'rescue',
+  /** A replacement that is not reported yet. */
+  report: 'report',
+  /** The state of the agent was not saved. */
+  stateLost: 'state_lost',
+  /** How many boots there are, and how many events as of the last start or end. */
+  census: 'census',
+  /** Keys of the agent's state as of the last start or end. */
+  stateKeys: 'state_keys',
+} as const;
+
+const emptyNote = (key: string): Statement =>
+  ddl(`INSERT INTO notes (key, value, sum) VALUES ('${key}', '', ${stateSum(key, '')})`);
+const emptyTotal = (priority: Priority): Statement =>
+  ddl(
+    `INSERT INTO totals (class, dropped, unreported, sum) VALUES (${priority}, 0, 0, ${valuesSum([priority, 0, 0])})`,
+  );
 
 export const outboxMigrations: readonly Migration[] = [
   {
@@ -19,16 +43,24 @@ export const outboxMigrations: readonly Migration[] = [
       ddl(
         'CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
       ),
-      ddl('CREATE TABLE notes (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID'),
       ddl(
-        'CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL UNIQUE, origin_ms INTEGER, quality TEXT)',
+        'CREATE TABLE notes (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
+      ),
+      ddl(
+        'CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL, origin_ms INTEGER, quality TEXT, ' +
+          'last_seq INTEGER NOT NULL, gone INTEGER NOT NULL, gone_sum INTEGER NOT NULL, sum INTEGER NOT NULL)',
       ),
       ddl(
         'CREATE TABLE dropped (class INTEGER NOT NULL, number INTEGER NOT NULL, reason TEXT NOT NULL, ' +
           'from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL, from_up_ms INTEGER, to_up_ms INTEGER, ' +
-          'count INTEGER NOT NULL, PRIMARY KEY (class, number, reason)) WITHOUT ROWID',
+          'count INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (class, number, reason)) WITHOUT ROWID',
       ),
-      ddl('CREATE TABLE totals (class INTEGER PRIMARY KEY, dropped INTEGER NOT NULL)'),
+      ddl(
+        'CREATE TABLE totals (class INTEGER PRIMARY KEY, dropped INTEGER NOT NULL, unreported INTEGER NOT NULL, ' +
+          'sum INTEGER NOT NULL)',
+      ),
+      ...Object.values(noteKeys).map(emptyNote),
+      ...priorities.map(emptyTotal),
     ],
   },
 ];
@@ -48,6 +80,9 @@ export const outboxTables: readonly string[] = [
 export const tableNames: Statement = ddl(
   "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 20",
 );
+
+/** From the table itself, as the migrations read it, and not from its index. */
+export const migrationNames: Statement = ddl('SELECT name, applied_order FROM migrations LIMIT 100');
 
 /** For a look from outside, with the agent stopped: it scans. */
 export const countQueued = (): Statement =>
@@ -75,6 +110,12 @@ export const rows = {
     ]),
   after: (priority: Priority, page: { id: number; limit: number }): Statement =>
     onClass(priority, 'SELECT id, body FROM TABLE WHERE id > $1 ORDER BY id LIMIT $2', [page.id, page.limit]),
+  idsAfter: (priority: Priority, page: IdRange & { limit: number }): Statement =>
+    onClass(priority, 'SELECT id FROM TABLE WHERE id BETWEEN $1 AND $2 ORDER BY id LIMIT $3', [
+      page.from,
+      page.to,
+      page.limit,
+    ]),
   removeRange: (priority: Priority, range: IdRange): Statement =>
     onClass(priority, 'DELETE FROM TABLE WHERE id BETWEEN $1 AND $2', [range.from, range.to]),
   /** One seek each; `min` and `max` in one SELECT would scan. */
@@ -84,26 +125,55 @@ export const rows = {
     onClass(priority, 'SELECT id, body FROM TABLE ORDER BY id DESC LIMIT 1', []),
 };
 
+/** So many events are stored at most before the number of the last is written where it does not depend on them. */
+export const anchorEvery = 64;
+
+/** One run of the agent, and the account of its events. */
+export interface BootRow extends Account {
+  readonly number: number;
+  readonly boot: string;
+  readonly originMs: number | null;
+  readonly quality: string | null;
+}
+
+function bootValues(row: BootRow): readonly (string | number | null)[] {
+  return [row.number, row.boot, row.originMs, row.quality, row.lastSeq, row.gone, row.goneSum];
+}
+
+const textOrNull = (value: Row[string] | undefined): string | null =>
+  typeof value === 'string' ? value : null;
+const numberOrNull = (value: Row[string] | undefined): number | null =>
+  typeof value === 'number' ? value : null;
+
+/** Null when the row is damaged. */
+export function parseBoot(row: Row): BootRow | null {
+  const parsed: BootRow = {
+    number: Number(row['number']),
+    boot: String(row['boot']),
+    originMs: numberOrNull(row['origin_ms']),
+    quality: textOrNull(row['quality']),
+    lastSeq: Number(row['last_seq']),
+    gone: Number(row['gone']),
+    goneSum: Number(row['gone_sum']),
+  };
+  return row['sum'] === valuesSum(bootValues(parsed)) ? parsed : null;
+}
+
 export const boots = {
-  add: (boot: { number: number; boot: string }): Statement =>
-    sql`INSERT INTO boots (number, boot) VALUES (${boot.number}, ${boot.boot})`,
-  copy: (boot: { number: number; boot: string; originMs: SqlValue; quality: SqlValue }): Statement =>
-    sql`INSERT INTO boots (number, boot, origin_ms, quality)
-        VALUES (${boot.number}, ${boot.boot}, ${boot.originMs}, ${boot.quality}) ON CONFLICT DO NOTHING`,
-  byNumber: (number: number): Statement =>
-    sql`SELECT boot, origin_ms, quality FROM boots WHERE number = ${number}`,
-  byName: (boot: string): Statement => sql`SELECT number FROM boots WHERE boot = ${boot}`,
-  newest: (): Statement => sql`SELECT number FROM boots ORDER BY number DESC LIMIT 1`,
-  newestBelow: (number: number): Statement =>
-    sql`SELECT number FROM boots WHERE number < ${number} ORDER BY number DESC LIMIT 1`,
-  /** The newest ones, for salvage; a vehicle has one boot a day, not thousands. */
-  all: (): Statement =>
-    sql`SELECT number, boot, origin_ms, quality FROM boots ORDER BY number DESC LIMIT 1000`,
-  setOrigin: (origin: { number: number; originMs: number; quality: string }): Statement =>
-    sql`UPDATE boots SET origin_ms = ${origin.originMs}, quality = ${origin.quality} WHERE number = ${origin.number}`,
-  /** Forgets boots that have no row and no unreported drop left. */
-  forgetBelow: (number: number): Statement =>
-    sql`DELETE FROM boots WHERE number < ${number} AND number NOT IN (SELECT number FROM dropped)`,
+  /** New, or in the place of what was there under its number. */
+  put: (row: BootRow): Statement =>
+    sql`INSERT INTO boots (number, boot, origin_ms, quality, last_seq, gone, gone_sum, sum)
+        VALUES (${row.number}, ${row.boot}, ${row.originMs}, ${row.quality}, ${row.lastSeq}, ${row.gone},
+                ${row.goneSum}, ${valuesSum(bootValues(row))})
+        ON CONFLICT (number) DO UPDATE SET boot = excluded.boot, origin_ms = excluded.origin_ms,
+          quality = excluded.quality, last_seq = excluded.last_seq, gone = excluded.gone,
+          gone_sum = excluded.gone_sum, sum = excluded.sum`,
+  byNumber: (number: number): Statement => sql`SELECT * FROM boots WHERE number = ${number}`,
+  /** Few rows and no index: a vehicle has one boot a day, and forgets those that are delivered. */
+  byName: (boot: string): Statement => sql`SELECT * FROM boots WHERE boot = ${boot}`,
+  newest: (): Statement => sql`SELECT * FROM boots ORDER BY number DESC LIMIT 1`,
+  all: (): Statement => sql`SELECT * FROM boots ORDER BY number`,
+  forget: (number: number): Statement => sql`DELETE FROM boots WHERE number = ${number}`,
 };
 
 export type DropReason = 'full' | 'damaged';
@@ -119,53 +189,71 @@ export interface Drop {
   readonly count: number;
 }
 
+function dropValues(drop: Drop): readonly (string | number | null)[] {
+  const { priority, number, reason, fromSeq, toSeq, fromUpMs, toUpMs, count } = drop;
+  return [priority, number, reason, fromSeq, toSeq, fromUpMs, toUpMs, count];
+}
+
+/** Null when the row is damaged. */
+export function parseDrop(row: Row): Drop | null {
+  const priority = priorities.find((one) => one === row['class']);
+  if (priority === undefined) return null;
+  const parsed: Drop = {
+    priority,
+    number: Number(row['number']),
+    reason: row['reason'] === 'full' ? 'full' : 'damaged',
+    fromSeq: Number(row['from_seq']),
+    toSeq: Number(row['to_seq']),
+    fromUpMs: numberOrNull(row['from_up_ms']),
+    toUpMs: numberOrNull(row['to_up_ms']),
+    count: Number(row['count']),
+  };
+  return row['sum'] === valuesSum(dropValues(parsed)) ? parsed : null;
+}
+
+/** What a class lost for ever, and how much of that is not reported yet. */
+export interface Total {
+  readonly priority: Priority;
+  readonly dropped: number;
+  readonly unreported: number;
+}
+
+/** Null when the row is damaged. */
+export function parseTotal(row: Row): Total | null {
+  const priority = priorities.find((one) => one === row['class']);
+  const dropped = Number(row['dropped']);
+  const unreported = Number(row['unreported']);
+  return priority !== undefined && row['sum'] === valuesSum([priority, dropped, unreported])
+    ? { priority, dropped, unreported }
+    : null;
+}
+
 export const drops = {
-  /** Adds to what was dropped and not yet reported, and to the total for ever. */
-  note: (drop: Drop): readonly Statement[] => [
-    sql`INSERT INTO dropped (class, number, reason, from_seq, to_seq, from_up_ms, to_up_ms, count)
+  put: (drop: Drop): Statement =>
+    sql`INSERT OR REPLACE INTO dropped (class, number, reason, from_seq, to_seq, from_up_ms, to_up_ms, count, sum)
         VALUES (${drop.priority}, ${drop.number}, ${drop.reason}, ${drop.fromSeq}, ${drop.toSeq},
-                ${drop.fromUpMs}, ${drop.toUpMs}, ${drop.count})
-        ON CONFLICT (class, number, reason) DO UPDATE SET
-          from_seq = min(from_seq, excluded.from_seq), to_seq = max(to_seq, excluded.to_seq),
-          from_up_ms = min(from_up_ms, excluded.from_up_ms), to_up_ms = max(to_up_ms, excluded.to_up_ms),
-          count = count + excluded.count`,
-    sql`INSERT INTO totals (class, dropped) VALUES (${drop.priority}, ${drop.count})
-        ON CONFLICT (class) DO UPDATE SET dropped = dropped + excluded.dropped`,
-  ],
-  /** Into a new file: what an old one had not reported yet, and its totals. */
-  copy: (row: Row, number: number): Statement =>
-    sql`INSERT INTO dropped (class, number, reason, from_seq, to_seq, from_up_ms, to_up_ms, count)
-        VALUES (${row['class'] ?? 0}, ${number}, ${row['reason'] ?? ''}, ${row['from_seq'] ?? 0}, ${row['to_seq'] ?? 0},
-                ${row['from_up_ms'] ?? null}, ${row['to_up_ms'] ?? null}, ${row['count'] ?? 0}) ON CONFLICT DO NOTHING`,
-  copyTotal: (row: Row): Statement =>
-    sql`INSERT INTO totals (class, dropped) VALUES (${row['class'] ?? 0}, ${row['dropped'] ?? 0}) ON CONFLICT DO NOTHING`,
-  all: (): Statement => sql`SELECT * FROM dropped LIMIT 1000`,
+                ${drop.fromUpMs}, ${drop.toUpMs}, ${drop.count}, ${valuesSum(dropValues(drop))})`,
+  of: ({ priority, number, reason }: Drop): Statement =>
+    sql`SELECT * FROM dropped WHERE class = ${priority} AND number = ${number} AND reason = ${reason}`,
+  all: (): Statement => sql`SELECT * FROM dropped ORDER BY class, number`,
   unreported: (): Statement => sql`SELECT * FROM dropped ORDER BY class, number LIMIT 32`,
-  forget: (drop: { class: SqlValue; number: SqlValue; reason: SqlValue }): Statement =>
-    sql`DELETE FROM dropped WHERE class = ${drop.class} AND number = ${drop.number} AND reason = ${drop.reason}`,
-  totals: (): Statement => sql`SELECT class, dropped FROM totals`,
+  forget: ({ priority, number, reason }: Drop): Statement =>
+    sql`DELETE FROM dropped WHERE class = ${priority} AND number = ${number} AND reason = ${reason}`,
+  putTotal: ({ priority, dropped, unreported }: Total): Statement =>
+    sql`INSERT OR REPLACE INTO totals (class, dropped, unreported, sum)
+        VALUES (${priority}, ${dropped}, ${unreported}, ${valuesSum([priority, dropped, unreported])})`,
+  totals: (): Statement => sql`SELECT * FROM totals ORDER BY class`,
 };
 
 export const notes = {
   put: (key: string, value: string): Statement =>
-    sql`INSERT INTO notes (key, value) VALUES (${key}, ${value}) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-  remove: (key: string): Statement => sql`DELETE FROM notes WHERE key = ${key}`,
+    sql`INSERT OR REPLACE INTO notes (key, value, sum) VALUES (${key}, ${value}, ${stateSum(key, value)})`,
+  remove: (key: string): Statement => notes.put(key, ''),
   /** Only if it still says this: a file that took this one's place has notes of its own. */
   settle: (key: string, value: string): Statement =>
-    sql`DELETE FROM notes WHERE key = ${key} AND value = ${value}`,
-  all: (): Statement => sql`SELECT key, value FROM notes`,
+    sql`UPDATE notes SET value = '', sum = ${stateSum(key, '')} WHERE key = ${key} AND value = ${value}`,
+  all: (): Statement => sql`SELECT key, value, sum FROM notes`,
 };
-
-/**
- * Names of notes: the file is in use; set-aside files that are not salvaged yet; a replacement that is not reported yet;
- * the state of the agent was not saved.
- */
-export const noteKeys = {
-  open: 'open',
-  rescue: 'rescue',
-  report: 'report',
-  stateLost: 'state_lost',
-} as const;
 
 /** Keeps a value of the agent's; goes into `append` as an extra statement. Key to 64, value to 8192 characters. */
 export function putState(key: string, value: string): Statement {

@@ -2,19 +2,13 @@
 // Urgent classes always go first; within a class the order is that of appending.
 import { type AttributeValue, type FleetEvent, timeQualities } from '../src/core/event.ts';
 import { type Priority, statusCodes } from '../src/core/status-codes.ts';
-import type { Row, Statement } from '../src/ports.ts';
 import { type BootOrigin, timedEvent } from './core/event-time.ts';
-import { bootNumberOf, decodeRow, rowId } from './core/outbox-row.ts';
-import {
-  type ClassState,
-  flushPending,
-  type Origin,
-  originOf,
-  type Queue,
-  readRows,
-} from './outbox-queue.ts';
-import { discardDamaged, isSoundRow } from './outbox-repair.ts';
-import { boots, drops, priorities, rows } from './outbox-schema.ts';
+import { bootNumberOf, rowId } from './core/outbox-row.ts';
+import { compareEmpty, faults, type JudgedRow, judgePage } from './outbox-ledger.ts';
+import { type ClassState, type Origin, originOf, type Queue, readRows } from './outbox-queue.ts';
+import { flushPending, pendingCount } from './outbox-removal.ts';
+import { boots, type Drop, drops, parseBoot, parseDrop, priorities, rows } from './outbox-schema.ts';
+import { discardSpoiled, isWalkEnded } from './outbox-walk.ts';
 
 /** A running boot's drops are reported at most this often. */
 const reportEveryMs = 60_000;
@@ -74,27 +68,14 @@ export function bootOriginOf(origin: Origin | null): BootOrigin | null {
 }
 
 /** The longest prefix of one boot that fits `bytes`. */
-function prefixOf(page: readonly Row[], bytes: number): readonly Row[] {
-  const number = bootNumberOf(Number(page[0]?.['id']));
+function prefixOf(page: readonly JudgedRow[], bytes: number): readonly JudgedRow[] {
+  const number = bootNumberOf(page[0]?.id ?? 0);
   let sum = 0;
   const end = page.findIndex((row, index) => {
-    sum += row['body'] instanceof Uint8Array ? row['body'].length : 0;
-    return index > 0 && (sum > bytes || bootNumberOf(Number(row['id'])) !== number);
+    sum += row.bytes;
+    return index > 0 && (sum > bytes || bootNumberOf(row.id) !== number);
   });
   return end === -1 ? page : page.slice(0, end);
-}
-
-async function eventsOf(queue: Queue, sent: readonly Row[]): Promise<Pick<Batch, 'boot' | 'events'> | null> {
-  const origin = bootOriginOf(await originOf(queue, bootNumberOf(Number(sent[0]?.['id']))));
-  const events: FleetEvent[] = [];
-  let boot: string | null = null;
-  for (const row of sent) {
-    const decoded = row['body'] instanceof Uint8Array ? decodeRow(row['body']) : null;
-    if (decoded === null) continue;
-    boot ??= decoded.boot;
-    events.push(timedEvent(decoded.event, origin));
-  }
-  return boot === null ? null : { boot, events };
 }
 
 /** A stretch of one class, by row id: where to go on, and the last row of it. */
@@ -126,17 +107,20 @@ async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch 
       goOn(state, lane, end);
       return null;
     }
-    await discardDamaged(queue, { priority, rows: page.filter((row) => !isSoundRow(row)) });
-    const unsent = page.filter((row) => isSoundRow(row) && !isPending(queue, Number(row['id'])));
-    if (unsent.length === 0) {
-      goOn(state, lane, Number(page.at(-1)?.['id']));
-      continue;
-    }
+    const after = goOn(state, lane);
+    const judged = await judgePage(queue, { priority, after, rows: page });
+    // A new file is in place, and the salvage will hand over what was in the old one.
+    if (judged === null) return null;
+    await discardSpoiled(queue, { priority, rows: judged.spoiled });
+    const unsent = judged.sound.filter(({ id }) => !isPending(queue, id));
     const sent = prefixOf(unsent, want.bytes);
-    const content = await eventsOf(queue, sent);
-    goOn(state, lane, Number(sent.at(-1)?.['id']));
-    for (const row of sent) state.inFlight.add(Number(row['id']));
-    if (content !== null) return { ...content, priority, isBacklog };
+    const first = sent[0];
+    goOn(state, lane, sent.at(-1)?.id ?? Number(page.at(-1)?.['id']));
+    if (first === undefined) continue;
+    const origin = bootOriginOf(await originOf(queue, bootNumberOf(first.id)));
+    for (const { id } of sent) state.inFlight.add(id);
+    const events = sent.map(({ stored }) => timedEvent(stored.event, origin));
+    return { boot: first.stored.boot, events, priority, isBacklog };
   }
   return null;
 }
@@ -168,9 +152,8 @@ export async function acknowledge(
   queue: Queue,
   ack: { boot: string; ranges: readonly (readonly [from: number, to: number])[] },
 ): Promise<void> {
-  const row = (await readRows(queue, boots.byName(ack.boot)))[0];
-  if (row === undefined) return;
-  const number = Number(row['number']);
+  const number = await numberOf(queue, ack.boot);
+  if (number === null) return;
   const most = number === queue.number ? queue.nextSeq - 1 : 2 ** 31 - 1;
   for (const [fromSeq, toSeq] of ack.ranges) {
     const range = { from: rowId(number, Math.max(1, fromSeq)), to: rowId(number, Math.min(most, toSeq)) };
@@ -182,39 +165,58 @@ export async function acknowledge(
     }
   }
   if (queue.pendingRows >= flushRows) await flushPending(queue);
+  if (isDrained(queue)) await compareEmpty(queue, pendingCount(queue));
 }
 
-/** An event about rows that were given up, and the statement that forgets the note in the same commit. */
+/** Nothing is left to send, as far as the rows show. */
+function isDrained(queue: Queue): boolean {
+  const isDone = (state: ClassState): boolean =>
+    state.inFlight.size === 0 &&
+    !state.late &&
+    state.cursor >= state.liveFrom &&
+    state.liveCursor >= state.last;
+  return isWalkEnded(queue) && !queue.isInDoubt && queue.classes.every(isDone);
+}
+
+async function numberOf(queue: Queue, boot: string): Promise<number | null> {
+  if (boot === queue.boot) return queue.number;
+  const row = (await readRows(queue, boots.byName(boot)))[0];
+  return (row && parseBoot(row)?.number) ?? null;
+}
+
+/** An event about rows that were given up, and the note that is to be forgotten in the same commit. */
 export interface DropReport {
   readonly event: Pick<FleetEvent, 'statusCode' | 'attributes'>;
-  readonly forget: Statement;
+  readonly drop: Drop;
 }
 
-async function reportOf(queue: Queue, row: Row): Promise<DropReport> {
-  const origin = await originOf(queue, Number(row['number']));
-  const utcMs = (upMs: Row[string] | undefined): number | null =>
-    typeof upMs === 'number' && origin !== null && origin.originMs !== null ? origin.originMs + upMs : null;
+async function reportOf(queue: Queue, drop: Drop): Promise<DropReport> {
+  const origin = await originOf(queue, drop.number);
+  const utcMs = (upMs: number | null): number | null =>
+    upMs !== null && origin !== null && origin.originMs !== null ? origin.originMs + upMs : null;
   const attributes: Record<string, AttributeValue> = {
-    class: Number(row['class']),
+    class: drop.priority,
     boot: origin?.boot ?? null,
-    reason: String(row['reason']),
-    from: Number(row['from_seq']),
-    to: Number(row['to_seq']),
-    fromMs: utcMs(row['from_up_ms']),
-    toMs: utcMs(row['to_up_ms']),
-    count: Number(row['count']),
+    reason: drop.reason,
+    from: drop.fromSeq,
+    to: drop.toSeq,
+    fromMs: utcMs(drop.fromUpMs),
+    toMs: utcMs(drop.toUpMs),
+    count: drop.count,
   };
-  const key = { class: row['class'] ?? 0, number: row['number'] ?? 0, reason: row['reason'] ?? '' };
-  return { event: { statusCode: statusCodes.EVENTS_DROPPED.code, attributes }, forget: drops.forget(key) };
+  return { event: { statusCode: statusCodes.EVENTS_DROPPED.code, attributes }, drop };
 }
 
 /** What was dropped since the last report, if it is time for one: only while sending, so an outage fills nothing. */
 export async function dueReports(queue: Queue): Promise<readonly DropReport[]> {
   const nowMs = queue.clock.monoMs();
   if (!queue.hasUnreported || nowMs < queue.reportNotBeforeMs) return [];
-  const found = await readRows(queue, drops.unreported());
+  const { database } = queue;
+  const found = (await readRows(queue, drops.unreported())).map(parseDrop);
+  if (found.some((drop) => drop === null) && queue.database === database) await queue.replace(faults.drops);
+  if (queue.database !== database) return [];
   const reports: DropReport[] = [];
-  for (const row of found) reports.push(await reportOf(queue, row));
+  for (const drop of found) if (drop !== null) reports.push(await reportOf(queue, drop));
   return reports;
 }
 

@@ -7,34 +7,33 @@ import type { Row, Statement } from '../src/ports.ts';
 import { nextEviction, thin } from './core/eviction.ts';
 import { pageBytes } from './core/page-carving.ts';
 import { emptyLog, spaceOf, sqliteCode } from './outbox-file.ts';
-import {
-  commit,
-  dropsOf,
-  flushPending,
-  isWalked,
-  type NewRow,
-  noteDrops,
-  noteInserted,
-  type Queue,
-  readRows,
-  remove,
-} from './outbox-queue.ts';
+import { accountsWith, anchorOf, noteAccounts } from './outbox-ledger.ts';
+import { commit, type NewRow, noteInserted, type Queue, readRows } from './outbox-queue.ts';
+import { dropsOf, flushPending, giveUp } from './outbox-removal.ts';
 import { giveReserve, takeReserve } from './outbox-reserve.ts';
-import { drops, priorities, rows } from './outbox-schema.ts';
+import { type BootRow, boots, priorities, rows } from './outbox-schema.ts';
+
+/**
+ * What goes into a commit beside its rows: looked up once room was made for them, since that may change what is there, and
+ * made anew when the file had to be replaced in between.
+ */
+export type Extra = () => Promise<() => readonly Statement[]>;
 
 /** Commits new rows with `extra` in one transaction, after making room; evicts again if that overshot. */
-export async function insert(
-  queue: Queue,
-  make: () => readonly NewRow[],
-  extra: readonly Statement[],
-): Promise<void> {
+export async function insert(queue: Queue, make: () => readonly NewRow[], extra: Extra): Promise<void> {
   const bytes = make().reduce((sum, row) => sum + row.body.length + 16, 0);
   const pages = Math.ceil((bytes * 1.3) / pageBytes) + 8;
   await makeRoom(queue, pages);
   const urgent = make().some((row) => row.priority === 0) || make().length === 0;
+  const anchor: { row: BootRow | null } = { row: null };
   for (let attempt = 0; ; attempt++) {
     try {
-      await commit(queue, () => [...make().map((row) => rows.insert(row.priority, row)), ...extra]);
+      const more = await extra();
+      await commit(queue, () => {
+        anchor.row = anchorOf(queue, make());
+        const account = anchor.row === null ? [] : [boots.put(anchor.row)];
+        return [...make().map((row) => rows.insert(row.priority, row)), ...account, ...more()];
+      });
       break;
     } catch (thrown) {
       queue.isInDoubt = true;
@@ -43,6 +42,7 @@ export async function insert(
     }
   }
   for (const row of make()) noteInserted(queue, row);
+  if (anchor.row !== null) noteAccounts(queue, [anchor.row]);
   queue.nextSeq += make().length;
   try {
     await makeRoom(queue, 0);
@@ -52,18 +52,31 @@ export async function insert(
   }
 }
 
-/** Salvaged rows: those already there are left alone. */
+/** Salvaged rows: those already there are left alone. Gives how many went in; 0 when the file had to be replaced. */
 export async function restore(queue: Queue, found: readonly NewRow[]): Promise<number> {
+  const { database } = queue;
   await makeRoom(queue, Math.ceil(found.reduce((sum, row) => sum + row.body.length, 0) / 700) + 8);
-  const results = await commit(queue, () => found.map((row) => rows.restore(row.priority, row)));
-  let restored = 0;
-  for (const [index, row] of found.entries()) {
-    if (results[index]?.changes !== 1) continue;
-    noteInserted(queue, row);
-    restored += 1;
+  const fresh: NewRow[] = [];
+  for (const row of found) {
+    const there = await readRows(queue, rows.idsAfter(row.priority, { from: row.id, to: row.id, limit: 1 }));
+    if (there.length === 0) fresh.push(row);
   }
+  if (queue.database !== database) return 0;
+  const accounts = await accountsWith(
+    queue,
+    fresh.map(({ id }) => id),
+  );
+  if (accounts === null || fresh.length === 0) return 0;
+  await commit(queue, () =>
+    queue.database === database
+      ? [...fresh.map((row) => rows.insert(row.priority, row)), ...accounts.map(boots.put)]
+      : [],
+  );
+  if (queue.database !== database) return 0;
+  noteAccounts(queue, accounts);
+  for (const row of fresh) noteInserted(queue, row);
   await makeRoom(queue, 0);
-  return restored;
+  return fresh.length;
 }
 
 async function numberFrom(queue: Queue, pragma: string): Promise<number> {
@@ -158,8 +171,7 @@ async function evictOldest(queue: Queue, priority: Priority): Promise<void> {
   const gone = await readRows(queue, rows.after(priority, { id: 0, limit: evictAtOnce(queue) }));
   if (gone.length === 0) return;
   const range = { from: idOf(gone[0]), to: idOf(gone.at(-1)) };
-  const list = dropsOf(priority, 'full', gone);
-  if (await remove(queue, [{ priority, range }], list.flatMap(drops.note))) noteDrops(queue, list);
+  await giveUp(queue, [{ priority, range }], { drops: dropsOf(priority, 'full', gone) });
 }
 
 /** Rows given up at once: few enough for a small file, enough not to commit all the time on a large one. */
@@ -182,13 +194,8 @@ async function thinStretch(queue: Queue): Promise<void> {
   const { keep, drop } = thin(stretch);
   const list = dropsOf(3, 'full', drop);
   const again = keep.flatMap((row) =>
-    row['body'] instanceof Uint8Array ? [rows.insert(3, { id: idOf(row), body: row['body'] })] : [],
+    row['body'] instanceof Uint8Array ? [{ id: idOf(row), priority: 3 as const, body: row['body'] }] : [],
   );
   const range = { from: idOf(stretch[0]), to: idOf(stretch.at(-1)) };
-  const extra = [...again, ...list.flatMap(drops.note)];
-  if (!(await remove(queue, [{ priority: 3, range }], extra))) return;
-  // `remove` took the kept ones off the count as well.
-  for (const row of keep) if (isWalked(queue, 3, idOf(row))) queue.classes[3].count += 1;
-  queue.thinnedTo = range.to;
-  noteDrops(queue, list);
+  if (await giveUp(queue, [{ priority: 3, range }], { drops: list, again })) queue.thinnedTo = range.to;
 }

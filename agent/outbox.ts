@@ -6,10 +6,12 @@ import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/even
 import { isId } from '../src/core/ids.ts';
 import type { Statement } from '../src/ports.ts';
 import { keptOrigin } from './core/event-time.ts';
-import { bootNumberOf, stateSum } from './core/outbox-row.ts';
+import { stateSum } from './core/outbox-row.ts';
 import { closeFile, fileBytes, maxBytesLeast } from './outbox-file.ts';
-import { commit, emptyClass, flushPending, originOf, type Queue, readRows } from './outbox-queue.ts';
-import { isNumberLeft, openOrReplace, resumeRescue } from './outbox-repair.ts';
+import { closingStatements, noteAccounts, readBoots, reportedStatements } from './outbox-ledger.ts';
+import { commit, originOf, readRows } from './outbox-queue.ts';
+import { flushPending } from './outbox-removal.ts';
+import { openOrReplace } from './outbox-repair.ts';
 import {
   adopt,
   appendNow,
@@ -22,17 +24,20 @@ import {
   replaceWhileRunning,
   reportReplacement,
 } from './outbox-run.ts';
-import { boots, drops, noteKeys, notes, priorities, readStateRows, rows } from './outbox-schema.ts';
+import { boots, drops, noteKeys, notes, parseTotal, readStateRows } from './outbox-schema.ts';
 import {
   acknowledge,
   type Batch,
   bootOriginOf,
+  type DropReport,
   dueReports,
   type NextBatch,
   nextBatch,
   noteReported,
   rewindQueue,
 } from './outbox-sending.ts';
+import { createQueue, takeUp } from './outbox-start.ts';
+import { isWalkEnded } from './outbox-walk.ts';
 
 export type { OutboxOptions, OutboxRecord } from './outbox-run.ts';
 
@@ -72,18 +77,23 @@ export interface Outbox {
   close(): Promise<void>;
 }
 
+/** Events and the end of their notes are one commit; where the file is replaced just then, the notes stay. */
+async function reportDrops(run: Run, reports: readonly DropReport[]): Promise<void> {
+  const { queue } = run;
+  const list = reports.map(({ drop }) => drop);
+  const events = reports.map(({ event }) => ownEvent(run, event));
+  await appendNow(run, events, async () => {
+    const { database } = queue;
+    const forget = await reportedStatements(queue, list);
+    return () => (queue.database === database ? (forget ?? []) : []);
+  });
+  noteReported(run.queue);
+}
+
 async function nextNow(run: Run, want: NextBatch): Promise<Batch | null> {
   const limit = Math.max(1, Math.min(eventLimits.events, Math.floor(want.limit)));
   const reports = await dueReports(run.queue);
-  if (reports.length > 0) {
-    const events = reports.map(({ event }) => ownEvent(run, event));
-    await appendNow(
-      run,
-      events,
-      reports.map(({ forget }) => forget),
-    );
-    noteReported(run.queue);
-  }
+  if (reports.length > 0) await reportDrops(run, reports);
   return nextBatch(run.queue, { ...want, limit });
 }
 
@@ -93,15 +103,20 @@ async function setOriginNow(run: Run, originMs: number, quality: TimeQuality): P
   const upMs = Math.max(0, queue.clock.monoMs() - run.options.bootMonoMs);
   // Every welcome names a slightly other one, which is not worth a commit.
   if (keptOrigin(known, { originMs, quality }, upMs) === known) return;
-  await commit(queue, () => [boots.setOrigin({ number: queue.number, originMs, quality })]);
-  queue.boots.delete(queue.number);
+  const own = (await readBoots(queue))?.find(({ number }) => number === queue.number);
+  if (own === undefined) return;
+  const changed = { ...own, originMs, quality };
+  const { database } = queue;
+  await commit(queue, () => (queue.database === database ? [boots.put(changed)] : []));
+  queue.boots.clear();
+  if (queue.database === database) noteAccounts(queue, [changed]);
 }
 
 async function readStateNow(run: Run): Promise<AgentState> {
   const found = await readRows(run.queue, readStateRows);
   const kept = await readRows(run.queue, notes.all());
   const sound = found.filter((row) => row['sum'] === stateSum(String(row['key']), String(row['value'])));
-  const isLost = kept.some((row) => row['key'] === noteKeys.stateLost);
+  const isLost = kept.some((row) => row['key'] === noteKeys.stateLost && row['value'] !== '');
   return {
     values: new Map(sound.map((row) => [String(row['key']), String(row['value'])])),
     isIntact: !isLost && sound.length === found.length,
@@ -112,73 +127,10 @@ function statsNow(run: Run): OutboxStats {
   const [p0, p1, p2, p3] = run.queue.classes;
   return {
     queued: [p0.count, p1.count, p2.count, p3.count],
-    isExact: run.queue.walk.priority > 3 && run.rescue === null,
+    isExact: isWalkEnded(run.queue) && run.rescue === null,
     bytes: fileBytes(run.options.path),
     dropped: [p0.dropped, p1.dropped, p2.dropped, p3.dropped],
   };
-}
-
-function createQueue(options: OutboxOptions, database: Queue['database']): Queue {
-  return {
-    clock: options.clock,
-    log: options.log,
-    boot: options.boot,
-    path: options.path,
-    maxBytes: options.maxBytes,
-    diskPages: Number.MAX_SAFE_INTEGER,
-    retryReserveMs: Number.NEGATIVE_INFINITY,
-    database,
-    number: 0,
-    nextSeq: 1,
-    isInDoubt: false,
-    unreadableSinceMs: null,
-    damage: null,
-    classes: [emptyClass(), emptyClass(), emptyClass(), emptyClass()],
-    boots: new Map(),
-    pending: [],
-    pendingRows: 0,
-    hasUnreported: true,
-    reportNotBeforeMs: Number.NEGATIVE_INFINITY,
-    thinPasses: 0,
-    thinnedTo: 0,
-    walk: { priority: 4, at: 0, boundary: 0 },
-    replace: () => Promise.reject(new Error('not open yet')),
-  };
-}
-
-/** Takes up what a sound file holds; the cost does not depend on how much that is. */
-async function takeUp(run: Run, kept: ReadonlyMap<string, string>): Promise<void> {
-  const { queue, options } = run;
-  const { database } = queue;
-  const note = kept.get(noteKeys.rescue);
-  run.reportNote = kept.get(noteKeys.report) ?? null;
-  const isKnown = (await readRows(queue, boots.byName(options.boot))).length > 0;
-  const newest = Number((await readRows(queue, boots.newest()))[0]?.['number'] ?? 0);
-  const firsts = [];
-  const lasts = [];
-  for (const priority of priorities) {
-    firsts.push((await readRows(queue, rows.first(priority)))[0]);
-    lasts.push((await readRows(queue, rows.last(priority)))[0]);
-  }
-  // Damage that shows only now has replaced the file, and all is taken up already.
-  if (queue.database !== database) return;
-  if (isKnown) {
-    throw new AppError('config', `${options.path}: boot id ${options.boot} was used before`, {
-      hint: 'Every start of the agent needs a boot id of its own.',
-    });
-  }
-  const number = newest + 1;
-  if (!isNumberLeft(number)) throw new AppError('storage', `${options.path}: no boot number is left`);
-  const numbers = firsts.flatMap((row) => (row === undefined ? [] : [bootNumberOf(Number(row['id']))]));
-  const forget = note === undefined ? [boots.forgetBelow(Math.min(number, ...numbers))] : [];
-  await commit(queue, () =>
-    queue.database === database ? [boots.add({ number, boot: options.boot }), ...forget] : [],
-  );
-  if (queue.database !== database) return;
-  queue.number = number;
-  for (const priority of priorities) queue.classes[priority].last = Number(lasts[priority]?.['id'] ?? 0);
-  queue.walk = { priority: 0, at: 0, boundary: number * 2 ** 31 };
-  run.rescue = note === undefined ? null : resumeRescue(queue, { path: options.path, note });
 }
 
 function assertOptions(options: OutboxOptions): void {
@@ -216,11 +168,11 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   };
   queue.replace = (reason) => replaceWhileRunning(run, reason);
   try {
-    if (start.kind === 'sound') await takeUp(run, kept.notes);
+    if (start.kind === 'sound') await takeUp(run, kept.content);
     else adopt(run, start.replaced);
     for (const row of await readRows(queue, drops.totals())) {
-      const priority = priorities.find((one) => one === row['class']);
-      if (priority !== undefined) queue.classes[priority].dropped = Number(row['dropped']);
+      const total = parseTotal(row);
+      if (total !== null) queue.classes[total.priority].dropped = total.dropped;
     }
     await reportReplacement(run);
   } catch (thrown) {
@@ -241,7 +193,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
 function outboxOf(run: Run): Outbox {
   const { queue } = run;
   return {
-    append: (records, extra = []) => inLine(run, () => appendNow(run, records, extra)),
+    append: (records, extra = []) => inLine(run, () => appendNow(run, records, async () => () => extra)),
     next: (want) => inLine(run, () => nextNow(run, want)),
     rewind: () => inLine(run, async () => rewindQueue(queue)),
     acknowledge: (boot, ranges) => inLine(run, () => acknowledge(queue, { boot, ranges })),
@@ -258,7 +210,8 @@ function outboxOf(run: Run): Outbox {
         await flushPending(queue).catch((thrown: unknown) => {
           run.options.log.warn('outbox_close', { reason: String(thrown) });
         });
-        if (!(await closeFile(queue.database))) {
+        const last = await closingStatements(queue).catch(() => []);
+        if (!(await closeFile(queue.database, last))) {
           throw new AppError(
             'storage',
             `${run.options.path}: the disk does not take the mark that it is closed`,

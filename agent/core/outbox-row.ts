@@ -71,7 +71,12 @@ export function decodeRow(bytes: Uint8Array): StoredRow | null {
   return { boot: decoded.batch.boot, priority, event };
 }
 
-/** Checksum of a state row: over key and value, so that a flipped bit in either shows. */
+/** Checksum over the values of a row of any other table, so that a flipped bit in one of them shows. */
+export function valuesSum(values: readonly (string | number | null)[]): number {
+  return crc32(new TextEncoder().encode(JSON.stringify(values)));
+}
+
+/** Checksum of a state row: over key and value. */
 export function stateSum(key: string, value: string): number {
   return crc32(new TextEncoder().encode(`${key}\n${value}`));
 }

@@ -1,7 +1,7 @@
 // Finds outbox rows in raw SQLite pages and tells whether a write-ahead log lost committed frames. For salvage only:
 // it trusts no pointer, and what it finds counts only if the row's own checksum holds. Never throws.
 // Layout: sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3 (WAL).
-import { decodeRow, type StoredRow } from './outbox-row.ts';
+import { decodeRow, type StoredRow, seqOf } from './outbox-row.ts';
 
 export const pageBytes = 1024;
 const leafTablePage = 0x0d;
@@ -31,6 +31,12 @@ function varintAt(bytes: Uint8Array, at: number): Varint | null {
 /** Page by its number (1-based), null where there is none. */
 export type PageAt = (number: number) => Uint8Array | null;
 
+/** How much of a payload that does not fit lies in the page itself. */
+function localBytes(length: number): number {
+  const spill = localLeast + ((length - localLeast) % (pageBytes - 4));
+  return spill <= localMost ? spill : localLeast;
+}
+
 function payloadAt(
   page: Uint8Array,
   start: { at: number; length: number },
@@ -39,8 +45,7 @@ function payloadAt(
   const { at, length } = start;
   if (length > payloadMost) return null;
   if (length <= localMost) return at + length <= page.length ? page.subarray(at, at + length) : null;
-  const spill = localLeast + ((length - localLeast) % (pageBytes - 4));
-  const local = spill <= localMost ? spill : localLeast;
+  const local = localBytes(length);
   if (at + local + 4 > page.length) return null;
   const payload = new Uint8Array(length);
   payload.set(page.subarray(at, at + local));
@@ -68,26 +73,99 @@ function blobOf(payload: Uint8Array): Uint8Array | null {
   return header.value + length === payload.length ? payload.subarray(header.value) : null;
 }
 
-export interface CarvedRow {
+interface Cell {
+  /** Bytes that it takes up in the page. */
+  readonly bytes: number;
   readonly id: number;
   readonly row: StoredRow;
 }
 
-/** Every sound row of one page; empty when the page is no leaf of a table or holds none. */
-export function carveRows(page: Uint8Array, pageAt: PageAt): readonly CarvedRow[] {
-  if (page.length !== pageBytes || page[0] !== leafTablePage) return [];
-  const view = new DataView(page.buffer, page.byteOffset, page.length);
-  const cells = Math.min(view.getUint16(3), Math.floor((pageBytes - leafHeaderBytes) / 2));
-  const rows: CarvedRow[] = [];
-  for (let cell = 0; cell < cells; cell++) {
-    const length = varintAt(page, view.getUint16(leafHeaderBytes + cell * 2));
-    const id = length && varintAt(page, length.next);
-    const payload = id && payloadAt(page, { at: id.next, length: length.value }, pageAt);
-    const blob = payload && blobOf(payload);
-    const row = blob && decodeRow(blob);
-    if (id && row) rows.push({ id: id.value, row });
+function cellAt(page: Uint8Array, start: number, pageAt: PageAt): Cell | null {
+  const length = varintAt(page, start);
+  const id = length && varintAt(page, length.next);
+  const payload = id && payloadAt(page, { at: id.next, length: length.value }, pageAt);
+  const blob = payload && blobOf(payload);
+  const row = blob && decodeRow(blob);
+  if (!length || !id || !row) return null;
+  const local = length.value <= localMost ? length.value : localBytes(length.value) + 4;
+  return { bytes: Math.max(4, id.next - start + local), id: id.value, row };
+}
+
+/** Bytes on the list of free blocks; null when it does not hold together. */
+function freeBytes(view: DataView): number | null {
+  let sum = 0;
+  let at = view.getUint16(1);
+  for (let last = 0; at !== 0; ) {
+    if (at <= last || at + 4 > pageBytes) return null;
+    sum += view.getUint16(at + 2);
+    last = at;
+    at = view.getUint16(at);
   }
-  return rows;
+  return sum;
+}
+
+/**
+ * The cells of a leaf of a table that is sound throughout: every cell is a row under its own number, in order, and cells and
+ * free space make up the page. Null otherwise: then the pointers of the page may hide rows.
+ */
+function soundCells(page: Uint8Array, pageAt: PageAt): readonly Cell[] | null {
+  const view = new DataView(page.buffer, page.byteOffset, page.length);
+  const count = view.getUint16(3);
+  if (page[0] !== leafTablePage || leafHeaderBytes + count * 2 > view.getUint16(5)) return null;
+  const cells: Cell[] = [];
+  let filled = freeBytes(view);
+  if (filled === null) return null;
+  filled += view.getUint8(7);
+  for (let index = 0; index < count; index++) {
+    const cell = cellAt(page, view.getUint16(leafHeaderBytes + index * 2), pageAt);
+    if (cell === null || cell.id <= (cells.at(-1)?.id ?? 0) || seqOf(cell.id) !== cell.row.event.seq)
+      return null;
+    filled += cell.bytes;
+    cells.push(cell);
+  }
+  return filled === pageBytes - view.getUint16(5) ? cells : null;
+}
+
+const recordHeaderLeast = 3;
+const recordHeaderMost = 5;
+
+/** Whatever looks like the record `(NULL, blob)` from its header on: no pointer, length or row id of the page is needed. */
+function scanRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
+  const found: StoredRow[] = [];
+  for (let at = 0; at + recordHeaderLeast < page.length; at++) {
+    const header = page[at] ?? 0;
+    if (header < recordHeaderLeast || header > recordHeaderMost || page[at + 1] !== 0) continue;
+    const type = varintAt(page, at + 2);
+    if (type === null || type.next - at !== header || type.value < 12 || type.value % 2 !== 0) continue;
+    const length = header + (type.value - 12) / 2;
+    const payload = payloadAt(page, { at, length }, pageAt);
+    const row = payload && decodeRow(payload.subarray(header));
+    if (row) found.push(row);
+  }
+  return found;
+}
+
+/**
+ * Every sound row of one page, each told apart by what it says itself. A sound leaf gives the rows that it points to; any
+ * other page, whatever it calls itself, is searched byte by byte.
+ */
+export function carveRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
+  if (page.length !== pageBytes) return [];
+  return soundCells(page, pageAt)?.map(({ row }) => row) ?? scanRows(page, pageAt);
+}
+
+const fileHeaderBytes = 100;
+const innerTablePage = 0x05;
+
+/** Numbers of the pages that hold the table of tables of a sound file: the first, and what that points to. */
+export function schemaPages(file: Uint8Array): readonly number[] {
+  if (file.length < pageBytes || file[fileHeaderBytes] !== innerTablePage) return [1];
+  const view = new DataView(file.buffer, file.byteOffset, pageBytes);
+  const count = view.getUint16(fileHeaderBytes + 3);
+  const cells = Array.from({ length: count }, (_value, index) =>
+    view.getUint32(view.getUint16(fileHeaderBytes + 12 + index * 2)),
+  );
+  return [1, ...cells, view.getUint32(fileHeaderBytes + 8)];
 }
 
 const walHeaderBytes = 32;
@@ -146,7 +224,8 @@ const sameSums = (a: Sums, b: Sums): boolean => a[0] === b[0] && a[1] === b[1];
  */
 function wasCommitted(log: LogView, frames: readonly number[], sumsOfFirst: Sums): boolean {
   const { view } = log;
-  const isCommit = (at: number): boolean => view.getUint32(at + 4) !== 0;
+  // A commit of an older use of the log, which the first bad frame may be, says nothing.
+  const isCommit = (at: number): boolean => view.getUint32(at + 4) !== 0 && sharesSalt(view, at);
   let commits = 0;
   let inRun = 0;
   let hangsTogether = false;
@@ -177,6 +256,12 @@ function isOfFormat(view: DataView): boolean {
   return isMagic && view.getUint32(4) === 3_007_000 && view.getUint32(8) === pageBytes;
 }
 
+const frameStarts = (wal: Uint8Array): readonly number[] =>
+  Array.from(
+    { length: Math.floor((wal.length - walHeaderBytes) / frameBytes) },
+    (_value, index) => walHeaderBytes + index * frameBytes,
+  );
+
 /** One of the two is enough: a new log has two others, a damaged header one wrong one. */
 function sharesSalt(view: DataView, at: number): boolean {
   return view.getUint32(at + 8) === view.getUint32(16) || view.getUint32(at + 12) === view.getUint32(20);
@@ -196,7 +281,7 @@ export function walFault(wal: Uint8Array): string | null {
   let sums = addSums([0, 0], wal.subarray(0, 24), log.littleEndian);
   if (!sameSums(sums, [view.getUint32(24), view.getUint32(28)])) {
     // A header torn while the log was started anew is one of this format, with salts that no frame shares: nothing was lost.
-    return isOfFormat(view) && !sharesSalt(view, walHeaderBytes)
+    return isOfFormat(view) && !frameStarts(wal).some((at) => sharesSalt(view, at))
       ? null
       : 'the header of the write-ahead log is damaged';
   }

@@ -11,16 +11,24 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putState } from '../../agent/outbox-schema.ts';
 import { connectSqlite } from '../../src/adapters/sqlite.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
-import { drain, impatientClock, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import { open } from '../support/outbox-bench.ts';
+import {
+  database,
+  type Files,
+  log,
+  makeOriginal,
+  type Original,
+  type Outcome,
+  openDamaged,
+  pageBytes,
+  silence,
+} from '../support/outbox-damage.ts';
 import { campaignSeed, createLuck } from '../support/storage-run.ts';
 
 const cases = Number(process.env['FLEETWARD_DAMAGE'] ?? 160);
@@ -29,51 +37,27 @@ const luck = createLuck(seed);
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-damage-'));
 const integer = (low: number, high: number): number => low + Math.floor(luck() * (high - low + 1));
 
-interface Original {
-  readonly files: ReadonlyMap<string, Buffer>;
-  /** Marks per class. */
-  readonly marks: readonly (readonly number[])[];
-}
-
-/** Two files with the same content: one closed in good order, one as a power cut leaves it, most of it in the log. */
-let closed: Original;
-let cut: Original;
-
-async function makeOriginal(name: string, isClosed: boolean): Promise<Original> {
-  const folder = join(root, name);
-  mkdirSync(folder);
-  const path = join(folder, 'outbox.db');
-  const outbox = await open(path, { boot: `was-${name}` });
-  const marks: number[][] = [[], [], [], []];
-  const count = isClosed ? 800 : 300;
-  for (let mark = 1; mark <= count; mark += 20) {
-    const records = Array.from({ length: 20 }, (_value, index) =>
-      record(([3, 3, 2, 3, 1, 3, 0, 3] as const)[(mark + index) % 8] ?? 3, mark + index),
-    );
-    await outbox.append(records, [putState('commands', JSON.stringify({ record: mark }))]);
-    for (const one of records) marks[one.priority]?.push(one.event.upMs ?? -1);
-  }
-  if (isClosed) await outbox.close();
-  const names = readdirSync(folder).filter((file) => file === 'outbox.db' || file.endsWith('-wal'));
-  const files = new Map(names.map((file) => [file, readFileSync(join(folder, file))]));
-  if (!isClosed) await outbox.close();
-  return { files, marks };
-}
+let originals: Readonly<Record<'closed' | 'cut' | 'worn', Original>>;
 
 beforeAll(async () => {
-  closed = await makeOriginal('closed', true);
-  cut = await makeOriginal('cut', false);
+  originals = {
+    closed: await makeOriginal(root, 'closed'),
+    cut: await makeOriginal(root, 'cut'),
+    worn: await makeOriginal(root, 'worn'),
+  };
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-type Files = Map<string, Buffer>;
-
 interface Damage {
   readonly name: string;
-  readonly of: 'closed' | 'cut';
+  readonly of: 'closed' | 'cut' | 'worn';
   /** Most events that may be gone for good. */
   lostMost(original: Original): number;
+  /** Most that may be gone in silence: the end of a log that was cut cannot be told from one that never grew. */
+  readonly silentMost?: number;
+  /** So much is damaged that no number can be given. */
+  readonly isUnknowable?: true;
   apply(files: Files): void;
 }
 
@@ -94,160 +78,202 @@ const overwrite =
       bytes[at] = fill === 'zero' ? 0 : integer(0, 255);
     return bytes;
   };
-const all = (original: Original): number => original.marks.flat().length;
+/** Puts the pages of one place into another. */
+const copyPages =
+  (isSwap: boolean) =>
+  (bytes: Buffer): Buffer => {
+    const pages = Math.floor(bytes.length / pageBytes);
+    const [from, to] = [integer(0, pages - 1) * pageBytes, integer(0, pages - 1) * pageBytes];
+    const kept = Buffer.from(bytes.subarray(to, to + pageBytes));
+    bytes.copy(bytes, to, from, from + pageBytes);
+    if (isSwap) kept.copy(bytes, from);
+    return bytes;
+  };
+const all = (original: Original): number => original.marks.size;
 /** A page holds about a dozen rows; a damaged inner page hides none from the salvage. */
 const rowsPerPage = 16;
-const db = 'outbox.db';
-const wal = 'outbox.db-wal';
+/** Two commits: the last one, and the one before whose only mark of being whole is the last. */
+const logEnd = 40;
+
+/** What is done to every kind of file that is closed. */
+const pageDamages = (of: 'closed' | 'worn'): readonly Damage[] => [
+  { name: `one bit of the file`, of, lostMost: () => 1, apply: (files) => edit(files, database, flip) },
+  {
+    name: 'a zero page',
+    of,
+    lostMost: () => rowsPerPage,
+    apply: (files) => edit(files, database, overwrite('zero', 1)),
+  },
+  {
+    name: 'four garbage pages',
+    of,
+    lostMost: () => rowsPerPage * 4,
+    isUnknowable: true,
+    apply: (files) => edit(files, database, overwrite('garbage', 4)),
+  },
+  {
+    name: 'a page over another',
+    of,
+    lostMost: () => rowsPerPage,
+    apply: (files) => edit(files, database, copyPages(false)),
+  },
+  {
+    name: 'two pages swapped',
+    of,
+    lostMost: () => 0,
+    apply: (files) => edit(files, database, copyPages(true)),
+  },
+  {
+    name: 'garbage for a header',
+    of,
+    lostMost: () => rowsPerPage,
+    apply: (files) => edit(files, database, (bytes) => bytes.fill(integer(0, 255), 0, integer(1, 200))),
+  },
+  {
+    name: 'the file cut short',
+    of,
+    lostMost: all,
+    isUnknowable: true,
+    apply: (files) => edit(files, database, (bytes) => bytes.subarray(0, integer(0, bytes.length - 1))),
+  },
+];
 
 const damages: readonly Damage[] = [
-  { name: 'one bit of the file', of: 'closed', lostMost: () => 1, apply: (files) => edit(files, db, flip) },
+  ...pageDamages('closed'),
+  ...pageDamages('worn'),
   {
     name: 'one bit of the log',
     of: 'cut',
     lostMost: () => rowsPerPage * 2,
-    apply: (files) => edit(files, wal, flip),
-  },
-  {
-    name: 'a zero page',
-    of: 'closed',
-    lostMost: () => rowsPerPage,
-    apply: (files) => edit(files, db, overwrite('zero', 1)),
-  },
-  {
-    name: 'four garbage pages',
-    of: 'closed',
-    lostMost: () => rowsPerPage * 4,
-    apply: (files) => edit(files, db, overwrite('garbage', 4)),
+    silentMost: logEnd,
+    isUnknowable: true,
+    apply: (files) => edit(files, log, flip),
   },
   {
     name: 'a garbage page in the log',
     of: 'cut',
     lostMost: () => rowsPerPage * 4,
-    apply: (files) => edit(files, wal, overwrite('garbage', 1)),
+    silentMost: logEnd,
+    isUnknowable: true,
+    apply: (files) => edit(files, log, overwrite('garbage', 1)),
   },
   {
-    name: 'garbage for a header',
-    of: 'closed',
+    name: 'garbage for the header and first frame of the log',
+    of: 'cut',
     lostMost: () => rowsPerPage,
-    apply: (files) => edit(files, db, (bytes) => bytes.fill(integer(0, 255), 0, integer(1, 200))),
-  },
-  {
-    name: 'the file cut short',
-    of: 'closed',
-    lostMost: all,
-    apply: (files) => edit(files, db, (bytes) => bytes.subarray(0, integer(0, bytes.length - 1))),
+    isUnknowable: true,
+    apply: (files) =>
+      edit(files, log, (bytes) => {
+        for (let at = 0; at < 32 + 24 + pageBytes; at += 1) bytes[at] = integer(0, 255);
+        return bytes;
+      }),
   },
   {
     name: 'the log cut short',
     of: 'cut',
     lostMost: all,
-    apply: (files) => edit(files, wal, (bytes) => bytes.subarray(0, integer(0, bytes.length - 1))),
+    silentMost: Number.POSITIVE_INFINITY,
+    isUnknowable: true,
+    apply: (files) => edit(files, log, (bytes) => bytes.subarray(0, integer(0, bytes.length - 1))),
   },
-  { name: 'no log', of: 'cut', lostMost: all, apply: (files) => void files.delete(wal) },
-  { name: 'no file, only a log', of: 'cut', lostMost: all, apply: (files) => void files.delete(db) },
+  {
+    name: 'no log',
+    of: 'cut',
+    lostMost: all,
+    isUnknowable: true,
+    apply: (files) => void files.delete(log),
+  },
+  {
+    name: 'no file, only a log',
+    of: 'cut',
+    lostMost: all,
+    isUnknowable: true,
+    apply: (files) => void files.delete(database),
+  },
   {
     name: 'text for a file',
     of: 'closed',
     lostMost: all,
-    apply: (files) => void files.set(db, Buffer.from('hello\n'.repeat(integer(1, 900)))),
+    isUnknowable: true,
+    apply: (files) => void files.set(database, Buffer.from('hello\n'.repeat(integer(1, 900)))),
   },
 ];
 
-interface Outcome {
-  readonly lost: number;
-  readonly isReplaced: boolean;
-  readonly isIntact: boolean;
-  readonly faults: readonly string[];
+async function faultsOf(damage: Damage): Promise<Outcome> {
+  const original = originals[damage.of];
+  const outcome = await openDamaged(root, original, damage.apply);
+  const isKnown = outcome.told[1] !== null || damage.isUnknowable === true;
+  const untold = outcome.lost <= (damage.silentMost ?? 0) && !outcome.isReplaced ? [] : silence(outcome);
+  const faults = [
+    ...outcome.faults.filter(
+      (fault) => damage.silentMost !== Number.POSITIVE_INFINITY || !fault.startsWith('the state'),
+    ),
+    ...untold,
+    ...(outcome.lost > damage.lostMost(original) ? [`${outcome.lost} are gone`] : []),
+    ...(isKnown ? [] : ['how many are gone is not known']),
+  ];
+  return { ...outcome, faults };
 }
 
-/** Opens a damaged copy as the next start would, twice, and looks at what it gives. */
-async function openDamaged(original: Original, damage: Damage): Promise<Outcome> {
-  const folder = mkdtempSync(join(root, 'case-'));
-  const path = join(folder, db);
-  const files = new Map([...original.files].map(([name, bytes]) => [name, Buffer.from(bytes)]));
-  damage.apply(files);
-  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
-  const faults: string[] = [];
-  const outbox = await open(path, { clock: impatientClock });
-  await outbox.append([record(0, 5000)]);
-  await settle(outbox);
-  const batches = await drain(outbox);
-  const events = batches.flatMap((batch) => batch.events);
-  const phases = events
-    .filter(({ statusCode }) => statusCode === 4377)
-    .map(({ attributes }) => attributes?.['phase']);
-  const isReplaced = phases.length > 0;
-  if (isReplaced && phases.join() !== 'replaced,salvaged') faults.push(`told as ${phases.join()}`);
-  const evidence = readdirSync(folder).filter((name) => /\.damaged-[0-9TZ]+-[0-9a-f]{8}(-wal)?$/.test(name));
-  if (isReplaced !== evidence.length > 0) faults.push(`replaced ${isReplaced}, evidence ${evidence.length}`);
-  let lost = 0;
-  const seen = new Set<string>();
-  for (const { boot, events: some } of batches)
-    for (const { seq } of some) {
-      if (seen.has(`${boot}:${seq}`)) faults.push(`${boot}:${seq} twice`);
-      seen.add(`${boot}:${seq}`);
-    }
-  for (const priority of [0, 1, 2, 3] as const satisfies readonly Priority[]) {
-    const found = marksOf(batches, priority).filter((mark) => mark !== 5000);
-    const known = new Set(original.marks[priority]);
-    if (found.some((mark) => !known.has(mark)))
-      faults.push(`class ${priority} holds what was never appended`);
-    if (found.some((mark, index) => mark <= (found[index - 1] ?? -1)))
-      faults.push(`class ${priority} is out of order`);
-    lost += known.size - found.length;
-  }
-  const { dropped } = await outbox.stats();
-  const counted = dropped.reduce((sum, count) => sum + count, 0);
-  const { isIntact, values } = await outbox.readState();
-  // A log that ends on a whole commit cannot be told from one that never grew: then the state of its time holds.
-  const isTold = damage.name !== 'the log cut short';
-  if (isTold && isIntact && values.get('commands') === undefined)
-    faults.push('the state is gone and counts as intact');
-  // A torn last commit of a log is what a power cut leaves; everything else that is gone must show.
-  const mayBeSilent = damage.of === 'cut' && damage.name.includes('log');
-  if (lost > 0 && !isReplaced && counted < lost && !mayBeSilent) faults.push(`${lost} are gone in silence`);
-  if (lost > damage.lostMost(original)) faults.push(`${lost} are gone`);
-  if (!marksOf(batches, 0).includes(5000)) faults.push('a new panic is not there');
-  await outbox.close();
-  const again = await open(path);
-  if (marksOf(await drain(again), 0).length !== marksOf(batches, 0).length)
-    faults.push('not the same on the next start');
-  await again.close();
-  rmSync(folder, { recursive: true, force: true });
-  return { lost, isReplaced, isIntact, faults };
-}
+const failed = (thrown: unknown): Outcome => ({
+  lost: 0,
+  isReplaced: false,
+  isIntact: false,
+  told: [0, 0],
+  faults: [thrown instanceof Error ? String(thrown.stack) : String(thrown)],
+});
 
 describe('a damaged file', () => {
   it(`always opens, and nothing is lost in silence (${cases} cases)`, async () => {
-    const table: Record<
-      string,
-      { cases: number; replaced: number; stateKept: number; lost: number; lostMost: number }
-    > = {};
+    const table: Record<string, Record<string, number>> = {};
     const bad: string[] = [];
     for (let count = 0; count < cases; count += 1) {
       const damage = damages[count % damages.length];
       if (damage === undefined) continue;
-      const outcome = await openDamaged(damage.of === 'closed' ? closed : cut, damage).catch(
-        (thrown: unknown) => ({
-          lost: 0,
-          isReplaced: false,
-          isIntact: false,
-          faults: [String(thrown)],
-        }),
-      );
-      const row = (table[damage.name] ??= { cases: 0, replaced: 0, stateKept: 0, lost: 0, lostMost: 0 });
-      row.cases += 1;
-      row.replaced += Number(outcome.isReplaced);
-      row.stateKept += Number(outcome.isIntact);
-      row.lost += outcome.lost;
-      row.lostMost = Math.max(row.lostMost, outcome.lost);
+      const outcome = await faultsOf(damage).catch(failed);
+      const row = (table[`${damage.of}: ${damage.name}`] ??= {
+        cases: 0,
+        replaced: 0,
+        stateKept: 0,
+        lost: 0,
+        lostMost: 0,
+        toldMost: 0,
+        unknown: 0,
+      });
+      const add = (key: string, value: number): void => void (row[key] = (row[key] ?? 0) + value);
+      add('cases', 1);
+      add('replaced', Number(outcome.isReplaced));
+      add('stateKept', Number(outcome.isIntact));
+      add('lost', outcome.lost);
+      add('toldMost', outcome.told[1] ?? 0);
+      add('unknown', Number(outcome.told[1] === null));
+      row['lostMost'] = Math.max(row['lostMost'] ?? 0, outcome.lost);
       if (outcome.faults.length > 0)
         bad.push(`seed ${seed}, case ${count}, ${damage.name}: ${outcome.faults.slice(0, 3).join('; ')}`);
     }
     console.table(table);
     expect(bad).toEqual([]);
   });
+
+  it.each(['closed', 'worn'] as const)(
+    '%s, with every page zeroed in turn: every loss is told',
+    async (of) => {
+      const pages = Math.floor((originals[of].files.get(database)?.length ?? 0) / pageBytes);
+      const bad: string[] = [];
+      for (let page = 0; page < pages; page += 1) {
+        const damage: Damage = {
+          name: `page ${page}`,
+          of,
+          lostMost: () => rowsPerPage,
+          apply: (files) =>
+            edit(files, database, (bytes) => bytes.fill(0, page * pageBytes, (page + 1) * pageBytes)),
+        };
+        const { faults } = await faultsOf(damage).catch(failed);
+        if (faults.length > 0) bad.push(`page ${page}: ${faults.slice(0, 3).join('; ')}`);
+      }
+      expect(bad).toEqual([]);
+    },
+  );
 });
 
 describe('what is no outbox', () => {
@@ -260,7 +286,7 @@ describe('what is no outbox', () => {
   it.each([1024, 4096] as const)(
     'a database of another program with pages of %i bytes is left alone, and the error says what to do',
     async (pageSize) => {
-      const path = join(folderOf(`foreign-${pageSize}`), db);
+      const path = join(folderOf(`foreign-${pageSize}`), database);
       const other = connectSqlite({ path, pageSize });
       other.write([{ sql: 'CREATE TABLE invoices (id INTEGER PRIMARY KEY, total REAL)', params: [] }]);
       other.close();
@@ -278,7 +304,7 @@ describe('what is no outbox', () => {
   );
 
   it('a folder in its place is a clear error', async () => {
-    const path = join(folderOf('folder'), db);
+    const path = join(folderOf('folder'), database);
     mkdirSync(path);
     await expect(open(path)).rejects.toMatchObject({
       code: 'config',
@@ -291,8 +317,8 @@ describe('what is no outbox', () => {
     `a file or folder of another user is a clear error${isRoot ? '' : ' [skipped: needs root to become another user]'}`,
     () => {
       const folder = folderOf('owner');
-      const path = join(folder, db);
-      cpSync(join(root, 'closed', db), path);
+      const path = join(folder, database);
+      cpSync(join(root, 'closed', database), path);
       chmodSync(root, 0o755);
       const child = fileURLToPath(new URL('../support/storage-child.mjs', import.meta.url));
       const ledger = join(folderOf('ledger'), 'ledger');

@@ -56,6 +56,37 @@ describe('the log of a disk that refused transactions', () => {
     connection.close();
   });
 
+  it('is sound: a torn transaction over the frames of an older use of the log, which end in commits', () => {
+    const { connection } = createLogs();
+    const path = join(place.folder, 'base.db');
+    const insert = (bytes: number) =>
+      connection.prepare('INSERT INTO t (body) VALUES (?)').run(Buffer.alloc(bytes, 7));
+    // One page each, so that every old frame is a commit.
+    const update = connection.prepare('UPDATE t SET body = ? WHERE id = 1');
+    for (let count = 0; count < 20; count += 1) update.run(Buffer.alloc(700, count));
+    connection.pragma('wal_checkpoint(FULL)');
+    insert(100);
+    const synced = readFileSync(`${path}-wal`);
+    insert(6000);
+    const torn = readFileSync(`${path}-wal`);
+    const frame = 24 + 1024;
+    const changed = Array.from(
+      { length: Math.floor((torn.length - 32) / frame) },
+      (_value, index) => index,
+    ).filter((index) => {
+      const [from, to] = [32 + index * frame, 32 + (index + 1) * frame];
+      return !torn.subarray(from, to).equals(synced.subarray(from, to));
+    });
+    expect(changed.length).toBeGreaterThan(5);
+    // Of the torn one the first and the third frame did not get to the disk.
+    const left = Buffer.from(torn);
+    const at = (index: number): number => 32 + (changed[index] ?? 0) * frame;
+    for (const index of [0, 2]) synced.copy(left, at(index), at(index), at(index) + frame);
+    expect(synced.readUInt32BE(at(0) + 4)).toBeGreaterThan(0);
+    expect(walFault(left)).toBeNull();
+    connection.close();
+  });
+
   it('is damaged where committed frames are, whatever follows them', () => {
     const { connection, committed, withCommitOf } = createLogs();
     const tries = [12, 6].map(withCommitOf);

@@ -22,9 +22,18 @@ import { encodeRow, rowId } from '../../agent/core/outbox-row.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { putState, rows, trustState } from '../../agent/outbox-schema.ts';
 import { connectSqlite, openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Priority } from '../../src/core/status-codes.ts';
-import { createFolder, drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import {
+  createFolder,
+  drain,
+  impatientClock,
+  marksOf,
+  open,
+  record,
+  settle,
+} from '../support/outbox-bench.ts';
 
 let place: ReturnType<typeof createFolder>;
 let outboxes: Outbox[] = [];
@@ -287,6 +296,11 @@ describe('any order of appending, sending, acknowledging, restarting and crashin
             const expected = order.filter((one) => model.live.get(one)?.priority === priority);
             expect(marksOf(left, priority).filter((one) => !maybe.has(one))).toEqual(expected);
           }
+          // The accounts agree with the rows: nothing is ever taken for damage that is none.
+          await outbox.close();
+          outbox = await open(path, { clock: impatientClock });
+          await settle(outbox);
+          expect(evidenceCount(here.folder)).toBe(0);
         } finally {
           await outbox.close();
           here.remove();
@@ -436,7 +450,7 @@ describe('a damaged file', () => {
     {
       name: 'a garbage header',
       isCheckpointed: true,
-      keepsState: false,
+      keepsState: true,
       lostMost: 0,
       damage: (path) => patch(path, 0, Buffer.alloc(100, 0xa5)),
     },
@@ -647,29 +661,26 @@ describe('cost', () => {
     await first.append([record(3, 1)]);
     await first.close();
     const raw = connectSqlite({ path: place.path, pageSize: 1024 });
+    const { event } = record(3, 1);
+    const rowAt = (seq: number) => {
+      const body = encodeRow({ boot: 'old', priority: 3, event: { ...event, seq } });
+      return rows.insert(3, { id: rowId(1, seq), body });
+    };
+    // The ends are real; what lies between is not looked at, as the walk in the background does not run here.
+    raw.write([...Array.from({ length: 1000 }, (_value, index) => rowAt(index + 2)), rowAt(1_000_001)]);
     raw.write([
       {
-        sql: 'WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) INSERT INTO p3 (id, body) SELECT (SELECT min(id) FROM p3) + i, (SELECT body FROM p3 LIMIT 1) FROM n',
+        sql: 'WITH RECURSIVE n(i) AS (SELECT 1002 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) INSERT INTO p3 (id, body) SELECT (SELECT min(id) FROM p3) - 1 + i, (SELECT body FROM p3 LIMIT 1) FROM n',
         params: [],
       },
-      {
-        sql: 'DELETE FROM p3 WHERE id > (SELECT min(id) FROM p3) AND id < (SELECT min(id) FROM p3) + 2',
-        params: [],
-      },
-      { sql: 'DELETE FROM p3 WHERE id = (SELECT max(id) FROM p3)', params: [] },
     ]);
-    const last = encodeRow({
-      boot: 'old',
-      priority: 3,
-      event: { ...record(3, 1_000_002).event, seq: 1_000_002 },
-    });
-    raw.write([rows.insert(3, { id: rowId(1, 1_000_002), body: last })]);
     raw.close();
     const cost = async (path: string): Promise<{ ms: number; bytesRead: number }> => {
       const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
       const before = bytesRead();
       const startMs = performance.now();
-      const outbox = await open(path, { maxBytes: 512 * 1024 * 1024 });
+      const clock = { ...createSystemClock(), after: () => () => undefined };
+      const outbox = await open(path, { maxBytes: 512 * 1024 * 1024, clock });
       await outbox.append([record(0, 1)]);
       expect((await outbox.next({ limit: 50, bytes: 60_000 }))?.priority).toBe(0);
       await outbox.next({ limit: 50, bytes: 60_000 });

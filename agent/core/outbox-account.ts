@@ -1,0 +1,134 @@
+// What must be in the outbox, kept apart from what is: per boot, how many events were given up or delivered and the sum of
+// their numbers. Numbers of a boot are dense, so count and sum of what is left follow, and rows that a damaged page hides
+// are missed. Never says that nothing was lost unless that is certain.
+
+/** What is known of the events of one boot. */
+export interface Account {
+  /** Highest number that is known to have been stored. */
+  readonly lastSeq: number;
+  /** Numbers up to it that are not in the queue any more, and never were. */
+  readonly gone: number;
+  /** Sum of those numbers. Exact for boots of up to 100 million events. */
+  readonly goneSum: number;
+}
+
+/** Rows of one boot, as a count and the sum of their numbers. */
+export interface Tally {
+  readonly count: number;
+  readonly sum: number;
+}
+
+export const emptyTally: Tally = { count: 0, sum: 0 };
+
+/** 1 + 2 + ... + n. */
+const triangle = (n: number): number => (n * (n + 1)) / 2;
+
+/** A boot whose numbers up to `before` are elsewhere or nowhere. */
+export function openAccount(before = 0): Account {
+  return { lastSeq: before, gone: before, goneSum: triangle(before) };
+}
+
+export function addTally(tally: Tally | undefined, seq: number, sign: 1 | -1 = 1): Tally {
+  return { count: (tally?.count ?? 0) + sign, sum: (tally?.sum ?? 0) + sign * seq };
+}
+
+/** All numbers up to `lastSeq` were stored. */
+export function appended(account: Account, lastSeq: number): Account {
+  return lastSeq > account.lastSeq ? { ...account, lastSeq } : account;
+}
+
+/** Rows were taken out: delivered or given up. */
+export function removed(account: Account, { count, sum }: Tally): Account {
+  return { ...account, gone: account.gone + count, goneSum: account.goneSum + sum };
+}
+
+/** A row came back out of a damaged file. */
+export function restored(account: Account, seq: number): Account {
+  const { lastSeq, gone, goneSum } = account;
+  const top = Math.max(lastSeq, seq);
+  return {
+    lastSeq: top,
+    gone: gone + (top - lastSeq) - 1,
+    goneSum: goneSum + triangle(top) - triangle(lastSeq) - seq,
+  };
+}
+
+/** What must be in the queue. */
+export function liveOf({ lastSeq, gone, goneSum }: Account): Tally {
+  return { count: lastSeq - gone, sum: triangle(lastSeq) - goneSum };
+}
+
+/**
+ * The lowest number that can be in the queue: if all others were the highest there are, this one makes up the rest of the
+ * sum. Everything below was delivered or given up for certain. One above `lastSeq` when nothing is left.
+ */
+export function floorOf(account: Account): number {
+  const { lastSeq } = account;
+  const { count, sum } = liveOf(account);
+  if (count === 0) return lastSeq + 1;
+  const others = count - 1;
+  const floor = sum - (others * lastSeq - (others * (others - 1)) / 2);
+  return floor >= 1 && floor <= lastSeq ? floor : 1;
+}
+
+const chunkSeqs = 32_768;
+
+/** A set of sequence numbers, an eighth of a byte each. */
+export interface SeqSet {
+  /** False when it was there already. */
+  add(seq: number): boolean;
+  has(seq: number): boolean;
+  readonly size: number;
+  readonly last: number;
+}
+
+export function createSeqSet(): SeqSet {
+  const chunks = new Map<number, Uint8Array>();
+  let size = 0;
+  let last = 0;
+  return {
+    add(seq) {
+      const index = Math.floor(seq / chunkSeqs);
+      const chunk = chunks.get(index) ?? new Uint8Array(chunkSeqs / 8);
+      chunks.set(index, chunk);
+      const at = (seq % chunkSeqs) >>> 3;
+      const bit = 1 << (seq & 7);
+      const byte = chunk[at] ?? 0;
+      if ((byte & bit) !== 0) return false;
+      chunk[at] = byte | bit;
+      size += 1;
+      last = Math.max(last, seq);
+      return true;
+    },
+    has(seq) {
+      const byte = chunks.get(Math.floor(seq / chunkSeqs))?.[(seq % chunkSeqs) >>> 3] ?? 0;
+      return (byte & (1 << (seq & 7))) !== 0;
+    },
+    get size() {
+      return size;
+    },
+    get last() {
+      return last;
+    },
+  };
+}
+
+export interface Loss {
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * How many events of a boot are gone for good after a salvage. The two bounds are one when nothing of the boot had been
+ * delivered yet, or when it was delivered in order.
+ * @param found distinct numbers that were found, none below the account's floor.
+ * @param tail numbers behind the account's last one that may have been stored without its knowing.
+ */
+export function lossOf(account: Account, found: Pick<SeqSet, 'size' | 'last'>, tail = 0): Loss {
+  const lastSeq = Math.max(account.lastSeq, found.last);
+  const unknown = Math.max(0, account.lastSeq + tail - lastSeq);
+  const expected = liveOf(account).count + lastSeq - account.lastSeq;
+  const room = lastSeq - floorOf(account) + 1;
+  const most = Math.max(0, Math.min(expected, room - found.size));
+  return { least: Math.min(most, Math.max(0, expected - found.size)), most: most + unknown };
+}
