@@ -117,6 +117,13 @@ const checks: Readonly<Record<string, (printed: Printed, out: string) => void>> 
     expect(listed?.['codes']).toMatchObject([{ deviceID: 'truck-9', codeID: made?.['codeID'] }]);
     expect(service).toMatchObject({ deviceID: 'van-02', code: expect.stringMatching(/^[0-9]{8}$/) });
   },
+  'Look into a unit without going there': (printed) => {
+    good(3)(printed);
+    const [asked, seen, located] = printed.answers;
+    expect(asked).toMatchObject({ requestID: expect.stringMatching(/.{8}/) });
+    expect(seen).toMatchObject({ requestID: asked?.['requestID'] });
+    expect(located).toMatchObject({ commandID: expect.stringMatching(/.{8}/) });
+  },
   'Sending and asking again': (printed) => {
     good(2)(printed);
     expect(printed.answers[1]).toEqual(printed.answers[0]);
