@@ -8,6 +8,7 @@ interface Project {
   readonly include?: readonly string[];
   readonly maxWorkers?: number;
   readonly groupOrder?: number;
+  readonly setupFiles?: readonly string[];
 }
 
 const project = ({ name, testTimeout, include = [`test/${name}/**/*.test.ts`], ...rest }: Project) => ({
@@ -18,6 +19,7 @@ const project = ({ name, testTimeout, include = [`test/${name}/**/*.test.ts`], .
     testTimeout,
     hookTimeout: testTimeout,
     ...(rest.maxWorkers === undefined ? {} : { maxWorkers: rest.maxWorkers }),
+    setupFiles: [...(rest.setupFiles ?? [])],
     sequence: { groupOrder: rest.groupOrder ?? 0 },
   },
 });
@@ -36,7 +38,13 @@ export default defineConfig({
       project({ name: 'contract', testTimeout: 60_000 }),
       project({ name: 'simulation', testTimeout: 120_000 }),
       // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
-      project({ name: 'system', testTimeout: 300_000, maxWorkers: 4, groupOrder: 1 }),
+      project({
+        name: 'system',
+        testTimeout: 300_000,
+        maxWorkers: 4,
+        groupOrder: 1,
+        setupFiles: ['test/support/pty-turn.ts'],
+      }),
     ],
   },
 });
