@@ -34,9 +34,10 @@ export default defineConfig({
         name: 'unit',
         testTimeout: 30_000,
         include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
+        maxWorkers: 2,
       }),
-      project({ name: 'contract', testTimeout: 60_000 }),
-      project({ name: 'simulation', testTimeout: 120_000 }),
+      project({ name: 'contract', testTimeout: 60_000, maxWorkers: 2 }),
+      project({ name: 'simulation', testTimeout: 120_000, maxWorkers: 2 }),
       // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
       project({
         name: 'system',
