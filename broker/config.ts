@@ -3,6 +3,7 @@
 
 import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
+import { keyFilePrefix } from '../src/core/database-url.ts';
 import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
 import { checkListeners, isLoopback, listenerSchemas } from './listener-config.ts';
 import { checkMetrics, metricsSchema } from './metrics/metrics-config.ts';
@@ -17,11 +18,16 @@ export const brokerSchema = Type.Object({
         'Hosts that firmware for vehicles may lie at, with commas between them; it is never fetched from here',
     }),
   }),
-  database: Type.String({ minLength: 1, default: './fleetward.db', description: 'SQLite file' }),
+  database: Type.String({
+    minLength: 1,
+    default: './fleetward.db',
+    description: 'SQLite file, or postgres://user@host/database',
+  }),
   signingKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Private key (PEM) that signs commands; <database>.signing-key.pem unless given',
+      description:
+        'Private key (PEM) that signs commands; <database>.signing-key.pem unless given, ./fleetward.signing-key.pem with PostgreSQL',
     }),
   ),
   metrics: metricsSchema,
@@ -30,7 +36,8 @@ export const brokerSchema = Type.Object({
   vapidKeyFile: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Private key (PEM) of Web Push; <database>.vapid-key.pem unless given',
+      description:
+        'Private key (PEM) of Web Push; <database>.vapid-key.pem unless given, ./fleetward.vapid-key.pem with PostgreSQL',
     }),
   ),
   insecureListen: Type.Boolean({
@@ -61,8 +68,8 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkMetrics(value.metrics, !isLoopback(value.metrics.host), value.insecureListen);
   checkNotify(value.notify);
   checkEnrolment(value.enrolment);
-  const signingKeyFile = value.signingKeyFile ?? `${value.database}.signing-key.pem`;
-  const vapidKeyFile = value.vapidKeyFile ?? `${value.database}.vapid-key.pem`;
+  const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;
+  const vapidKeyFile = value.vapidKeyFile ?? `${keyFilePrefix(value.database)}.vapid-key.pem`;
   const standard = { kind: 'default', name: 'default' } as const;
   return {
     value: Object.freeze({ ...value, signingKeyFile, vapidKeyFile }),

@@ -47,6 +47,15 @@ export function isDataFault(error: unknown): boolean {
   return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|2[23][0-9A-Z]{3}$)/.test(code);
 }
 
+/**
+ * True when nobody knows whether a batch was stored (a commit that a server never answered): what it holds must not be
+ * written once more by anybody who cannot look first.
+ */
+function isUnknown(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : null;
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNKNOWN_OUTCOME';
+}
+
 function takeGroup(jobs: Job[], most: number): Job[] {
   let count = 0;
   let size = 0;
@@ -82,7 +91,8 @@ async function commitGroup(db: Database, jobs: readonly Job[], log: Log): Promis
     results = await db.write(jobs.flatMap((job) => job.batch));
   } catch (thrown) {
     log.warn('commit failed', { jobs: jobs.length, reason: messageOf(thrown) });
-    await commitEach(db, jobs);
+    if (isUnknown(thrown)) for (const job of jobs) job.reject(thrown);
+    else await commitEach(db, jobs);
     return;
   }
   let start = 0;

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // The broker's command line and the only place that joins its adapters to its ports. Nothing is decided here. A
 // failure ends with one plain message on stderr and the exit code of its kind (sysexits.h).
+import { openDatabase } from '../src/adapters/database.ts';
 import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createSigner } from '../src/adapters/signing.ts';
-import { holdLock, openSqliteThreads } from '../src/adapters/sqlite.ts';
+import { holdLock } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
+import { readEnvironment } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
 import { loadAdminTokenHash } from './adapters/admin-token-file.ts';
 import { createMqttServer } from './adapters/aedes.ts';
@@ -25,7 +27,7 @@ import { runCa } from './cli/ca.ts';
 import { runDevice, runDeviceCode, runServiceCode } from './cli/devices.ts';
 import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './cli/listening.ts';
 import { type Operating, startOperating } from './cli/operating.ts';
-import { configOf, lockOf, pageSize } from './cli/program.ts';
+import { configOf, lockOf } from './cli/program.ts';
 import { runAudit, runConfig, runRetentionOnce } from './cli/upkeep.ts';
 import { createCommandLine, type Flags } from './command-line.ts';
 import type { BrokerConfig } from './config.ts';
@@ -43,7 +45,8 @@ interface Running {
   readonly hosts: readonly HttpServer[];
   readonly operating: Operating;
   /** Held while the object lives. */
-  readonly lock: { close(): void };
+  /** Null: the database is no file. */
+  readonly lock: { close(): void } | null;
   markStopping(): void;
   /** Reads certificates and authorities again. */
   reload(): void;
@@ -157,8 +160,14 @@ async function open(config: BrokerConfig): Promise<Running> {
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing-key-created', { file: config.signingKeyFile, publicKey: key.publicKey });
   const meter = createMeter(clock);
-  const lock = holdLock(lockOf(config), `the database ${config.database}`);
-  const db = meter.watchDatabase(await openSqliteThreads({ path: config.database, pageSize }));
+  const lockFile = lockOf(config);
+  const lock = lockFile === null ? null : holdLock(lockFile, `the database ${config.database}`);
+  const opened = await openDatabase({
+    database: config.database,
+    environment: readEnvironment(),
+    use: 'service',
+  });
+  const db = meter.watchDatabase(opened);
   const broker = await createBroker({
     openMqttServer: meter.watchMqtt(createMqttServer),
     db,
@@ -236,7 +245,7 @@ async function start(flags: Flags): Promise<void> {
   operating.stopping();
   const users = [...hosts.map((host) => host.close()), services.close(), operating.close()];
   await broker.close(Promise.all(users));
-  lock.close();
+  lock?.close();
 }
 
 await runProgram('fleetward-broker', () => {

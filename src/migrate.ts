@@ -15,16 +15,12 @@ export function ddl(text: string): Statement {
   return { sql: text, params: [] };
 }
 
-/**
- * Brings `database` to the newest state.
- * @throws AppError `storage` when the database holds migrations that this program does not know.
- */
-export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
-  await database.write([
-    ddl(
-      'CREATE TABLE IF NOT EXISTS migrations (name TEXT NOT NULL PRIMARY KEY, applied_order INTEGER NOT NULL)',
-    ),
-  ]);
+const createMigrations = ddl(
+  'CREATE TABLE IF NOT EXISTS migrations (name TEXT NOT NULL PRIMARY KEY, applied_order INTEGER NOT NULL)',
+);
+
+/** Names of what was applied. @throws AppError `storage` when this program does not know one of them. */
+async function appliedOn(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   const rows = await database.read(ddl('SELECT name FROM migrations ORDER BY applied_order'));
   const applied = rows.map((row) => String(row['name']));
   const known = migrations.map((migration) => migration.name);
@@ -34,9 +30,25 @@ export async function migrate(database: Database, migrations: readonly Migration
       hint: 'Install that version again, or restore a backup from before the upgrade.',
     });
   }
+  return applied;
+}
+
+/**
+ * Brings `database` to the newest state. Several programs may do so at once: each migration begins with its own mark, of
+ * which there can be only one, so that whoever comes second fails with nothing written, sees the mark and goes on.
+ * @throws AppError `storage` when the database holds migrations that this program does not know.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+  await database.write([createMigrations]);
+  let applied = await appliedOn(database, migrations);
   for (const [index, migration] of migrations.entries()) {
     if (applied.includes(migration.name)) continue;
     const mark = sql`INSERT INTO migrations (name, applied_order) VALUES (${migration.name}, ${index})`;
-    await database.write([...migration.statements, mark]);
+    try {
+      await database.write([mark, ...migration.statements]);
+    } catch (thrown) {
+      applied = await appliedOn(database, migrations);
+      if (!applied.includes(migration.name)) throw thrown;
+    }
   }
 }

@@ -119,7 +119,10 @@ export interface WriteResult {
 /** A relational store. There are no interactive transactions: conditions stand in the statements. */
 export interface Database {
   read(statement: Statement): Promise<readonly Row[]>;
-  /** All or nothing, durable (fsync) when it resolves. Rejects with an AppError; then nothing was written. */
+  /**
+   * All or nothing, durable (fsync) when it resolves. Rejects with an AppError; then nothing was written, unless the code
+   * of its cause is `UNKNOWN_OUTCOME`: a server took the commit, and was gone for half a minute before it answered.
+   */
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   close(): Promise<void>;
 }

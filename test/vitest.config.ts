@@ -29,6 +29,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
+    globalSetup: ['test/support/postgres-setup.ts'],
     projects: [
       project({
         name: 'unit',

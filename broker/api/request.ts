@@ -157,6 +157,24 @@ function tooMany(schema: unknown, value: unknown, pointer: string): ErrorDetail 
   return null;
 }
 
+/** Pointer to the first text with the character U+0000, which no text of a database holds; null when there is none. */
+function pointerToNul(root: unknown, at: string): string | null {
+  const open: (readonly [pointer: string, value: unknown])[] = [[at, root]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [pointer, value] = next;
+    if (typeof value === 'string' && value.includes('\0')) return pointer;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value))
+      open.push([`${pointer}/${escapePointer(name)}`, inner]);
+  }
+  return null;
+}
+
+function refuseNul(value: unknown, at: string): void {
+  const pointer = pointerToNul(value, at);
+  if (pointer !== null) throw invalid([{ pointer, message: 'must not contain the character U+0000' }]);
+}
+
 const same = (path: string): string => path;
 
 interface Schemas {
@@ -174,11 +192,14 @@ export function createChecker(schemas: Schemas): Checker {
   const body = schemas.body === null ? null : { schema: schemas.body, validator: Compile(schemas.body) };
   return {
     checkParams(values) {
+      // Nothing has such a name.
+      if (pointerToNul(values, '') !== null) throw new AppError('not_found', 'there is no such object');
       if (!params.Check(values))
         throw invalid(detailsOf(params.Errors(values), { schema: schemas.params, place: same }));
     },
     checkQuery(values) {
       // The framework's own object has no prototype, which a schema does not mind.
+      refuseNul(values, '');
       if (query === null || query.validator.Check(values)) return;
       throw invalid(detailsOf(query.validator.Errors(values), { schema: query.schema, place: same }));
     },
@@ -188,6 +209,7 @@ export function createChecker(schemas: Schemas): Checker {
       if (!isObject(value)) throw invalid([{ pointer, message: 'must be an object' }]);
       const excess = tooMany(body.schema, value, pointer);
       if (excess !== null) throw invalid([excess]);
+      refuseNul(value, pointer);
       const spelled = respell(value, { schema: body.schema, pointer });
       if (body.validator.Check(spelled.value)) return spelled.value;
       const place = (path: string): string => {

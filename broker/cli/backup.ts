@@ -2,8 +2,10 @@
 // server has better tools of its own for the first two; they are named.
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { holdLock, openSqlite, openSqliteFile } from '../../src/adapters/sqlite.ts';
+import { openDatabase } from '../../src/adapters/database.ts';
+import { holdLock, openSqliteFile } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
+import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { readVersion } from '../../src/version.ts';
 import { makeBackup, readKeys } from '../adapters/backup-file.ts';
@@ -14,14 +16,14 @@ import type { BrokerConfig } from '../config.ts';
 import { insertAudit } from '../store/audit.ts';
 import { migrations } from '../store/migrations.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';
-import { configOf, lockOf, needDatabase, pageSize, print } from './program.ts';
+import { configOf, needDatabase, print } from './program.ts';
 
 const names = migrations.map(({ name }) => name);
 const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** @throws AppError `unsupported` for a database that is a server. */
 function needFile({ database }: BrokerConfig, command: 'backup' | 'restore' | 'check'): void {
-  if (!/^postgres(ql)?:\/\//i.test(database)) return;
+  if (!isPostgresUrl(database)) return;
   const hints = {
     backup: `Use pg_dump --format=custom --file=FILE DATABASE for one database, or pg_basebackup with archived WAL for a server and
   any moment; keep the signing key apart.`,
@@ -86,8 +88,9 @@ export function runRestore(flags: Flags): void {
   const { database, signingKeyFile, vapidKeyFile } = config;
   const file = String(flags['file']);
   const clock = createSystemClock();
-  const lock = holdLock(lockOf(config), `the database ${database}`);
-  giveToOwner(lockOf(config));
+  const lockFile = `${database}-lock`;
+  const lock = holdLock(lockFile, `the database ${database}`);
+  giveToOwner(lockFile);
   const result = restoreBackup({
     file,
     database,
@@ -148,7 +151,7 @@ export async function runCheck(flags: Flags): Promise<void> {
   const sample = sampleOf(flags['sample']);
   yieldProcessor();
   needCurrentSchema(config.database);
-  const db = openSqlite({ path: config.database, pageSize });
+  const db = await openDatabase({ database: config.database, environment: {}, use: 'command' });
   try {
     const report = await checkIntegrity({ db, clock: createSystemClock(), sample, onProgress: tell });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [

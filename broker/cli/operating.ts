@@ -4,6 +4,7 @@
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { createSupervisor } from '../../src/adapters/systemd.ts';
 import { readEnvironment } from '../../src/config.ts';
+import { isPostgresUrl } from '../../src/core/database-url.ts';
 import type { Log } from '../../src/ports.ts';
 import { readVersion } from '../../src/version.ts';
 import { loadAdminTokenHash } from '../adapters/admin-token-file.ts';
@@ -51,13 +52,14 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
   if (port === undefined) return null;
   const clock = createSystemClock();
   const { db, metrics } = broker.services;
+  const isFile = !isPostgresUrl(config.database);
   const sampler = createSampler({
     db,
     clock,
     log,
     meter,
-    diskSizes: () => sqliteDiskSizes(config.database),
-    tableSizes: () => sqliteTableSizes(db),
+    diskSizes: isFile ? () => sqliteDiskSizes(config.database) : null,
+    tableSizes: isFile ? () => sqliteTableSizes(db) : null,
     lagMs: () => metrics().lagMs,
   });
   broker.services.onCommitted(meter.onCommitted);

@@ -1,8 +1,9 @@
 // What the broker's commands share: their configuration, the database for one piece of work, and how an answer is printed.
 import { existsSync, readFileSync } from 'node:fs';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openDatabase } from '../../src/adapters/database.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readConfigFile, readEnvironment } from '../../src/config.ts';
+import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
@@ -10,9 +11,6 @@ import { createPasswords } from '../adapters/passwords.ts';
 import type { Flags } from '../command-line.ts';
 import { type BrokerConfig, loadBrokerConfig } from '../config.ts';
 import { migrations } from '../store/migrations.ts';
-
-/** Bytes of a page of a new database. */
-export const pageSize = 4096;
 
 /** The settings of the installed service; taken where neither a file nor a database is named. */
 const standardConfig = '/etc/fleetward-broker/broker.toml';
@@ -36,7 +34,8 @@ export async function administer(
   config: BrokerConfig,
   work: (ports: AdministrationPorts) => Promise<void>,
 ): Promise<void> {
-  const db = openSqlite({ path: config.database, pageSize });
+  const { database } = config;
+  const db = await openDatabase({ database, environment: readEnvironment(), use: 'command' });
   try {
     await migrate(db, migrations);
     await work({
@@ -50,12 +49,16 @@ export async function administer(
   }
 }
 
-/** The file that a running broker holds, so that no second one, and no restore, works on its database. */
-export const lockOf = ({ database }: BrokerConfig): string => `${database}-lock`;
+/**
+ * The file that a running broker holds, so that no second one, and no restore, works on its database. Null for a
+ * PostgreSQL database: the server itself keeps those who work on it apart.
+ */
+export const lockOf = ({ database }: BrokerConfig): string | null =>
+  isPostgresUrl(database) ? null : `${database}-lock`;
 
-/** A misspelt path must not make a new fleet with a new key. */
+/** A misspelt path must not make a new fleet with a new key. A PostgreSQL database is never made by the program. */
 export function needDatabase({ database }: BrokerConfig): void {
-  if (existsSync(database)) return;
+  if (isPostgresUrl(database) || existsSync(database)) return;
   throw new AppError('not_found', `there is no database ${database}`, {
     hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
   });

@@ -1,6 +1,7 @@
 // `fleetward-broker audit`, `retention` and `config`: what an operator looks at and clears away, on the machine itself.
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
+import { withoutPassword } from '../../src/core/database-url.ts';
 import { loadSigningKey } from '../adapters/signing-key-file.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
 import type { Flags } from '../command-line.ts';
@@ -54,8 +55,9 @@ export async function runRetentionOnce(flags: Flags): Promise<void> {
 }
 
 export function runConfig(flags: Flags, action: 'check' | 'show'): void {
-  const { value, origins } = configOf(flags);
+  const { value: whole, origins } = configOf(flags);
   if (action === 'check') return print(flags, { json: { ok: true }, text: 'the configuration is good' });
+  const value = { ...whole, database: withoutPassword(whole.database) };
   const lines = settingsOf(brokerSchema).map(({ key }) => {
     const origin = flags['origin'] === true ? `   # ${origins[key]?.name ?? 'default'}` : '';
     return `${key} = ${JSON.stringify(settingAt(value, key))}${origin}`;

@@ -26,7 +26,8 @@ export interface SamplerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
-  readonly diskSizes: () => DiskSizes;
+  /** Null: the database is on a server that watches its own disk. */
+  readonly diskSizes: (() => DiskSizes) | null;
   /** None where the database tells of its tables itself. */
   readonly tableSizes: (() => Promise<readonly TableSize[]>) | null;
   /** Age of the oldest write that waits for the disk, in ms. */
@@ -35,7 +36,7 @@ export interface SamplerOptions {
 
 export interface Sample {
   readonly backlog: Backlog;
-  readonly disk: DiskSizes;
+  readonly disk: DiskSizes | null;
   readonly tables: readonly TableSize[];
   /** When the look ended, by the monotonic clock. */
   readonly atMs: number;
@@ -75,7 +76,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       tables = await tableSizes();
       tablesMs = clock.monoMs();
     }
-    last = { backlog, disk: diskSizes(), tables, atMs: clock.monoMs() };
+    last = { backlog, disk: diskSizes === null ? null : diskSizes(), tables, atMs: clock.monoMs() };
   };
   const run = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return periodMs;

@@ -252,7 +252,7 @@ export async function fleetHoldsMore(db: Database, range: KeyRange, most: number
   for (const slice of await slicesOf(db, range.scope)) {
     const [row] = await db.read(sql`SELECT COUNT(*) AS seen FROM (SELECT 1
       FROM devices d JOIN events e ON e.device_no = d.device_no
-      WHERE ${ofSlice(range, slice)} AND ${within(range, startOf(range))} LIMIT ${left}) AS some`);
+      WHERE ${ofSlice(range, slice)} AND ${within(range, startOf(range))} LIMIT ${left}) AS part`);
     left -= row === undefined ? 0 : numberOf(row, 'seen');
     if (left <= 0) return true;
   }

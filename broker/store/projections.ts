@@ -34,13 +34,13 @@ const texts = {
   heartbeat: 'UPDATE devices SET heartbeat_ms = $2 WHERE device_no = $1 AND heartbeat_ms < $2',
   boot: `INSERT INTO boots (device_no, boot, first_seen_ms) SELECT device_no, $2, $3 FROM devices WHERE device_no = $1
     ON CONFLICT (device_no, boot) DO NOTHING`,
-  upTo: `UPDATE boots SET up_to = CASE WHEN up_to >= $3 - 1 AND up_to < $4 THEN (
+  upTo: `UPDATE boots SET up_to = CASE WHEN up_to + 1 >= $3 AND up_to < $4 THEN (
       SELECT e.seq FROM events e
       WHERE e.device_no = $1 AND e.boot = $2 AND e.seq >= $4
         AND NOT EXISTS (SELECT 1 FROM events n WHERE n.device_no = $1 AND n.boot = $2 AND n.seq = e.seq + 1)
       ORDER BY e.seq LIMIT 1) ELSE up_to END
     WHERE device_no = $1 AND boot = $2 RETURNING up_to`,
-  upToOld: `UPDATE boots SET up_to = CASE WHEN up_to >= $3 - 1 AND up_to < $4
+  upToOld: `UPDATE boots SET up_to = CASE WHEN up_to + 1 >= $3 AND up_to < $4
       AND EXISTS (SELECT 1 FROM events o WHERE o.device_no = $1 AND o.boot = $2 AND o.seq = $4) THEN (
       SELECT e.seq FROM events e
       WHERE e.device_no = $1 AND e.boot = $2 AND e.seq >= $4

@@ -151,7 +151,7 @@ export function putEpisode(
 ): Statement {
   return sql`
     INSERT INTO notification_episodes (rule_no, device_no, status_code, subject, fired, ended, changed_ms)
-    SELECT r.rule_no, CAST(${episode.deviceNo} AS INTEGER), CAST(${episode.statusCode} AS INTEGER),
+    SELECT r.rule_no, CAST(${episode.deviceNo} AS BIGINT), CAST(${episode.statusCode} AS INTEGER),
       CAST(${episode.subject} AS TEXT), CAST(${JSON.stringify(episode.firedMs)} AS TEXT),
       CAST(${JSON.stringify(episode.endedMs)} AS TEXT), CAST(${at.nowMs} AS BIGINT)
     FROM notification_rules r WHERE r.rule_no = ${episode.ruleNo} AND ${at.onlyIf}

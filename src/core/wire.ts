@@ -139,8 +139,9 @@ export function parseObject(bytes: Uint8Array): JsonObject | null {
   }
 }
 
+/** A text that every database can hold: none holds U+0000. */
 export const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.length <= most;
+  typeof value === 'string' && value.length <= most && !value.includes('\0');
 export const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 

@@ -1,23 +1,40 @@
 // The contract of the Database port, run against every implementation: SQLite in the calling thread and on its own two
-// threads. What is promised here is all that product code may rely on.
+// threads, and PostgreSQL. What is promised here is all that product code may rely on.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../src/adapters/postgres.ts';
 import { holdLock, openSqlite, openSqliteThreads, type SqliteOptions } from '../../src/adapters/sqlite.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { ddl, migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
 
 const isBuilt = existsSync(new URL('../../dist/src/adapters/sqlite-worker.js', import.meta.url));
 
-const implementations = [
-  {
-    name: 'SQLite in the calling thread',
-    open: async (options: SqliteOptions) => openSqlite(options),
-    missing: false,
-  },
+let server: PostgresBench | null = null;
+beforeAll(async () => {
+  if (postgresMissing === null) server = await startPostgres();
+});
+afterAll(() => server?.close());
+
+interface Implementation {
+  readonly name: string;
+  readonly missing: boolean;
+  /** Where a new store is; `open` opens it, as often as it is asked to. */
+  readonly place: (folder: string) => Promise<string>;
+  readonly open: (place: string) => Promise<Database>;
+  readonly codes: { readonly syntax: string; readonly foreignKey: string };
+}
+
+const sqliteCodes = { syntax: 'SQLITE_ERROR', foreignKey: 'SQLITE_CONSTRAINT_FOREIGNKEY' };
+const sqlitePlace = async (folder: string): Promise<string> => join(folder, 'test.db');
+
+const inThread = (options: SqliteOptions): Promise<Database> => (async () => openSqlite(options))();
+const sqliteWays = [
+  { name: 'SQLite in the calling thread', open: inThread, missing: false },
   {
     name: isBuilt ? 'SQLite on two threads' : 'SQLite on two threads [skipped: run npm run build first]',
     open: openSqliteThreads,
@@ -25,7 +42,23 @@ const implementations = [
   },
 ] as const;
 
-for (const { name, open, missing } of implementations) {
+const implementations: readonly Implementation[] = [
+  ...sqliteWays.map((way) => ({
+    ...way,
+    place: sqlitePlace,
+    open: (path: string) => way.open({ path, pageSize: 4096 }),
+    codes: sqliteCodes,
+  })),
+  {
+    name: postgresMissing === null ? 'PostgreSQL' : `PostgreSQL [${postgresMissing}]`,
+    missing: postgresMissing !== null,
+    place: async () => (await server?.create()) ?? '',
+    open: (url) => openPostgres({ url }),
+    codes: { syntax: '42P01', foreignKey: '23503' },
+  },
+];
+
+for (const { name, place, open, missing, codes } of implementations) {
   describe.skipIf(missing)(name, () => {
     let folder = '';
     let path = '';
@@ -33,8 +66,8 @@ for (const { name, open, missing } of implementations) {
 
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), 'fleetward-database-'));
-      path = join(folder, 'test.db');
-      db = await open({ path, pageSize: 4096 });
+      path = await place(folder);
+      db = await open(path);
       await db.write([
         ddl(`CREATE TABLE items (item_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
           amount DOUBLE PRECISION, big BIGINT, bytes BLOB)`),
@@ -75,9 +108,9 @@ for (const { name, open, missing } of implementations) {
 
     test('a fault carries the code of the database', async () => {
       const unknown = db.read(sql`SELECT nothing FROM nowhere`);
-      await expect(unknown).rejects.toMatchObject({ code: 'storage', cause: { code: 'SQLITE_ERROR' } });
+      await expect(unknown).rejects.toMatchObject({ code: 'storage', cause: { code: codes.syntax } });
       const orphan = db.write([sql`INSERT INTO parts (item_no, part) VALUES (4711, 'x')`]);
-      await expect(orphan).rejects.toMatchObject({ cause: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
+      await expect(orphan).rejects.toMatchObject({ cause: { code: codes.foreignKey } });
     });
 
     test('RETURNING gives rows, counted as changes; without it there are none', async () => {
@@ -144,20 +177,112 @@ for (const { name, open, missing } of implementations) {
     test('what was written is there after closing and opening again', async () => {
       await db.write([sql`INSERT INTO items (name) VALUES ('kept')`]);
       await db.close();
-      db = await open({ path, pageSize: 4096 });
+      db = await open(path);
       expect(await names()).toEqual(['kept']);
     });
 
     test('after close it answers with an error and does not hang', async () => {
-      const other = await open({ path: join(folder, 'other.db'), pageSize: 4096 });
+      const other = await open(path);
       await other.close();
       await expect(other.read(sql`SELECT 1 AS one`)).rejects.toBeInstanceOf(AppError);
       await expect(other.write([sql`SELECT 1 AS one`])).rejects.toBeInstanceOf(AppError);
       await other.close();
     });
 
+    test('texts stand in the order of their bytes, and their case matters', async () => {
+      const texts = ['a', 'B', 'ä', 'Z', 'a-b', 'a_b', 'A', '', '~', 'a b', '10', '9'];
+      await db.write(texts.map((text) => sql`INSERT INTO items (name) VALUES (${text})`));
+      const rows = await db.read(sql`SELECT name FROM items WHERE name >= ${''} ORDER BY name`);
+      const bytes = (text: string): string => Buffer.from(text).toString('hex');
+      const expected = [...texts].sort((one, other) => (bytes(one) < bytes(other) ? -1 : 1));
+      expect(rows.map((row) => row['name'])).toEqual(expected);
+      expect(await db.read(sql`SELECT name FROM items WHERE name = ${'b'}`)).toEqual([]);
+      const [last] = await db.read(sql`SELECT MAX(name) AS last FROM items WHERE name < ${'a'}`);
+      expect(last).toEqual({ last: 'Z' });
+    });
+
+    test('counts, sums and conditions are numbers, and a number that cannot be told exactly is an error', async () => {
+      await db.write([
+        sql`INSERT INTO items (name, amount, big) VALUES ('a', 0.5, ${2 ** 52})`,
+        sql`INSERT INTO items (name, amount, big) VALUES ('b', ${1e-7}, ${2 ** 52 - 1})`,
+      ]);
+      const [row] = await db.read(sql`SELECT COUNT(*) AS many, SUM(big) AS whole, AVG(amount) AS mean,
+        MAX(big) AS most, CASE WHEN amount > 0 THEN 1 ELSE 0 END AS is_some FROM items GROUP BY 5`);
+      expect(row).toEqual({
+        many: 2,
+        whole: Number.MAX_SAFE_INTEGER,
+        mean: (0.5 + 1e-7) / 2,
+        most: 2 ** 52,
+        is_some: 1,
+      });
+    });
+
+    test('of two batches at once the second sees what the first did', async () => {
+      const take = sql`INSERT INTO items (name, amount)
+        SELECT ${'only'}, 1 WHERE (SELECT COUNT(*) FROM items) < 1`;
+      const other = await open(path);
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_unused, index) =>
+          (index % 2 === 0 ? db : other).write([
+            { ...take, params: [`only-${index}`] },
+            sql`SELECT COUNT(*) AS kept FROM items`,
+          ]),
+        ),
+      );
+      await other.close();
+      expect(results.filter(([first]) => first?.changes === 1)).toHaveLength(1);
+      expect(results.map((one) => one[1]?.rows[0]?.['kept'])).toEqual(Array(20).fill(1));
+    });
+
+    test('a long batch is whole and in order, and every statement has its own answer', async () => {
+      const inserts = Array.from(
+        { length: 1000 },
+        (_unused, index) =>
+          sql`INSERT INTO items (name, big) VALUES (${`n${index}`}, ${index}) RETURNING big`,
+      );
+      const results = await db.write(inserts);
+      expect(results.map(({ rows }) => rows[0]?.['big'])).toEqual(inserts.map((_unused, index) => index));
+    });
+
+    test('starters at once migrate once', async () => {
+      const list = ['one', 'two', 'three'].map((table) => ({
+        name: table,
+        statements: [ddl(`CREATE TABLE ${table} (x INTEGER)`), ddl(`INSERT INTO ${table} (x) VALUES (1)`)],
+      }));
+      const others = await Promise.all([1, 2, 3, 4].map(() => open(path)));
+      await Promise.all(others.map((other) => migrate(other, list)));
+      await Promise.all(others.map((other) => other.close()));
+      for (const { name: table } of list) {
+        expect(await db.read(ddl(`SELECT COUNT(*) AS kept FROM ${table}`)), table).toEqual([{ kept: 1 }]);
+      }
+    });
+
+    test('migrations apply once, in order, whole; a newer database is refused untouched', async () => {
+      const first = { name: '1', statements: [ddl('CREATE TABLE one (x INTEGER)')] };
+      const second = { name: '2', statements: [ddl('CREATE TABLE two (x INTEGER)')] };
+      const broken = { name: '3', statements: [ddl('CREATE TABLE three (x INTEGER)'), ddl('nonsense')] };
+      await migrate(db, [first]);
+      await migrate(db, [first, second]);
+      await migrate(db, [first, second]);
+      await expect(migrate(db, [first, second, broken])).rejects.toMatchObject({ code: 'storage' });
+      await expect(db.read(sql`SELECT * FROM three`)).rejects.toMatchObject({ code: 'storage' });
+      await expect(migrate(db, [first])).rejects.toMatchObject({
+        message: expect.stringContaining('newer version'),
+      });
+    });
+  });
+}
+
+for (const { name, open: openWay, missing } of sqliteWays) {
+  describe.skipIf(missing)(`${name}, its file`, () => {
+    let folder = '';
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'fleetward-database-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
     test('a full database says so, keeps what it holds and goes on reading', async () => {
-      const small = await open({ path: join(folder, 'small.db'), pageSize: 1024, maxBytes: 64 * 1024 });
+      const small = await openWay({ path: join(folder, 'small.db'), pageSize: 1024, maxBytes: 64 * 1024 });
       await small.write([ddl('CREATE TABLE fill (bytes BLOB)')]);
       const fill = sql`INSERT INTO fill (bytes) VALUES (${new Uint8Array(8000)})`;
       const rest = Array.from({ length: 100 }, () => small.write([fill]));
@@ -174,22 +299,8 @@ for (const { name, open, missing } of implementations) {
 
     test('a file that cannot be opened is an AppError that names it', async () => {
       const bad = join(folder, 'no-such-folder', 'x.db');
-      const opening = (async () => open({ path: bad, pageSize: 4096 }))();
+      const opening = (async () => openWay({ path: bad, pageSize: 4096 }))();
       await expect(opening).rejects.toMatchObject({ code: 'storage', message: expect.stringContaining(bad) });
-    });
-
-    test('migrations apply once, in order, whole; a newer database is refused untouched', async () => {
-      const first = { name: '1', statements: [ddl('CREATE TABLE one (x INTEGER)')] };
-      const second = { name: '2', statements: [ddl('CREATE TABLE two (x INTEGER)')] };
-      const broken = { name: '3', statements: [ddl('CREATE TABLE three (x INTEGER)'), ddl('nonsense')] };
-      await migrate(db, [first]);
-      await migrate(db, [first, second]);
-      await migrate(db, [first, second]);
-      await expect(migrate(db, [first, second, broken])).rejects.toMatchObject({ code: 'storage' });
-      await expect(db.read(sql`SELECT * FROM three`)).rejects.toMatchObject({ code: 'storage' });
-      await expect(migrate(db, [first])).rejects.toMatchObject({
-        message: expect.stringContaining('newer version'),
-      });
     });
   });
 }

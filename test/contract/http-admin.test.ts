@@ -18,6 +18,7 @@ import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemEntropy } from '../../src/adapters/system.ts';
 import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
 import { password, startHttpService } from '../support/http-service.ts';
+import { tablesOf } from '../support/test-database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-admin-'));
 const file = join(folder, 'admin.token');
@@ -275,13 +276,11 @@ describe('deleting an account', () => {
   it('closes it at once, clears everything away, and keeps the chain of its audit log', async () => {
     const own = await service.login('acme', 'guest');
     const others = async () => {
-      const [tables] = await service.sql("SELECT name FROM sqlite_master WHERE type = 'table'");
       const found: Record<string, unknown> = {};
-      for (const { name } of tables?.rows ?? []) {
-        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
-        if (!(info?.rows ?? []).some((row) => row['name'] === 'account_id') || name === 'audit') continue;
-        const [rows] = await service.sql(`SELECT * FROM ${String(name)} WHERE account_id = 'rival'`);
-        found[String(name)] = rows?.rows;
+      for (const { name, columns } of await tablesOf(service.db)) {
+        if (!columns.includes('account_id') || name === 'audit') continue;
+        const [rows] = await service.sql(`SELECT * FROM ${name} WHERE account_id = 'rival' ORDER BY 1, 2`);
+        found[name] = rows?.rows;
       }
       return found;
     };
@@ -331,16 +330,12 @@ describe('deleting an account', () => {
   });
 
   it('knows every table that holds rows of an account or of a user', async () => {
-    const [tables] = await service.sql("SELECT name FROM sqlite_master WHERE type = 'table'");
-    const withColumn = async (...columns: string[]) => {
-      const found: string[] = [];
-      for (const { name } of tables?.rows ?? []) {
-        const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
-        const names = (info?.rows ?? []).map((row) => row['name']);
-        if (columns.every((column) => names.includes(column))) found.push(String(name));
-      }
-      return found.sort();
-    };
+    const tables = await tablesOf(service.db);
+    const withColumn = async (...wanted: string[]) =>
+      tables
+        .filter(({ columns }) => wanted.every((column) => columns.includes(column)))
+        .map(({ name }) => name)
+        .sort();
     // Cleared by statements of their own, or meant to stay.
     const special = ['accounts', 'audit', 'certificate_cutoffs', 'deleted_devices', 'devices'];
     const cleared = [...accountTables.map(([table]) => table), ...special].sort();

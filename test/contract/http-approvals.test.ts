@@ -3,6 +3,7 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Call, password, startHttpService } from '../support/http-service.ts';
+import { isOnPostgres } from '../support/test-database.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 
@@ -250,6 +251,10 @@ describe('a cut in an account that wants a second user', () => {
 
 /** What one person can do: under his own name, by a token for programs, or by a user that he made or took over. */
 const names = ['self', 'program', 'puppet', 'stolen'] as const;
+/** Columns that put the rows of a table into the order in which they were made. */
+const orders: Readonly<Record<string, string>> = isOnPostgres
+  ? { approvals: 'requested_ms', commands: 'issued_ms' }
+  : { approvals: 'rowid', commands: 'rowid' };
 const acts = [
   'cut',
   'send',
@@ -298,7 +303,9 @@ async function act(
   const as = token[who];
   const wish = (state: string) => ({ deviceID: 'truck-1', feature: 'enginecutoff', state });
   const newest = async (table: string, column: string): Promise<string> => {
-    const [found] = await service.sql(`SELECT ${column} AS id FROM ${table} ORDER BY rowid DESC LIMIT 1`);
+    const [found] = await service.sql(
+      `SELECT ${column} AS id FROM ${table} ORDER BY ${orders[table]} DESC LIMIT 1`,
+    );
     return String(found?.rows[0]?.['id'] ?? 'none');
   };
   const decide = async (verb: string) =>

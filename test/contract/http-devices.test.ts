@@ -8,6 +8,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import type { HttpService } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { connectPacket, connectRaw } from '../support/raw-mqtt.ts';
+import { goesWith, tablesOf } from '../support/test-database.ts';
 
 let service: HttpService;
 let admin = '';
@@ -432,17 +433,9 @@ describe('a deleted device', () => {
   });
 
   it('leaves no table behind: every one with rows of a device goes with it or is cleared away', async () => {
-    const tables = (await service.sql("SELECT name FROM sqlite_master WHERE type = 'table'"))[0]?.rows ?? [];
     const left: string[] = [];
-    for (const name of tables.map((row) => String(row['name']))) {
-      const columns =
-        (await service.db.read({ sql: `SELECT name FROM pragma_table_info('${name}')`, params: [] })) ?? [];
-      if (!columns.some((column) => column['name'] === 'device_no')) continue;
-      const keys = await service.db.read({
-        sql: `SELECT on_delete FROM pragma_foreign_key_list('${name}') WHERE "table" = 'devices'`,
-        params: [],
-      });
-      if (keys.some((key) => key['on_delete'] === 'CASCADE')) continue;
+    for (const { name, columns } of await tablesOf(service.db)) {
+      if (!columns.includes('device_no') || (await goesWith(service.db, name, 'devices'))) continue;
       left.push(name);
     }
     // A command that has not ended must hold the device: the others are deleted in the batch. The rest is purged.

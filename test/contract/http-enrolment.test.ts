@@ -8,6 +8,10 @@ import { transcriptOf } from '../../src/core/enrolment.ts';
 import { parseEnrolmentCode } from '../../src/core/enrolment-code.ts';
 import { createUnit, crypto } from '../support/enrolling-unit.ts';
 import { startHttpService } from '../support/http-service.ts';
+import { isOnPostgres } from '../support/test-database.ts';
+
+/** Attempts at once that none of slows down: where answers take a journey to a server, none has ended before the next. */
+const many = isOnPostgres ? 5 : 8;
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 type Answer = Awaited<ReturnType<Service['call']>>;
@@ -99,9 +103,12 @@ describe('a code', () => {
 
   it('is used by one of many units that come at the same moment', async () => {
     const code = await makeCode();
-    const units = await Promise.all(Array.from({ length: 8 }, () => createUnit(code)));
+    const units = await Promise.all(Array.from({ length: many }, () => createUnit(code)));
     const answers = await Promise.all(units.map(({ request }) => enrol(request)));
-    expect(answers.map(statusOf).sort()).toEqual([...Array.from({ length: 7 }, () => 'conflict'), 'ok']);
+    expect(answers.map(statusOf).sort()).toEqual([
+      ...Array.from({ length: many - 1 }, () => 'conflict'),
+      'ok',
+    ]);
     const winner = answers.findIndex(({ status }) => status === 200);
     expect(await isCurrent(units[winner]?.open(answers[winner]?.text ?? '')?.secret ?? '')).toBe(true);
     expect((await trail()).filter(({ action }) => action === 'device.enrol')).toHaveLength(1);
@@ -109,7 +116,7 @@ describe('a code', () => {
 
   it('gives the very same answer to the very same request, at once and later, and to nobody else', async () => {
     const unit = await createUnit(await makeCode());
-    const together = await Promise.all(Array.from({ length: 6 }, () => enrol(unit.request)));
+    const together = await Promise.all(Array.from({ length: many }, () => enrol(unit.request)));
     expect(together.map(statusOf)).toEqual(together.map(() => 'ok'));
     service.advance(23 * hourMs);
     const later = await enrol(unit.request, '203.0.113.9');

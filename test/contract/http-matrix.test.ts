@@ -9,6 +9,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import { canary } from '../support/canary.ts';
 import { type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
+import { tablesOf } from '../support/test-database.ts';
 
 let service: HttpService;
 const tokens = new Map<string, string>();
@@ -65,21 +66,18 @@ const byDevice = `device_no IN (SELECT device_no FROM devices WHERE ${byAccount}
 
 /** Everything that belongs to `acme`, as text by table; what a mere look leaves behind is left out. */
 async function belongings(): Promise<Record<string, string>> {
-  const [tables] = await service.sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   const found: Record<string, string> = {};
-  for (const { name } of tables?.rows ?? []) {
-    const [info] = await service.sql(`SELECT name FROM pragma_table_info('${String(name)}')`);
-    const columns = (info?.rows ?? []).map((row) => String(row['name']));
+  for (const { name, columns } of await tablesOf(service.db)) {
     const owner = columns.includes('account_id')
       ? byAccount
       : columns.includes('device_no')
         ? byDevice
         : null;
-    if (owner === null || ['sessions', 'idempotency'].includes(String(name))) continue;
-    const [rows] = await service.sql(`SELECT * FROM ${String(name)} WHERE ${owner} ORDER BY 1, 2`);
+    if (owner === null || ['sessions', 'idempotency'].includes(name)) continue;
+    const [rows] = await service.sql(`SELECT * FROM ${name} WHERE ${owner} ORDER BY 1, 2`);
     // The sealer gives audit entries their place in the chain by itself.
     const plain = (rows?.rows ?? []).map((row) => ({ ...row, chain_no: 0, prev_hash: '', hash: '' }));
-    found[String(name)] = JSON.stringify(plain);
+    found[name] = JSON.stringify(plain);
   }
   return found;
 }

@@ -172,7 +172,7 @@ describe('groups', () => {
     const devices = Array.from({ length: 1001 }, (_, at) => `many-${String(at).padStart(4, '0')}`);
     await service.sql(`INSERT INTO devices (account_no, account_id, device_id, created_s)
       WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-      SELECT account_no, account_id, 'many-' || substr('000' || i, -4), 1 FROM accounts, n WHERE account_id = 'acme'`);
+      SELECT account_no, account_id, 'many-' || substr('000' || i, LENGTH('000' || i) - 3), 1 FROM accounts, n WHERE account_id = 'acme'`);
     const put = await post('/group/updategroup', { groupID: 'many', devices });
     expect(put.json()['devices']).toEqual(devices);
     await service.sql(

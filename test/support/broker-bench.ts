@@ -99,9 +99,13 @@ export function createBenchLog(): BenchLog {
   return log;
 }
 
-/** A migrated database in memory with the accounts `acme` and `rival`. */
-export async function openBenchDatabase(path = ':memory:'): Promise<Database> {
-  const db = openSqlite({ path, pageSize: 4096 });
+/** A migrated SQLite database with the accounts `acme` and `rival`, in memory unless a path is given. */
+export function openBenchDatabase(path = ':memory:'): Promise<Database> {
+  return furnish(openSqlite({ path, pageSize: 4096 }));
+}
+
+/** The same on any database that is open. */
+export async function furnish(db: Database): Promise<Database> {
   await migrate(db, migrations);
   for (const accountID of ['acme', 'rival']) {
     await db.write([

@@ -16,10 +16,10 @@ import { insertUser } from '../../broker/store/accounts.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
-import { openSqlite, openSqliteThreads } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Log, LogFields, Statement } from '../../src/ports.ts';
 import { createOfflineSenders } from './senders.ts';
+import { openTestDatabase } from './test-database.ts';
 
 export const password = 'correct horse battery staple';
 
@@ -65,10 +65,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   const clock = { ...system, utcMs: () => system.utcMs() + laterMs, monoMs: () => system.monoMs() + laterMs };
   const logLines: string[] = [];
   const { databasePath: path, enrolment: enrolmentChanges, ...otherLimits } = limits;
-  const db =
-    path === undefined
-      ? openSqlite({ path: ':memory:', pageSize: 4096 })
-      : await openSqliteThreads({ path, pageSize: 4096 });
+  const db = await openTestDatabase(path);
   const signingKey = generateSigningKey();
   const signer = createSigner(signingKey.privatePem);
   const enrolment: EnrolmentOptions = {

@@ -1,0 +1,201 @@
+// Database over PostgreSQL. One writing connection keeps the order of batches, a few reading ones answer queries. A batch
+// is one transaction under one lock of the whole store, so that writers of all processes follow each other as they do in
+// SQLite, and event numbers become visible in their order. What is promised when a connection breaks: a batch that was
+// refused was not written, and one that was written is not refused.
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../core/errors.ts';
+import { toPostgresDdl } from '../core/postgres-ddl.ts';
+import type { Database, Statement, WriteResult } from '../ports.ts';
+import type { Connection } from './postgres-connection.ts';
+import { PostgresFault, storageFault, unknownOutcome } from './postgres-fault.ts';
+import { createPostgresReaders } from './postgres-readers.ts';
+import { createPostgresSessions, type PostgresSessions, type SessionOptions } from './postgres-sessions.ts';
+
+export interface PostgresOptions extends SessionOptions {
+  /** Reading connections, 1 to 20. */
+  readonly readersMost?: number;
+}
+
+/** Values that may wait for the writing connection; beyond it batches are refused. */
+const waitingMost = 5_000_000;
+/** Tries of one batch, of which nothing was written before. */
+const triesMost = 5;
+/** How long the outcome of a commit that was not answered is looked for. */
+const inquiryMs = 30_000;
+const retryMs = 100;
+/** The same in every process on every database; the lock is one database's. */
+const writeLock = 4_674_771_001;
+
+const plain = (sql: string): Statement => ({ sql, params: [] });
+const begin = plain('BEGIN');
+const lock = plain(`SELECT pg_advisory_xact_lock(${writeLock})`);
+const commit = plain('COMMIT');
+const rollback = plain('ROLLBACK');
+/** Building an index of a large table takes longer than any statement of the product may. */
+const patient = [plain("SET LOCAL statement_timeout = '1h'")];
+
+// The number of a writer's newest batch stands in the batch itself: whoever lost the answer of a commit finds it there, or
+// finds that the batch was not written. The server's own numbers of transactions would not do: after a crash it gives those
+// that had not reached its disk to others.
+const createMarks = plain(`CREATE TABLE IF NOT EXISTS store_writers (
+  writer TEXT NOT NULL PRIMARY KEY, batch_no BIGINT NOT NULL, opened_at TIMESTAMPTZ NOT NULL DEFAULT now())`);
+/** Of writers that ended without closing. */
+const dropOldMarks = plain("DELETE FROM store_writers WHERE opened_at < now() - INTERVAL '400 days'");
+const mark = (writer: string, batchNo: number): Statement => ({
+  sql: `INSERT INTO store_writers (writer, batch_no) VALUES ($1, $2)
+    ON CONFLICT (writer) DO UPDATE SET batch_no = excluded.batch_no`,
+  params: [writer, batchNo],
+});
+const readMark = (writer: string): Statement => ({
+  sql: 'SELECT batch_no FROM store_writers WHERE writer = $1',
+  params: [writer],
+});
+const dropMark = (writer: string): Statement => ({
+  sql: 'DELETE FROM store_writers WHERE writer = $1',
+  params: [writer],
+});
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** What became of one try of a batch. */
+type Try =
+  | { readonly kind: 'written'; readonly results: readonly WriteResult[] }
+  | { readonly kind: 'failed'; readonly fault: PostgresFault }
+  /** The commit was sent and not answered. */
+  | { readonly kind: 'unknown'; readonly results: readonly WriteResult[] };
+
+/** @param seal the last statement, whose answer nobody needs. */
+async function tryBatch(connection: Connection, batch: readonly Statement[], seal: Statement): Promise<Try> {
+  const isDdl = batch.some(({ sql }) => /^\s*(CREATE|ALTER|DROP)\b/i.test(sql));
+  const head = [begin, ...(isDdl ? patient : []), lock];
+  let answers: readonly WriteResult[];
+  try {
+    answers = await connection.run([...head, ...batch, seal]);
+  } catch (thrown) {
+    const fault = thrown as PostgresFault;
+    if (fault.kind !== 'lost') await connection.run([rollback]).catch(() => undefined);
+    return { kind: 'failed', fault };
+  }
+  const results = answers.slice(head.length, -1);
+  try {
+    await connection.run([commit]);
+    return { kind: 'written', results };
+  } catch (thrown) {
+    const fault = thrown as PostgresFault;
+    if (fault.kind !== 'lost') {
+      await connection.run([rollback]).catch(() => undefined);
+      return { kind: 'failed', fault };
+    }
+    return { kind: 'unknown', results };
+  }
+}
+
+interface Job {
+  readonly batch: readonly Statement[];
+  readonly size: number;
+  resolve(results: readonly WriteResult[]): void;
+  reject(error: unknown): void;
+}
+
+function createWriter(sessions: PostgresSessions) {
+  const jobs: Job[] = [];
+  let waiting = 0;
+  let connection: Connection | null = null;
+  let loop: Promise<void> | null = null;
+  let isClosed = false;
+  const writer = randomUUID();
+  let batchNo = 0;
+
+  const connected = async (): Promise<Connection> => {
+    if (connection === null || connection.isLost()) connection = await sessions.open('writer');
+    return connection;
+  };
+  /** True: it was committed; false: it surely was not. @throws AppError when nobody can tell. */
+  const inquire = async (ofBatch: number): Promise<boolean> => {
+    const endMs = performance.now() + inquiryMs;
+    while (performance.now() < endMs) {
+      try {
+        // The old session holds the lock until it has ended, one way or the other.
+        const answers = await (await connected()).run([begin, lock, readMark(writer), commit]);
+        return answers[2]?.rows[0]?.['batch_no'] === ofBatch;
+      } catch {
+        await connection?.run([rollback]).catch(() => undefined);
+        await pause(retryMs);
+      }
+    }
+    const fault = new PostgresFault(
+      'lost',
+      unknownOutcome,
+      'a commit was not answered, nobody knows how it ended',
+    );
+    throw storageFault(sessions.shown, fault, { hint: 'Look at the state before you do it again.' });
+  };
+  const perform = async (batch: readonly Statement[]): Promise<readonly WriteResult[]> => {
+    for (let tries = 1; ; tries++) {
+      batchNo += 1;
+      const outcome = await tryBatch(await connected(), batch, mark(writer, batchNo));
+      if (outcome.kind === 'written') return outcome.results;
+      if (outcome.kind === 'unknown') {
+        if (await inquire(batchNo)) return outcome.results;
+      } else if (outcome.fault.kind === 'refused' || tries >= triesMost) {
+        throw storageFault(sessions.shown, outcome.fault);
+      }
+      if (tries >= triesMost)
+        throw new AppError('unavailable', `${sessions.shown}: the connection breaks again and again`);
+    }
+  };
+  const run = async (): Promise<void> => {
+    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+      waiting -= job.size;
+      await perform(job.batch).then(job.resolve, job.reject);
+    }
+    loop = null;
+  };
+  return {
+    /** Makes sure of the server before anybody relies on it. */
+    async prepare(): Promise<void> {
+      const outcome = await tryBatch(await connected(), [createMarks, dropOldMarks], plain('SELECT 1'));
+      if (outcome.kind === 'failed') throw storageFault(sessions.shown, outcome.fault);
+    },
+    write(batch: readonly Statement[]): Promise<readonly WriteResult[]> {
+      if (isClosed) return Promise.reject(new AppError('storage', `${sessions.shown} is closed`));
+      const size = batch.reduce((sum, { params }) => sum + params.length + 1, 0);
+      if (waiting + size > waitingMost) {
+        return Promise.reject(
+          new AppError('unavailable', 'too much waits for the database', { retryAfterS: 5 }),
+        );
+      }
+      waiting += size;
+      return new Promise((resolve, reject) => {
+        const said = batch.map((one) => ({ ...one, sql: toPostgresDdl(one.sql) }));
+        jobs.push({ batch: said, size, resolve, reject });
+        loop ??= run();
+      });
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      await loop;
+      if (connection === null || connection.isLost()) return;
+      await connection.run([dropMark(writer)]).catch(() => undefined);
+      await connection.close();
+    },
+  };
+}
+
+/**
+ * Database on a PostgreSQL server (13 or newer, UTF-8, fsync on).
+ * @throws AppError `config` when the server must not be used, `storage` when it cannot be.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const sessions = createPostgresSessions(options);
+  const writer = createWriter(sessions);
+  await writer.prepare();
+  const readers = createPostgresReaders(sessions, options.readersMost ?? 6);
+  return {
+    read: (statement) => readers.read(statement),
+    write: (batch) => writer.write(batch),
+    close: async () => {
+      await Promise.all([readers.close(), writer.close()]);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// Where the store is: a SQLite file, or a PostgreSQL database named by a URL. A URL may hold a password, so whatever is
+// shown or written of it goes through here; what comes out must never hold one.
+
+/** Parts of a PostgreSQL URL that hold a secret when it stands among the parameters. */
+const secretParameters = ['password', 'sslpassword'];
+
+/** True for `postgres://...` and `postgresql://...`; everything else is a file. */
+export function isPostgresUrl(database: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(database);
+}
+
+/** The same without its password, for people and logs; a file as it is. Never throws. */
+export function withoutPassword(database: string): string {
+  if (!isPostgresUrl(database)) return database;
+  // By text and not by URL: a socket's folder (`user@%2Frun%2Fpostgresql`) and a typing error must be shown too. Everything
+  // up to the last @ may belong to a password that was not encoded.
+  const bare = database.replace(/^([a-z]+:\/\/)(.*)@/i, (_whole, scheme: string, who: string) => {
+    return `${scheme}${/^[^:/?]*/.exec(who)?.[0] ?? ''}@`;
+  });
+  const [shown = '', ...rest] = bare.split('?');
+  const parameters = rest
+    .join('?')
+    .split('&')
+    .filter((one) => one !== '' && !secretParameters.includes(one.split('=')[0]?.toLowerCase() ?? ''));
+  return parameters.length === 0 ? shown : `${shown}?${parameters.join('&')}`;
+}
+
+/** What the names of key files begin with: the file of the database, or a name of the service's own beside it. */
+export function keyFilePrefix(database: string): string {
+  return isPostgresUrl(database) ? './fleetward' : database;
+}
