@@ -76,6 +76,8 @@ export async function bootMachine(folders: Readonly<Record<string, string>>): Pr
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name));
     const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
     mount('-t', 'overlay', '-o', layers, 'overlay', join(folder, 'root'));
+    // Images of containers forbid packages to start their services; a machine does not.
+    rmSync(join(folder, 'root/usr/sbin/policy-rc.d'), { force: true });
     const binds = Object.entries(folders).map(([to, from]) => `--bind-ro=${from}:${to}`);
     container = spawn(
       'systemd-nspawn',

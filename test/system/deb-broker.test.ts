@@ -210,6 +210,7 @@ describe.skipIf(why !== null)(
       await until('the restored broker', isUp);
       const strange = 'find /var/lib/fleetward-broker -not -user fleetward-broker -not -name old';
       expect(inside().must(strange)).toBe('');
+      await until('the figures of its tables', () => !Number.isNaN(eventsStored()));
       expect(eventsStored()).toBe(2);
       sendEvent(1_767_000_004);
     });
