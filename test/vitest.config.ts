@@ -45,7 +45,6 @@ export default defineConfig({
         testTimeout: 300_000,
         maxWorkers: 4,
         groupOrder: 1,
-        setupFiles: ['test/support/pty-turn.ts'],
       }),
     ],
   },

@@ -10,7 +10,7 @@ import { errorAnswer } from '../../broker/api/shapes.ts';
 import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 
-const requestCount = Number(process.env['FLEETWARD_FUZZ_REQUESTS'] ?? 50_000);
+const requestCount = Number(process.env['FLEETWARD_FUZZ_REQUESTS'] ?? 12_000);
 const perRun = 100;
 
 let service: HttpService;

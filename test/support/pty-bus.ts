@@ -1,7 +1,7 @@
 // A serial bus of real ptys for system tests: socat pairs, the pymodbus slave, and a proxy that spoils answers. It
 // must end every process it started, by its own handle.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import type { ByteLink, SerialSettings } from '../../src/ports.ts';
@@ -48,7 +48,13 @@ export async function ptyPair(folder: string, name: string): Promise<PtyPair> {
   const end2 = `pty,raw,echo=0,link=${far}`;
   const child = spawn('socat', [end1, end2], { stdio: 'ignore' });
   await until(() => existsSync(near) && existsSync(far), 'socat');
-  return { near, far, signal: (signal) => void child.kill(signal), close: () => end(child) };
+  const close = (): Promise<void> => {
+    // First of all: the kernel gives the number of a closed pty to the next one, of whichever test, and an agent that looks
+    // for its lost port must not find that one under this name.
+    for (const path of [near, far]) rmSync(path, { force: true });
+    return end(child);
+  };
+  return { near, far, signal: (signal) => void child.kill(signal), close };
 }
 
 export interface Slave {
