@@ -1,10 +1,11 @@
 // Where the two slots of the configuration are kept: files beside the outbox, each written whole, flushed and renamed, with
 // its SHA-256 inside; or in memory for a simulated vehicle. A write is there completely or not at all, whatever happens.
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../src/core/errors.ts';
 import { noSlots, type SlotFile, type SlotFiles, type SlotName } from './core/config-record.ts';
+import { syncFolder, withHandle } from './update/disk.ts';
 
 export interface ConfigStore {
   /** Never rejects: a slot that cannot be read is damaged, with the reason in words. */
@@ -48,18 +49,6 @@ async function readSlot(path: string): Promise<SlotFile> {
   }
 }
 
-async function withFile(
-  opened: Promise<FileHandle>,
-  work: (file: FileHandle) => Promise<void>,
-): Promise<void> {
-  const file = await opened;
-  try {
-    await work(file);
-  } finally {
-    await file.close();
-  }
-}
-
 const slotPath = (folder: string, slot: SlotName): string => join(folder, `config-${slot}.json`);
 
 /** Two files in a folder that is there and ours to write, that of the outbox. */
@@ -72,13 +61,13 @@ export function createConfigFiles(folder: string): ConfigStore {
     async write(slot, bytes) {
       const path = slotPath(folder, slot);
       const fresh = `${path}.new`;
-      await withFile(open(fresh, 'w', 0o600), async (file) => {
+      await withHandle(open(fresh, 'w', 0o600), async (file) => {
         await file.writeFile(frame(bytes));
         await file.sync();
       });
       await rename(fresh, path);
       // Without it a power cut could take the name back.
-      await withFile(open(folder, 'r'), (of) => of.sync());
+      await syncFolder(folder);
     },
   };
 }

@@ -29,6 +29,9 @@ export interface Content {
 /** Boot id, highest number, and of how many numbers and of which sum there was nothing any more. */
 export type NamedAccount = readonly [boot: string, lastSeq: number, gone: number, goneSum: number];
 
+/** What is to be salvaged from a file that says nothing of what must be in it. */
+export const nothingKnown = { accounts: null, tail: 0, dropped: 0 } as const;
+
 export const namedAccount = ({ boot, lastSeq, gone, goneSum }: BootRow): NamedAccount => [
   boot,
   lastSeq,

@@ -30,6 +30,7 @@ import {
   readStateRows,
   tableNames,
 } from './outbox-schema.ts';
+import { isFirstFormat, upgradeFirstFormat } from './outbox-upgrade.ts';
 
 /** Opens a database of 1 KiB pages; the agent passes `openSqlite`. Rejects or throws an AppError. */
 export type OpenDatabase = (file: {
@@ -132,7 +133,13 @@ export interface FileOptions {
 }
 
 export type OpenedFile =
-  | { readonly ok: true; readonly database: Database; readonly content: Content }
+  | {
+      readonly ok: true;
+      readonly database: Database;
+      readonly content: Content;
+      /** It was of the first format until now. */
+      readonly wasUpgraded: boolean;
+    }
   | { readonly ok: false; readonly fault: string };
 
 /** Whether a log that should be there is gone: the program ended without closing, and a log then always remains. */
@@ -202,6 +209,8 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
       await database.close();
       return { ok: false, fault: 'the record of migrations is damaged' };
     }
+    const wasUpgraded = await isFirstFormat(database);
+    if (wasUpgraded) await upgradeFirstFormat(database, path);
     await migrate(database, outboxMigrations);
     const checked = await checkContent(database, (kept) => logIsMissing(path, kept, hadLog));
     if (!checked.ok) {
@@ -210,7 +219,7 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
     }
     await database.write([notes.put(noteKeys.open, '1'), await noteStateKeys(database)]);
     await checkpoint(database);
-    return { ok: true, database, content: checked.content };
+    return { ok: true, database, content: checked.content, wasUpgraded };
   } catch (thrown) {
     const isForeign = thrown instanceof AppError && thrown.code === 'config';
     if (looksDamaged(thrown) || isForeign) await database?.close();

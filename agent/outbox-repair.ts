@@ -4,7 +4,7 @@ import { AppError } from '../src/core/errors.ts';
 import type { Statement } from '../src/ports.ts';
 import { openAccount } from './core/outbox-account.ts';
 import { bootNumberMost } from './core/outbox-row.ts';
-import { formatCensus, type NamedAccount } from './outbox-check.ts';
+import { formatCensus, type NamedAccount, nothingKnown } from './outbox-check.ts';
 import {
   endIntent,
   evidenceOf,
@@ -50,8 +50,6 @@ function isPlan(value: unknown): value is RescuePlan {
     return false;
   return typeof value.evidence === 'string' && (value.accounts === null || Array.isArray(value.accounts));
 }
-
-const nothingKnown = { accounts: null, tail: 0, dropped: 0 } as const;
 
 export function parsePlans(text: string): readonly RescuePlan[] {
   try {

@@ -33,6 +33,28 @@ const emptyTotal = (priority: Priority): Statement =>
     `INSERT INTO totals (class, dropped, unreported, sum) VALUES (${priority}, 0, 0, ${valuesSum([priority, 0, 0])})`,
   );
 
+/** Those that say what must be there, with nothing in them. */
+export const createSmallTables: readonly Statement[] = [
+  ddl(
+    'CREATE TABLE notes (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
+  ),
+  ddl(
+    'CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL, origin_ms INTEGER, quality TEXT, ' +
+      'last_seq INTEGER NOT NULL, gone INTEGER NOT NULL, gone_sum INTEGER NOT NULL, sum INTEGER NOT NULL)',
+  ),
+  ddl(
+    'CREATE TABLE dropped (class INTEGER NOT NULL, number INTEGER NOT NULL, reason TEXT NOT NULL, ' +
+      'from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL, from_up_ms INTEGER, to_up_ms INTEGER, ' +
+      'count INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (class, number, reason)) WITHOUT ROWID',
+  ),
+  ddl(
+    'CREATE TABLE totals (class INTEGER PRIMARY KEY, dropped INTEGER NOT NULL, unreported INTEGER NOT NULL, ' +
+      'sum INTEGER NOT NULL)',
+  ),
+  ...Object.values(noteKeys).map(emptyNote),
+  ...priorities.map(emptyTotal),
+];
+
 export const outboxMigrations: readonly Migration[] = [
   {
     name: '1-outbox',
@@ -43,24 +65,7 @@ export const outboxMigrations: readonly Migration[] = [
       ddl(
         'CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
       ),
-      ddl(
-        'CREATE TABLE notes (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID',
-      ),
-      ddl(
-        'CREATE TABLE boots (number INTEGER PRIMARY KEY, boot TEXT NOT NULL, origin_ms INTEGER, quality TEXT, ' +
-          'last_seq INTEGER NOT NULL, gone INTEGER NOT NULL, gone_sum INTEGER NOT NULL, sum INTEGER NOT NULL)',
-      ),
-      ddl(
-        'CREATE TABLE dropped (class INTEGER NOT NULL, number INTEGER NOT NULL, reason TEXT NOT NULL, ' +
-          'from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL, from_up_ms INTEGER, to_up_ms INTEGER, ' +
-          'count INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (class, number, reason)) WITHOUT ROWID',
-      ),
-      ddl(
-        'CREATE TABLE totals (class INTEGER PRIMARY KEY, dropped INTEGER NOT NULL, unreported INTEGER NOT NULL, ' +
-          'sum INTEGER NOT NULL)',
-      ),
-      ...Object.values(noteKeys).map(emptyNote),
-      ...priorities.map(emptyTotal),
+      ...createSmallTables,
     ],
   },
 ];
@@ -116,6 +121,14 @@ export const rows = {
       page.to,
       page.limit,
     ]),
+  /** Per boot number: how many rows, the sum of their numbers, and the last of these. It scans. */
+  tallies: (priority: Priority): Statement =>
+    onClass(
+      priority,
+      `SELECT id >> 31 AS number, count(*) AS count, sum(id & 2147483647) AS sum, max(id & 2147483647) AS last
+       FROM TABLE GROUP BY id >> 31`,
+      [],
+    ),
   removeRange: (priority: Priority, range: IdRange): Statement =>
     onClass(priority, 'DELETE FROM TABLE WHERE id BETWEEN $1 AND $2', [range.from, range.to]),
   /** One seek each; `min` and `max` in one SELECT would scan. */

@@ -186,6 +186,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     const { reason, evidence } = start.replaced;
     options.log.error('outbox_replaced', { reason, evidence });
   }
+  if (kept.wasUpgraded) options.log.info('outbox_upgraded', { events: 'kept, with their accounts' });
   planBackground(run);
   return outboxOf(run);
 }

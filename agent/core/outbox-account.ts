@@ -32,6 +32,11 @@ export function addTally(tally: Tally | undefined, seq: number, sign: 1 | -1 = 1
   return { count: (tally?.count ?? 0) + sign, sum: (tally?.sum ?? 0) + sign * seq };
 }
 
+/** The account of a boot of which just these rows are left of all numbers up to `lastSeq`. */
+export function accountOf(lastSeq: number, { count, sum }: Tally): Account {
+  return { lastSeq, gone: lastSeq - count, goneSum: triangle(lastSeq) - sum };
+}
+
 /** All numbers up to `lastSeq` were stored. */
 export function appended(account: Account, lastSeq: number): Account {
   return lastSeq > account.lastSeq ? { ...account, lastSeq } : account;

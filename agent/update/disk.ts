@@ -1,4 +1,4 @@
-// The disk as an update needs it: files that are always closed, folders whose names survive a power cut, and room that is left
+// The disk as an update and the slots of the configuration need it: files that are always closed, folders whose names survive a power cut, and room that is left
 // for others. It must never take the room that the outbox may still grow into.
 import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { AppError } from '../../src/core/errors.ts';

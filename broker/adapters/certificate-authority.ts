@@ -1,16 +1,15 @@
 // The authority that signs certificates of vehicles (X.509 v3, RFC 5280): one fixed shape, for clients of TLS only. It must
 // never take a name, an extension or a validity from a request: a request gives a key and nothing else.
-import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { decodeBits, decodeDerMembers, derTags } from '../../src/core/der.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 import type { CertificateAuthority } from '../enrolment.ts';
 import {
   certificateSerial,
-  ecdsaWithSha256,
   type Issuer,
   issuerOf,
+  keyOfRequest,
   signCertificate,
 } from './certificate-writer.ts';
 import { needPrivate } from './tls-files.ts';
@@ -18,25 +17,6 @@ import { needPrivate } from './tls-files.ts';
 const dayMs = 24 * 3600_000;
 /** A vehicle's certificate is good a little before it was made: no two clocks agree. */
 const earlierMs = 3600_000;
-
-const { sequence } = derTags;
-
-/** The P-256 key of a request whose own signature is right; null otherwise. */
-function keyOfRequest(request: Uint8Array): KeyObject | null {
-  const [info, algorithm, bits, ...rest] = decodeDerMembers(request, sequence) ?? [];
-  const members = info === undefined ? null : decodeDerMembers(info.whole, sequence);
-  const signature = bits === undefined ? null : decodeBits(bits);
-  const spki = members?.[2];
-  if (info === undefined || spki === undefined || signature === null || rest.length > 0) return null;
-  if (!Buffer.from(algorithm?.whole ?? []).equals(ecdsaWithSha256)) return null;
-  try {
-    const key = createPublicKey({ key: Buffer.from(spki.whole), format: 'der', type: 'spki' });
-    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
-    return isP256 && verify('sha256', info.whole, key, signature) ? key : null;
-  } catch {
-    return null;
-  }
-}
 
 export interface AuthorityFiles {
   readonly certFile: string;

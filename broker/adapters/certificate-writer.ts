@@ -1,69 +1,84 @@
-// Writes signed certificates (X.509 v3, RFC 5280), over node:crypto and our own DER: nothing is taken over from an input, every
+// Writes signed certificates (X.509 v3, RFC 5280) and reads requests for them (PKCS #10, RFC 2986) with PKI.js; keys, signatures
+// and hashes are those of node:crypto, so that a private key is never handed on. Nothing is taken over from an input, every
 // member is given. Which extensions a certificate of which kind has is the caller's to decide.
-import { createHash, createPublicKey, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { BitString, fromBER, Integer, Null, OctetString, Utf8String } from 'asn1js';
 import {
-  type DerValue,
-  decodeBits,
-  decodeDer,
-  decodeDerMembers,
-  derContext,
-  derTags,
-  encodeBits,
-  encodeCommonName,
-  encodeDer,
-  encodeOid,
-} from '../../src/core/der.ts';
+  AlgorithmIdentifier,
+  AltName,
+  AttributeTypeAndValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  CertificationRequest,
+  Extension,
+  ExtKeyUsage,
+  GeneralName,
+  PublicKeyInfo,
+  RelativeDistinguishedNames,
+  Time,
+  TimeType,
+} from 'pkijs';
 import { addressBytes } from '../core/public-address.ts';
 
-const { sequence, integer, octetString } = derTags;
+const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
 
-export const ecdsaWithSha256 = encodeDer(sequence, encodeOid('1.2.840.10045.4.3.2'));
-
-/** How keys of each kind sign: hash, and AlgorithmIdentifier (RFC 5758, RFC 4055, RFC 8410). */
-const signing: Readonly<Record<string, { readonly hash: string | null; readonly algorithm: Uint8Array }>> = {
-  ec: { hash: 'sha256', algorithm: ecdsaWithSha256 },
-  rsa: {
-    hash: 'sha256',
-    algorithm: encodeDer(sequence, encodeOid('1.2.840.113549.1.1.11'), encodeDer(0x05)),
-  },
-  ed25519: { hash: null, algorithm: encodeDer(sequence, encodeOid('1.3.101.112')) },
-};
-
-/** RFC 5280 section 4.1.2.5: two digits of the year until 2049. */
-function encodeTime(atMs: number): Uint8Array {
-  const digits = new Date(atMs).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
-  const isShort = digits < '2050';
-  const text = new TextEncoder().encode(isShort ? digits.slice(2) : digits);
-  return encodeDer(isShort ? derTags.utcTime : derTags.generalizedTime, text);
+interface Signing {
+  readonly hash: string | null;
+  readonly algorithm: () => AlgorithmIdentifier;
 }
 
-/** @param number of `2.5.29.<number>`. */
-function encodeExtension(number: number, value: Uint8Array, isCritical: boolean): Uint8Array {
-  const critical = isCritical ? [encodeDer(derTags.boolean, Uint8Array.of(0xff))] : [];
-  return encodeDer(sequence, encodeOid(`2.5.29.${number}`), ...critical, encodeDer(octetString, value));
+/** How keys of each kind sign: hash, and AlgorithmIdentifier (RFC 5758, RFC 4055, RFC 8410). */
+const signing: Readonly<Record<string, Signing>> = {
+  ec: { hash: 'sha256', algorithm: () => new AlgorithmIdentifier({ algorithmId: ecdsaWithSha256 }) },
+  rsa: {
+    hash: 'sha256',
+    algorithm: () =>
+      new AlgorithmIdentifier({ algorithmId: '1.2.840.113549.1.1.11', algorithmParams: new Null() }),
+  },
+  ed25519: { hash: null, algorithm: () => new AlgorithmIdentifier({ algorithmId: '1.3.101.112' }) },
+};
+
+/** How the key signs. @throws Error when it is of another kind. */
+function signingOf({ asymmetricKeyType }: KeyObject): Signing {
+  const known = signing[asymmetricKeyType ?? ''];
+  if (known === undefined) throw new Error('the key must be EC, RSA or Ed25519');
+  return known;
+}
+
+/** Last members of `2.5.29`, the identifiers of extensions (RFC 5280 section 4.2.1). */
+const extensionIds = {
+  subjectKeyIdentifier: 14,
+  keyUsage: 15,
+  subjectAltName: 17,
+  basicConstraints: 19,
+  authorityKeyIdentifier: 35,
+  extKeyUsage: 37,
+} as const;
+
+type Encodable = { toBER(): ArrayBuffer };
+
+function extension(name: keyof typeof extensionIds, value: Encodable, critical = false): Extension {
+  return new Extension({ extnID: `2.5.29.${extensionIds[name]}`, critical, extnValue: value.toBER() });
 }
 
 /** Who signs. */
 export interface Issuer {
   readonly privateKey: KeyObject;
-  /** DER of its name. */
-  readonly name: Uint8Array;
+  readonly name: RelativeDistinguishedNames;
   /** What its own certificate calls its key; null when it does not. */
   readonly keyIdentifier: Uint8Array | null;
   readonly endMs: number;
 }
 
 /** The subject key identifier of a certificate (section 4.2.1.2). */
-function keyIdentifierOf(fields: readonly DerValue[]): Uint8Array | null {
-  const list = fields.find(({ tag }) => tag === derContext(3));
-  const extensions = list === undefined ? null : decodeDerMembers(list.content, sequence);
-  const oid = Buffer.from(encodeOid('2.5.29.14'));
-  const found = extensions?.find(({ content }) =>
-    oid.equals(decodeDer(content)?.[0]?.whole ?? new Uint8Array()),
-  );
-  const value = found === undefined ? undefined : decodeDer(found.content)?.at(-1);
-  return value === undefined ? null : (decodeDer(value.content)?.[0]?.content ?? null);
+function keyIdentifierOf({ extensions = [] }: Certificate): Uint8Array | null {
+  const id = `2.5.29.${extensionIds.subjectKeyIdentifier}`;
+  const found = extensions.find(({ extnID }) => extnID === id);
+  if (found === undefined) return null;
+  const value = fromBER(found.extnValue.valueBlock.valueHexView).result;
+  return value instanceof OctetString ? value.valueBlock.valueHexView : null;
 }
 
 /** @throws Error when the two are no authority that can sign. */
@@ -72,21 +87,30 @@ export function issuerOf(certPem: string, privateKey: KeyObject): Issuer {
   if (!certificate.checkPrivateKey(privateKey)) throw new Error('the key is not that of the certificate');
   if (!certificate.ca)
     throw new Error('the certificate is not that of an authority (basicConstraints CA:TRUE)');
-  if (signing[privateKey.asymmetricKeyType ?? ''] === undefined) {
-    throw new Error('the key must be EC, RSA or Ed25519');
-  }
-  const [tbs] = decodeDerMembers(new Uint8Array(certificate.raw), sequence) ?? [];
-  const fields = (tbs === undefined ? null : decodeDer(tbs.content)) ?? [];
-  const name = fields[5];
-  if (name === undefined) throw new Error('the certificate is not of version 3');
+  signingOf(privateKey);
+  const parsed = Certificate.fromBER(new Uint8Array(certificate.raw));
   const endMs = Date.parse(certificate.validTo);
-  return { privateKey, name: name.whole, keyIdentifier: keyIdentifierOf(fields), endMs };
+  return { privateKey, name: parsed.subject, keyIdentifier: keyIdentifierOf(parsed), endMs };
+}
+
+/** A distinguished name of one common name (section 4.1.2.4). */
+function commonNameOf(name: string): RelativeDistinguishedNames {
+  const attribute = new AttributeTypeAndValue({ type: '2.5.4.3', value: new Utf8String({ value: name }) });
+  return new RelativeDistinguishedNames({ typesAndValues: [attribute] });
+}
+
+const publicKeyInfoOf = (key: KeyObject): PublicKeyInfo =>
+  PublicKeyInfo.fromBER(new Uint8Array(key.export({ type: 'spki', format: 'der' })));
+
+/** SHA-1 of the key itself (section 4.2.1.2, method 1). */
+function identifierOf({ subjectPublicKey }: PublicKeyInfo): Uint8Array {
+  return new Uint8Array(createHash('sha1').update(subjectPublicKey.valueBlock.valueHexView).digest());
 }
 
 /** An authority before it has a certificate: the issuer of its own. */
 export function selfIssuer(name: string, privateKey: KeyObject): Issuer {
-  const keyIdentifier = identifierOf(spkiOf(createPublicKey(privateKey)));
-  return { privateKey, name: encodeCommonName(name), keyIdentifier, endMs: Number.POSITIVE_INFINITY };
+  const keyIdentifier = identifierOf(publicKeyInfoOf(createPublicKey(privateKey)));
+  return { privateKey, name: commonNameOf(name), keyIdentifier, endMs: Number.POSITIVE_INFINITY };
 }
 
 /** What a certificate is for. */
@@ -106,86 +130,101 @@ export interface CertificateContent {
   readonly purpose: CertificatePurpose;
 }
 
-const spkiOf = (key: KeyObject): Uint8Array => new Uint8Array(key.export({ type: 'spki', format: 'der' }));
-
-/** SHA-1 of the key itself (section 4.2.1.2, method 1). */
-function identifierOf(spki: Uint8Array): Uint8Array {
-  const point = decodeBits(decodeDerMembers(spki, sequence)?.[1] ?? { tag: 0, content: spki, whole: spki });
-  return new Uint8Array(
-    createHash('sha1')
-      .update(point ?? spki)
-      .digest(),
-  );
-}
-
 /** GeneralName (section 4.2.1.6): an address is its bytes, anything else a DNS name. */
-function encodeGeneralName(name: string): Uint8Array {
+function generalNameOf(name: string): GeneralName {
   const address = isIP(name) === 0 ? null : addressBytes(name);
   return address === null
-    ? encodeDer(0x82, new TextEncoder().encode(name))
-    : encodeDer(0x87, Uint8Array.from(address));
+    ? new GeneralName({ type: 2, value: name })
+    : new GeneralName({ type: 7, value: new OctetString({ valueHex: Uint8Array.from(address) }) });
 }
 
-const digitalSignature = encodeDer(derTags.bitString, Uint8Array.of(7, 0x80));
-/** keyCertSign and cRLSign: bits 5 and 6. */
-const certificateSignature = encodeDer(derTags.bitString, Uint8Array.of(1, 0x06));
-const clientAuth = encodeOid('1.3.6.1.5.5.7.3.2');
-const serverAuth = encodeOid('1.3.6.1.5.5.7.3.1');
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+const serverAuth = '1.3.6.1.5.5.7.3.1';
+
+/** A key usage of named bits (section 4.2.1.3): the byte, and how many of its low bits are not used. */
+const keyUsage = (bits: number, unusedBits: number): Extension =>
+  extension('keyUsage', new BitString({ valueHex: Uint8Array.of(bits), unusedBits }), true);
 
 /** basicConstraints, keyUsage, extKeyUsage, subjectAltName. */
-function encodePurpose(purpose: CertificatePurpose): readonly Uint8Array[] {
+function extensionsFor(purpose: CertificatePurpose): readonly Extension[] {
   switch (purpose.kind) {
     case 'authority': {
-      // CA:TRUE, pathLenConstraint 0.
-      const isCa = encodeDer(derTags.boolean, Uint8Array.of(0xff));
-      const none = encodeDer(integer, Uint8Array.of(0));
-      return [
-        encodeExtension(19, encodeDer(sequence, isCa, none), true),
-        encodeExtension(15, certificateSignature, true),
-      ];
+      const basic = new BasicConstraints({ cA: true, pathLenConstraint: 0 });
+      // keyCertSign and cRLSign: bits 5 and 6.
+      return [extension('basicConstraints', basic.toSchema(), true), keyUsage(0x06, 1)];
     }
     case 'server':
     case 'client': {
       const isServer = purpose.kind === 'server';
-      const names = isServer ? purpose.names.map(encodeGeneralName) : [];
+      const usage = new ExtKeyUsage({ keyPurposes: [isServer ? serverAuth : clientAuth] });
+      const names = isServer ? [new AltName({ altNames: purpose.names.map(generalNameOf) })] : [];
       return [
-        encodeExtension(19, encodeDer(sequence), true),
-        encodeExtension(15, digitalSignature, true),
-        encodeExtension(37, encodeDer(sequence, isServer ? serverAuth : clientAuth), false),
-        ...(isServer ? [encodeExtension(17, encodeDer(sequence, ...names), false)] : []),
+        extension('basicConstraints', new BasicConstraints().toSchema(), true),
+        // digitalSignature: bit 0.
+        keyUsage(0x80, 7),
+        extension('extKeyUsage', usage.toSchema()),
+        ...names.map((name) => extension('subjectAltName', name.toSchema())),
       ];
     }
   }
 }
 
+/** Whole seconds; two digits of the year until 2049 (section 4.1.2.5). */
+function timeOf(atMs: number): Time {
+  const value = new Date(Math.floor(atMs / 1000) * 1000);
+  const { UTCTime, GeneralizedTime } = TimeType;
+  return new Time({ type: value.getUTCFullYear() < 2050 ? UTCTime : GeneralizedTime, value });
+}
+
 /** The PEM of a signed certificate (version 3). */
-export function signCertificate(
-  { privateKey, name, keyIdentifier }: Issuer,
-  content: CertificateContent,
-): string {
-  const { hash, algorithm } = signing[privateKey.asymmetricKeyType ?? ''] ?? { hash: null, algorithm: name };
-  const spki = spkiOf(content.key);
-  const extensions = [
-    ...encodePurpose(content.purpose),
-    encodeExtension(14, encodeDer(octetString, identifierOf(spki)), false),
-    ...(keyIdentifier === null
-      ? []
-      : [encodeExtension(35, encodeDer(sequence, encodeDer(0x80, keyIdentifier)), false)]),
-  ];
-  const tbs = encodeDer(
-    sequence,
-    encodeDer(derContext(0), encodeDer(integer, Uint8Array.of(2))),
-    encodeDer(integer, content.serial),
-    algorithm,
-    name,
-    encodeDer(sequence, encodeTime(content.fromMs), encodeTime(content.untilMs)),
-    encodeCommonName(content.commonName),
-    spki,
-    encodeDer(derContext(3), encodeDer(sequence, ...extensions)),
-  );
-  const signature = new Uint8Array(sign(hash, tbs, privateKey));
-  const der = encodeDer(sequence, tbs, algorithm, encodeBits(signature));
-  return new X509Certificate(Buffer.from(der)).toString();
+export function signCertificate(issuer: Issuer, content: CertificateContent): string {
+  const { privateKey, name, keyIdentifier } = issuer;
+  const { hash, algorithm } = signingOf(privateKey);
+  const subjectPublicKeyInfo = publicKeyInfoOf(content.key);
+  const own = new OctetString({ valueHex: identifierOf(subjectPublicKeyInfo) });
+  const extensions = [...extensionsFor(content.purpose), extension('subjectKeyIdentifier', own)];
+  if (keyIdentifier !== null) {
+    const signer = new AuthorityKeyIdentifier({
+      keyIdentifier: new OctetString({ valueHex: keyIdentifier }),
+    });
+    extensions.push(extension('authorityKeyIdentifier', signer.toSchema()));
+  }
+  const certificate = new Certificate({
+    version: 2,
+    serialNumber: new Integer({ valueHex: content.serial }),
+    signature: algorithm(),
+    issuer: name,
+    notBefore: timeOf(content.fromMs),
+    notAfter: timeOf(content.untilMs),
+    subject: commonNameOf(content.commonName),
+    subjectPublicKeyInfo,
+    extensions,
+    signatureAlgorithm: algorithm(),
+  });
+  const signature = sign(hash, new Uint8Array(certificate.encodeTBS().toBER()), privateKey);
+  certificate.signatureValue = new BitString({ valueHex: new Uint8Array(signature) });
+  return new X509Certificate(Buffer.from(certificate.toSchema(true).toBER())).toString();
+}
+
+/**
+ * The P-256 key of a request (PKCS #10 in DER) that was signed with it by ECDSA and SHA-256; null for anything else, also
+ * for one with something behind it. Nothing but the key is looked at.
+ */
+export function keyOfRequest(request: Uint8Array): KeyObject | null {
+  try {
+    const parsed = CertificationRequest.fromBER(request);
+    const { signatureAlgorithm, signatureValue, subjectPublicKeyInfo, tbsView } = parsed;
+    // PKI.js stops where the request ends, and reads more encodings than the one of DER.
+    if (!Buffer.from(parsed.toSchema().toBER()).equals(request)) return null;
+    const signature = signatureValue.valueBlock;
+    if (!signatureAlgorithm.isEqual(signing['ec']?.algorithm()) || signature.unusedBits !== 0) return null;
+    const spki = Buffer.from(subjectPublicKeyInfo.toSchema().toBER());
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    return isP256 && verify('sha256', tbsView, key, signature.valueHexView) ? key : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A serial number of 16 random bytes; the first byte neither negative nor zero (section 4.1.2.2). */

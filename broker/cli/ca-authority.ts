@@ -23,6 +23,7 @@ import type { Flags } from '../command-line.ts';
 export const dayMs = 24 * 3600_000;
 /** Before it was made, because no two clocks agree. */
 const earlierMs = 3600_000;
+const secondMs = 1000;
 
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 export const nowMs = (): number => Math.round(createSystemClock().utcMs());
@@ -75,11 +76,15 @@ export interface SigningWish {
   readonly privateKey: KeyObject;
   readonly days: number;
   readonly purpose: CertificatePurpose;
+  /** It says truly when it was made, by beginning with the next second. Otherwise an hour ago. */
+  readonly beginsNow?: boolean;
 }
 
-/** A certificate for a key that is at hand, from an hour ago on. */
-export function issueCertificate(issuer: Issuer, { commonName, privateKey, days, purpose }: SigningWish) {
+/** A certificate for a key that is at hand. */
+export function issueCertificate(issuer: Issuer, wish: SigningWish) {
+  const { commonName, privateKey, days, purpose, beginsNow = false } = wish;
   const atMs = nowMs();
+  const fromMs = beginsNow ? Math.ceil(atMs / secondMs) * secondMs : atMs - earlierMs;
   const untilMs = Math.min(atMs + days * dayMs, issuer.endMs);
   const serial = certificateSerial(createSystemEntropy().bytes(16));
   const key = createPublicKey(privateKey);
@@ -87,11 +92,11 @@ export function issueCertificate(issuer: Issuer, { commonName, privateKey, days,
     serial,
     commonName,
     key,
-    fromMs: atMs - earlierMs,
+    fromMs,
     untilMs,
     purpose,
   });
-  return { pem, serial: Buffer.from(serial).toString('hex'), untilMs };
+  return { pem, serial: Buffer.from(serial).toString('hex'), fromMs, untilMs };
 }
 
 /** PKCS #8. @param passphrase null: not encrypted. */

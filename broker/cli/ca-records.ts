@@ -1,10 +1,11 @@
 // What the broker's database knows of the certificates of devices, for `fleetward-broker ca`: recording, listing and
 // revoking. A revocation is in the audit log of the account and is never taken back.
-import { X509Certificate } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
 import type { Clock, Database } from '../../src/ports.ts';
+import type { Issuer } from '../adapters/certificate-writer.ts';
 import type { Flags } from '../command-line.ts';
 import type { BrokerConfig } from '../config.ts';
 import { normalizeSerial } from '../core/client-certificate.ts';
@@ -19,7 +20,8 @@ import {
 } from '../store/certificates.ts';
 import { isThere } from '../store/device-limit.ts';
 import { type DeviceKey, findDevice } from '../store/devices.ts';
-import { administer, configOf, needDatabase, print, readText } from './program.ts';
+import { issueCertificate, nowMs } from './ca-authority.ts';
+import { administer, configOf, hasDatabase, needDatabase, print, readText } from './program.ts';
 
 const listedMost = 100_000;
 
@@ -36,17 +38,42 @@ const entryOf = (clock: Clock, { accountID, deviceID }: DeviceKey) => ({
   object: deviceID,
 });
 
+export interface DeviceCertificateWish {
+  readonly key: DeviceKey;
+  readonly privateKey: KeyObject;
+  readonly days: number;
+}
+
+export interface DeviceCertificate extends IssuedCertificate {
+  /** False when there is no database on this machine, as where an authority is kept apart. */
+  readonly isRecorded: boolean;
+}
+
 /**
- * Records a certificate of a device.
- * @returns false when there is no database on this machine, as where an authority is kept apart.
+ * Makes a certificate of a device and records it: what the broker does not know must not be about. One that cannot be
+ * recorded here counts at the broker by when it began (`revocationFault`), so that it must not begin before it was made:
+ * otherwise the last revocation would end it, too. It is given once it is good.
  * @throws AppError `not_found` when there is no such device.
  */
-export async function noteCertificate(
+export async function certifyDevice(
+  config: BrokerConfig,
+  issuer: Issuer,
+  { key, privateKey, days }: DeviceCertificateWish,
+): Promise<DeviceCertificate> {
+  const isRecorded = hasDatabase(config);
+  const commonName = formatDeviceUser(key);
+  const wish = { commonName, privateKey, days, purpose: { kind: 'client' }, beginsNow: !isRecorded } as const;
+  const issued = issueCertificate(issuer, wish);
+  if (isRecorded) await record(config, key, issued);
+  else await wait(Math.max(0, issued.fromMs - nowMs()));
+  return { ...issued, isRecorded };
+}
+
+async function record(
   config: BrokerConfig,
   key: DeviceKey,
   { serial, untilMs }: IssuedCertificate,
-): Promise<boolean> {
-  if (!existsSync(config.database)) return false;
+): Promise<void> {
   await administer(config, async ({ db, clock }) => {
     await needDevice(db, key);
     const entry = entryOf(clock, key);
@@ -56,12 +83,11 @@ export async function noteCertificate(
       recordCertificate(key, { serial: normalizeSerial(serial), atMs: entry.atMs, untilMs }),
     ]);
   });
-  return true;
 }
 
 /** Those that the database knows; none where there is no database. */
 export async function listRecorded(config: BrokerConfig, nowMs: number) {
-  if (!existsSync(config.database)) return [];
+  if (!hasDatabase(config)) return [];
   const found: Awaited<ReturnType<typeof listCertificates>>[number][] = [];
   await administer(config, async ({ db }) => {
     found.push(...(await listCertificates(db, listedMost)));

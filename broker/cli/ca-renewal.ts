@@ -19,7 +19,7 @@ import {
   openAuthority,
   passphraseOf,
 } from './ca-authority.ts';
-import { noteCertificate } from './ca-records.ts';
+import { certifyDevice } from './ca-records.ts';
 import { configOf, print } from './program.ts';
 
 const nameOf = ({ subject }: FolderCertificate): string => subject.replace(/^CN=/, '');
@@ -43,15 +43,18 @@ async function extend({ folder, flags }: Renewal, old: FolderCertificate): Promi
     throw new AppError('config', `${old.keyFile} is not the key of ${old.certFile}`);
   }
   const commonName = nameOf(old);
-  const purpose = kind === 'server' ? ({ kind, names: old.names } as const) : ({ kind } as const);
   const days = sameDays(flags, old, lifetimes[kind].most);
-  const issued = issueCertificate(issuer, { commonName, privateKey, days, purpose });
-  if (kind === 'client') {
+  const renewServer = () => {
+    const purpose = { kind: 'server', names: old.names } as const;
+    return issueCertificate(issuer, { commonName, privateKey, days, purpose });
+  };
+  const renewDevice = () => {
     const key = parseDeviceUser(commonName);
     if (key === null) throw new AppError('config', `${old.certFile} is of no device: ${old.subject}`);
-    await noteCertificate(configOf(flags).value, key, issued);
-  }
-  folder.putCertificate(old.name, issued.pem);
+    return certifyDevice(configOf(flags).value, issuer, { key, privateKey, days });
+  };
+  const { pem } = kind === 'server' ? renewServer() : await renewDevice();
+  folder.putCertificate(old.name, pem);
   return folder.find(old.name);
 }
 

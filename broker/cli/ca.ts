@@ -20,7 +20,7 @@ import {
   openAuthority,
   passphraseOf,
 } from './ca-authority.ts';
-import { listRecorded, noteCertificate, revokeCertificates } from './ca-records.ts';
+import { certifyDevice, listRecorded, revokeCertificates } from './ca-records.ts';
 import { renewCertificates } from './ca-renewal.ts';
 import { configOf, print } from './program.ts';
 
@@ -95,17 +95,10 @@ async function device(flags: Flags): Promise<void> {
   const name = `device-${key.accountID}.${key.deviceID}`;
   folder.needFree(name);
   const privateKey = makeKey();
-  const commonName = formatDeviceUser(key);
-  const issued = issueCertificate(authority.issuer, {
-    commonName,
-    privateKey,
-    days,
-    purpose: { kind: 'client' },
-  });
-  // Before there is a file: what the broker does not know must not be about.
-  const isRecorded = await noteCertificate(configOf(flags).value, key, issued);
+  const wish = { key, privateKey, days };
+  const { pem, isRecorded } = await certifyDevice(configOf(flags).value, authority.issuer, wish);
   folder.addKey(name, formatKey(privateKey));
-  folder.putCertificate(name, issued.pem);
+  folder.putCertificate(name, pem);
   const { certFile, keyFile, untilMs, serial } = folder.find(name);
   const caFile = authority.certFile;
   const record = isRecorded
@@ -113,7 +106,7 @@ async function device(flags: Flags): Promise<void> {
     : '\nthere is no database here: at the broker, `ca revoke --cert` with this file ends it';
   print(flags, {
     json: { ...key, certFile, keyFile, caFile, serial, isRecorded, expires: Math.floor(untilMs / 1000) },
-    text: `certificate for ${commonName}, serial number ${serial}, good until ${dayOf(untilMs)}${record}
+    text: `certificate for ${formatDeviceUser(key)}, serial number ${serial}, good until ${dayOf(untilMs)}${record}
 copy it, its key and ${caFile} to the vehicle, remove the key here, and in the vehicle's agent.toml:
 [broker]
 ca = "<folder>/${basename(caFile)}"

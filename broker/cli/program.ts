@@ -56,9 +56,14 @@ export async function administer(
 export const lockOf = ({ database }: BrokerConfig): string | null =>
   isPostgresUrl(database) ? null : `${database}-lock`;
 
+/** A PostgreSQL database is there, or its server says why not. */
+export const hasDatabase = ({ database }: BrokerConfig): boolean =>
+  isPostgresUrl(database) || existsSync(database);
+
 /** A misspelt path must not make a new fleet with a new key. A PostgreSQL database is never made by the program. */
-export function needDatabase({ database }: BrokerConfig): void {
-  if (isPostgresUrl(database) || existsSync(database)) return;
+export function needDatabase(config: BrokerConfig): void {
+  if (hasDatabase(config)) return;
+  const { database } = config;
   throw new AppError('not_found', `there is no database ${database}`, {
     hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
   });

@@ -49,3 +49,31 @@ test('a database that takes no writes is told, and so is that it takes them agai
   clock.advance(1000);
   expect(await check()).toEqual({ name: 'database', fault: null });
 });
+
+test('a database that hangs is asked once, and nobody waits for it twice', async () => {
+  const clock = createBenchClock();
+  const held: (() => void)[] = [];
+  const hanging: Database = {
+    ...db,
+    write: async (batch) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      return db.write(batch);
+    },
+  };
+  const check = createDatabaseCheck(hanging, clock);
+  const first = check();
+  clock.advance(1500);
+  const second = check();
+  clock.advance(1500);
+  expect(await check()).toEqual({ name: 'database', fault: 'does not answer' });
+  clock.advance(3_600_000);
+  expect(await check()).toEqual({ name: 'database', fault: 'does not answer' });
+  expect(held).toHaveLength(1);
+  held[0]?.();
+  const well = { name: 'database', fault: null };
+  expect([await first, await second]).toEqual([well, well]);
+  const next = check();
+  expect(held).toHaveLength(2);
+  held[1]?.();
+  expect(await next).toEqual(well);
+});

@@ -1,27 +1,14 @@
 // The accounts of the outbox at work: rows that vanish are missed at the next start or once nothing is left to send, and the
 // counts of drops stay true while the telling of drops needs room itself.
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Outbox } from '../../agent/outbox.ts';
 import { connectSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
-import {
-  createFolder,
-  drain,
-  impatientClock,
-  marksOf,
-  open,
-  record,
-  settle,
-} from '../support/outbox-bench.ts';
+import { drain, impatientClock, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import { useOutboxPlace } from '../support/outbox-place.ts';
 
-let place: ReturnType<typeof createFolder>;
-
-beforeEach(() => {
-  place = createFolder();
-});
-
-afterEach(() => place.remove());
+const place = useOutboxPlace();
 
 const positions = (from: number, count: number) =>
   Array.from({ length: count }, (_value, index) => record(3, from + index));
@@ -38,9 +25,9 @@ function hideRows(condition: string): void {
   other.close();
 }
 
-it('rows that vanished from a closed file are missed at the next start, wherever they were', async () => {
-  for (const condition of ['id % 100 = 7', 'id % 2147483648 <= 3', 'id % 2147483648 > 295', 'id > 0']) {
-    const here = place;
+it.each(['id % 100 = 7', 'id % 2147483648 <= 3', 'id % 2147483648 > 295', 'id > 0'])(
+  'rows that vanished from a closed file are missed at the next start, wherever they were: %s',
+  async (condition) => {
     const first = await open(place.path);
     await first.append(positions(1, 300));
     await first.close();
@@ -48,16 +35,14 @@ it('rows that vanished from a closed file are missed at the next start, wherever
     const second = await open(place.path, { clock: impatientClock });
     await settle(second);
     const told = await replacementsOf(second);
-    expect(told[0]?.attributes, condition).toMatchObject({
+    expect(told[0]?.attributes).toMatchObject({
       phase: 'replaced',
       reason: expect.stringContaining('events are missing'),
     });
     expect(told.map(({ attributes }) => attributes?.['phase'])).toEqual(['replaced', 'salvaged']);
     await second.close();
-    place = createFolder();
-    here.remove();
-  }
-});
+  },
+);
 
 it('the last events before a power cut are missed as soon as an urgent one was stored', async () => {
   const first = await open(place.path);

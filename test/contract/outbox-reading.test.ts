@@ -4,19 +4,16 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { walFault } from '../../agent/core/page-carving.ts';
 import type { OpenDatabase } from '../../agent/outbox-file.ts';
 import { forgetUnreadable, isReadable, noteUnreadable, readingLimits } from '../../agent/outbox-reading.ts';
 import { openSqlite, storageError } from '../../src/adapters/sqlite.ts';
 import type { Database } from '../../src/ports.ts';
-import { createFolder, drain, marksOf, open, record } from '../support/outbox-bench.ts';
+import { drain, marksOf, open, record } from '../support/outbox-bench.ts';
+import { useOutboxPlace } from '../support/outbox-place.ts';
 
-let place: ReturnType<typeof createFolder>;
-beforeEach(() => {
-  place = createFolder();
-});
-afterEach(() => place.remove());
+const place = useOutboxPlace();
 
 const evidence = (): readonly string[] =>
   readdirSync(place.folder).filter((name) => name.includes('damaged'));

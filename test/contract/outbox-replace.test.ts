@@ -2,21 +2,16 @@
 // row numbers mean other events. Nothing of the old numbering may reach the new file, and what is not salvaged yet when
 // the new file is damaged in its turn is salvaged all the same.
 import { readdirSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Outbox } from '../../agent/outbox.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
-import { createFolder, drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import { drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
+import { useOutboxPlace } from '../support/outbox-place.ts';
 
-let place: ReturnType<typeof createFolder>;
-
-beforeEach(() => {
-  place = createFolder();
-});
-
-afterEach(() => place.remove());
+const place = useOutboxPlace();
 
 const corrupt = (): AppError =>
   new AppError('storage', 'database disk image is malformed', {

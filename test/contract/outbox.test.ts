@@ -17,9 +17,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeRow, rowId } from '../../agent/core/outbox-row.ts';
-import type { Outbox } from '../../agent/outbox.ts';
 import { putState, rows, trustState } from '../../agent/outbox-schema.ts';
 import { connectSqlite, openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
@@ -34,25 +33,10 @@ import {
   record,
   settle,
 } from '../support/outbox-bench.ts';
+import { useOutboxPlace } from '../support/outbox-place.ts';
 
-let place: ReturnType<typeof createFolder>;
-let outboxes: Outbox[] = [];
-
-beforeEach(() => {
-  place = createFolder();
-});
-
-afterEach(async () => {
-  for (const outbox of outboxes) await outbox.close();
-  outboxes = [];
-  place.remove();
-});
-
-async function opened(changes: Parameters<typeof open>[1] = {}, path = place.path): Promise<Outbox> {
-  const outbox = await open(path, changes);
-  outboxes.push(outbox);
-  return outbox;
-}
+const place = useOutboxPlace();
+const { opened } = place;
 
 /** A copy of the files as a power cut would leave them, in a folder of its own. */
 function crashCopy(): string {

@@ -9,7 +9,7 @@ import type { FleetEvent } from '../../src/core/event.ts';
 import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
 import { drain } from '../support/outbox-bench.ts';
 import { sharedData } from '../support/shared-data.ts';
-import { startVirtualHour } from '../support/virtual-hour.ts';
+import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
 
 const track = 'routes/munich-car-1hz.csv';
@@ -39,7 +39,7 @@ interface Drive {
 }
 
 async function drive(route: Route): Promise<Drive> {
-  const hour = await startVirtualHour(route, ':memory:');
+  const hour = await startVirtualVehicle({ seed: 'hour', route, maxMb: 64 });
   await hour.pass(driveS);
   const found = await drain(hour.outbox);
   await hour.close();

@@ -1,7 +1,7 @@
 // The process that the storage section traces: an hour of a whole agent on a virtual clock with its outbox in a file. It
 // marks the beginning and the end of what counts by one byte each in a file beside it. argv[2] is JSON, see HourPlan.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { parkedAt, startVirtualHour } from '../support/virtual-hour.ts';
+import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
 import { benchRoute } from './agent-wire.ts';
 
 export interface HourPlan {
@@ -13,7 +13,7 @@ export interface HourPlan {
 
 const { path, marks, isParked, seconds } = JSON.parse(process.argv[2] ?? '{}') as HourPlan;
 const route = benchRoute();
-const hour = await startVirtualHour(isParked ? parkedAt(route) : route, path);
+const hour = await startVirtualVehicle({ seed: 'hour', route, isParked, path, maxMb: 64 });
 const file = openSync(marks, 'a');
 // A minute to settle in: the start reports much at once.
 await hour.pass(60);

@@ -1,7 +1,9 @@
 // The three programs as real processes from the build, for system tests: started, killed without mercy, started again
 // on the same state. Plus the little HTTP client that a test needs.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { checkout } from './checkout.ts';
 import { until } from './pty-bus.ts';
@@ -84,6 +86,12 @@ export interface BrokerSetup {
   mqttPort: number;
 }
 
+/** A folder of its own for a broker and what belongs to it; the test removes it. */
+export function createBrokerSetup(name: string): BrokerSetup {
+  const folder = mkdtempSync(join(tmpdir(), `fleetward-${name}-`));
+  return { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+}
+
 /** Starts the broker on its folder's database; the first start takes free ports, later ones the same again. */
 export async function startBroker(setup: BrokerSetup, flags: readonly string[] = []): Promise<Program> {
   const broker = startProgram('broker', [
@@ -121,24 +129,27 @@ export function provision(setup: BrokerSetup, deviceID: string): { secret: strin
 
 export interface AgentSetup {
   readonly folder: string;
-  readonly deviceID: string;
+  /** `truck-1` unless given. */
+  readonly deviceID?: string;
   readonly secret: string;
   readonly publicKey: string;
   readonly mqttPort: number;
-  readonly profile: string;
+  /** `waveshare-relay-d` unless given. */
+  readonly profile?: string;
   readonly boardPort: string;
   readonly gnssPort: string;
 }
 
 /** Writes agent.toml and the secret file; returns the path. */
 export function writeAgentConfig(setup: AgentSetup): string {
+  const { deviceID = 'truck-1', profile = 'waveshare-relay-d' } = setup;
   const file = `${setup.folder}/agent.toml`;
   writeFileSync(`${setup.folder}/secret`, setup.secret, { mode: 0o600 });
   writeFileSync(
     file,
     `[device]
 account = "demo"
-id = "${setup.deviceID}"
+id = "${deviceID}"
 [broker]
 url = "mqtt://127.0.0.1:${setup.mqttPort}"
 secretFile = "${setup.folder}/secret"
@@ -148,7 +159,7 @@ connectSpreadS = 0
 path = "${setup.folder}/outbox.db"
 windowS = 1
 [board]
-profile = "${setup.profile}"
+profile = "${profile}"
 port = "${setup.boardPort}"
 [gnss]
 port = "${setup.gnssPort}"

@@ -21,6 +21,12 @@ export interface Found {
   readonly python: string | null;
 }
 
+/** Null when the program was built; else a text for the name of the skipped test. */
+export function whyNotBuilt(program: 'agent' | 'broker'): string | null {
+  const isBuilt = existsSync(new URL(`../../dist/${program}/main.js`, import.meta.url));
+  return isBuilt ? null : 'skipped, dist is missing: npm run build';
+}
+
 const interpreters = ['/usr/bin/python3', 'python3'];
 
 /** Looks for commands, Python modules and files once; synchronous, so that tests can be named by the answer. */

@@ -16,14 +16,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createBrokerProgram } from '../support/broker-program.ts';
-import { type BrokerSetup, type Program, provision, startBroker } from '../support/fleet-processes.ts';
+import {
+  type BrokerSetup,
+  createBrokerSetup,
+  type Program,
+  provision,
+  startBroker,
+} from '../support/fleet-processes.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const location = 61_472;
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-backup-'));
+const setup = createBrokerSetup('backup');
+const { folder } = setup;
 const at = (name: string): string => join(folder, name);
-const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
 const { run, killAll } = createBrokerProgram(folder);
 const firstS = Math.floor(Date.now() / 1000) - 20_000;
 const database = at('fleet.db');

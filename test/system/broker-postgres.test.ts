@@ -46,6 +46,21 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await run(['account', 'list'])).toMatchObject({ code: 0, out: expect.stringContaining('acme') });
   });
 
+  it('records the certificates that its authority makes', async () => {
+    const dir = ['--dir', join(folder, 'ca'), '--json'];
+    expect(await run(['ca', 'init', ...dir])).toMatchObject({ code: 0 });
+    expect(await run(['ca', 'device', 'acme', 'truck-1', ...dir])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"isRecorded":true'),
+    });
+    expect(await run(['ca', 'list', ...dir])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('"what":"device-acme.truck-1"'),
+    });
+    expect(await run(['ca', 'revoke', 'acme', 'truck-1'])).toMatchObject({ code: 0 });
+    expect(await run(['ca', 'list', ...dir])).toMatchObject({ out: expect.stringContaining('"revoked"') });
+  });
+
   it('serves, says when the server is away, and is ready again when it is back', async () => {
     const { child, output, ended } = broker.launch(['start', '--http-port', '0', '--mqtt-port', '0', ...on]);
     await expect.poll(() => output.out + output.err, waiting).toContain('broker-ready');

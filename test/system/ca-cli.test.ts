@@ -2,19 +2,20 @@
 // owner alone and are never overwritten, and every mistake ends with its exit code and plain words.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { revocationFault } from '../../broker/core/client-certificate.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { sql } from '../../src/sql.ts';
 import { runProgram } from '../support/fleet-processes.ts';
-import { requires } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/requires.ts';
 
 const tools = requires({ commands: ['openssl'], debian: ['openssl'] });
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
-const why = tools.missing ?? (existsSync(program) ? null : 'skipped, dist is missing: npm run build');
+const why = tools.missing ?? whyNotBuilt('broker');
 const dayMs = 24 * 3600_000;
 
 describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { timeout: 60_000 }, () => {
@@ -73,10 +74,17 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
   });
 
   it('makes certificates of devices that are there, recorded, and of any where there is no database', () => {
+    const revokedMs = Date.now();
     const apart = run('device', 'acme', 'truck-9');
     expect([apart.code, apart.out]).toEqual([0, expect.stringContaining('ca revoke --cert')]);
     expect(verify('sslclient', 'device-acme.truck-9.crt.pem')).toContain('OK');
     expect(() => verify('sslserver', 'device-acme.truck-9.crt.pem')).toThrow();
+    // The broker that does not know it judges it by when it was made: no revocation before that ends it.
+    const fromMs = Date.parse(read('device-acme.truck-9').validFrom);
+    const unknown = { isKnown: false, isRevoked: false };
+    expect(revocationFault({ fromMs }, { ...unknown, cutMs: revokedMs })).toBeNull();
+    expect(revocationFault({ fromMs }, { ...unknown, cutMs: Date.now() + 1 })).toMatch(/older/);
+    expect(fromMs).toBeLessThanOrEqual(Date.now());
     runProgram(
       'broker',
       ['account', 'create', 'acme', '--admin', 'ann', '--password-file', '-', '--database', database],

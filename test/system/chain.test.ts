@@ -1,26 +1,24 @@
 // The whole chain with real processes: a recorded receiver on one serial line, pymodbus as the board on another, the
 // agent, the broker, and an app that asks over HTTP. Then both are killed without mercy, again and again.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import {
   type Api,
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
   startBroker,
   startProgram,
-  writeAgentConfig,
 } from '../support/fleet-processes.ts';
-import { type GnssSource, openGnssSource } from '../support/gnss-source.ts';
-import { ptyPair, type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
+import type { GnssSource } from '../support/gnss-source.ts';
+import { type Slave, sleep, until } from '../support/pty-bus.ts';
 import { requires } from '../support/requires.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { wireVehicle } from '../support/wired-vehicle.ts';
 
 const { missing, python } = requires({
   commands: ['socat'],
@@ -52,8 +50,8 @@ interface Metadata {
 }
 
 describe.skipIf(missing !== null)(name, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-chain-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('chain');
+  const { folder } = setup;
   const cleanups: (() => Promise<void>)[] = [];
   let broker: Program;
   let agent: Program;
@@ -87,29 +85,15 @@ describe.skipIf(missing !== null)(name, () => {
   const startAgent = (): Program => startProgram('agent', ['start', '--config', config]);
 
   beforeAll(async () => {
-    const { secret, publicKey } = provision(setup, 'truck-1');
+    const identity = provision(setup, 'truck-1');
     broker = await startBroker(setup);
     api = await openApi(setup);
-    const boardBus = await ptyPair(folder, 'board');
-    const gnssBus = await ptyPair(folder, 'gnss');
-    slave = await startSlave(python ?? '', boardBus.far);
-    gnss = await openGnssSource(gnssBus.far);
+    const wires = await wireVehicle({ ...setup, ...identity }, python ?? '');
+    ({ slave, gnss, config } = wires);
     cleanups.push(
-      () => gnss.close(),
       () => slave.close(),
-      () => boardBus.close(),
-      () => gnssBus.close(),
+      () => wires.close(),
     );
-    config = writeAgentConfig({
-      folder,
-      deviceID: 'truck-1',
-      secret,
-      publicKey,
-      mqttPort: setup.mqttPort,
-      profile: 'waveshare-relay-d',
-      boardPort: boardBus.near,
-      gnssPort: gnssBus.near,
-    });
     agent = startAgent();
     await shows('the first words of the agent', (found) => found.deviceLastHeartbeat > 0);
   });

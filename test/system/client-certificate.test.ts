@@ -1,15 +1,14 @@
 // A vehicle's own certificate, from the enrolment to a server that lets nobody in without one: mosquitto with
 // `require_certificate true`, which takes the name of the device from the certificate.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createAuthority } from '../support/certificates.ts';
 import {
-  type BrokerSetup,
+  createBrokerSetup,
   type Program,
   provision,
   runProgram,
@@ -17,11 +16,10 @@ import {
   startProgram,
 } from '../support/fleet-processes.ts';
 import { until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/requires.ts';
 
 const tools = requires({ commands: ['mosquitto', 'openssl'], debian: ['mosquitto', 'openssl'] });
-const isBuilt = existsSync(new URL('../../dist/agent/main.js', import.meta.url));
-const why = tools.missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = tools.missing ?? whyNotBuilt('agent');
 const slowMs = 180_000;
 
 function freePort(): Promise<number> {
@@ -35,8 +33,8 @@ function freePort(): Promise<number> {
 }
 
 describe.skipIf(why !== null)(`a client certificate ${why ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-mtls-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('mtls');
+  const { folder } = setup;
   const config = join(folder, 'agent.toml');
   let mosquitto: ChildProcess | null = null;
   let broker: Program;

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildPackage, repository, runTool, whyNoPackager } from '../support/deb-package.ts';
-import { bootMachine, type Machine, whyNoMachine } from '../support/machine.ts';
+import { whyNoMachine } from '../support/machine.ts';
+import { createPackagedService } from '../support/packaged-service.ts';
 import { requires } from '../support/requires.ts';
 
 const { missing } = requires({
@@ -64,32 +65,26 @@ describe.skipIf(why !== null)(
   { timeout: 300_000 },
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetward-deb-broker-'));
-    let machine: Machine | null = null;
+    const { inside, show, until, boot, close } = createPackagedService('fleetward-broker', 60_000);
     let first = '';
     let second = '';
     let secret = '';
+    let watched = { pid: '', sinceMs: 0 };
     /** Looks at the package beside everything else: it takes the longest. */
     let report: Promise<{ readonly stdout: string }>;
-    const inside = (): Machine => {
-      if (machine === null) throw new Error('the machine did not start');
-      return machine;
-    };
-    const show = (name: string): string =>
-      inside().must(`systemctl show fleetward-broker -p ${name} --value`).trim();
-    async function until(what: string, look: () => boolean): Promise<void> {
-      for (let turn = 0; turn < 240; turn++) {
-        if (look()) return;
-        await sleep(250);
-      }
-      throw new Error(
-        `waited in vain for ${what}: ${inside().run('journalctl -u fleetward-broker -o cat | tail -30').output}`,
-      );
-    }
     const isUp = (): boolean => show('ActiveState') === 'active' && show('SubState') === 'running';
-    const fetchInside = (url: string): string =>
-      inside().must(
-        `/usr/lib/fleetward-broker/node -e "fetch('${url}').then(async (a) => console.log(a.status, (await a.text()).slice(0, 60000)))"`,
-      );
+    /** Asks one after the other, in one process; status and text of each, a line each. */
+    const fetchInside = (...urls: readonly string[]): readonly string[] => {
+      const script = `(async () => { for (const url of process.argv.slice(1)) {
+        const answer = await fetch(url);
+        console.log(JSON.stringify(answer.status + ' ' + (await answer.text()).slice(0, 60000))); } })()`;
+      const words = urls.map((url) => `'${url}'`).join(' ');
+      const answers = inside().must(`/usr/lib/fleetward-broker/node -e "${script}" ${words}`);
+      return answers
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as string);
+    };
     /** Sends one event and waits for its PUBACK. */
     const sendEvent = (timestamp: number): void => {
       const event = JSON.stringify({ timestamp, statusCode: 61_472, latitude: 52, longitude: 5 });
@@ -100,7 +95,7 @@ describe.skipIf(why !== null)(
     const eventsStored = (): number =>
       Number(
         /^fleetward_table_rows\{table="events"\} (\d+)$/m.exec(
-          fetchInside('http://127.0.0.1:9464/metrics'),
+          fetchInside('http://127.0.0.1:9464/metrics')[0] ?? '',
         )?.[1],
       );
 
@@ -109,11 +104,13 @@ describe.skipIf(why !== null)(
       const lintian = ['--no-cfg', '--fail-on', 'none', '--tag-display-limit', '0', '--allow-root', first];
       report = promisify(execFile)('lintian', lintian, { timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
       report.catch(() => undefined);
+      // The machine comes up while the second one is built.
+      const booting = boot({ '/srv/packages': folder });
       second = buildPackage('broker', '--output', folder, '--version', '0.9.0');
-      machine = await bootMachine({ '/srv/packages': folder });
+      await booting;
     }, 300_000);
     afterAll(async () => {
-      await machine?.close();
+      await close();
       rmSync(folder, { recursive: true, force: true });
     });
     const packageInside = (path: string): string => path.replace(folder, '/srv/packages');
@@ -143,9 +140,15 @@ describe.skipIf(why !== null)(
       expect(inside().must(modes)).toBe(
         '750 root:fleetward-broker\n700 fleetward-broker:fleetward-broker\n600 fleetward-broker:fleetward-broker\n',
       );
-      expect(fetchInside('http://127.0.0.1:8080/readyz')).toMatch(/^200 /);
-      for (const file of ['', 'static/swagger-ui-bundle.js', 'static/swagger-initializer.js'])
-        expect(fetchInside(`http://127.0.0.1:8080/docs/${file}`)).toMatch(/^200 /);
+      const served = [
+        'readyz',
+        'docs/',
+        'docs/static/swagger-ui-bundle.js',
+        'docs/static/swagger-initializer.js',
+      ];
+      const answers = fetchInside(...served.map((path) => `http://127.0.0.1:8080/${path}`));
+      expect(answers).toHaveLength(served.length);
+      for (const answer of answers) expect(answer).toMatch(/^200 /);
       expect(inside().must("ss -Hltn | awk '{ print $4 }'")).not.toMatch(
         /^(0\.0\.0\.0|\*|\[::\]):(8080|1883|9464)/m,
       );
@@ -157,6 +160,12 @@ describe.skipIf(why !== null)(
     });
 
     it('is operated by root with short commands that leave nothing of root behind', async () => {
+      // From here on it is watched closely: the next test sees that it was fed all the while.
+      inside().must(`mkdir -p /run/systemd/system/fleetward-broker.service.d
+        printf '[Service]\\nWatchdogSec=6\\n' > /run/systemd/system/fleetward-broker.service.d/test.conf
+        systemctl daemon-reload && systemctl restart fleetward-broker`);
+      await until('the broker', isUp);
+      watched = { pid: show('MainPID'), sinceMs: Date.now() };
       const password = 'correct horse battery staple';
       inside().must(
         `echo '${password}' | fleetward-broker account create acme --admin ann --password-file -`,
@@ -177,16 +186,13 @@ describe.skipIf(why !== null)(
     });
 
     it('is started again when it hangs, and an upgrade keeps all that was acknowledged', async () => {
-      inside().must(`mkdir -p /run/systemd/system/fleetward-broker.service.d
-        printf '[Service]\\nWatchdogSec=6\\n' > /run/systemd/system/fleetward-broker.service.d/test.conf
-        systemctl daemon-reload && systemctl restart fleetward-broker`);
-      await until('the broker', isUp);
-      const pid = show('MainPID');
+      const { pid, sinceMs } = watched;
       // Longer than the watchdog waits: it is fed.
-      await sleep(8000);
+      await sleep(Math.max(0, sinceMs + 8000 - Date.now()));
       expect(show('MainPID')).toBe(pid);
       inside().must(`kill -STOP ${pid}`);
-      await until('another process', () => isUp() && show('MainPID') !== pid);
+      // Its number first: what is up after that is the new one, and none is 0.
+      await until('another process', () => !['0', pid].includes(show('MainPID')) && isUp());
       expect(inside().must('journalctl -u fleetward-broker -o cat --no-pager')).toContain('Watchdog timeout');
       sendEvent(1_767_000_003);
       const kept = 'sha256sum /etc/fleetward-broker/broker.toml /var/lib/fleetward-broker/*.pem';

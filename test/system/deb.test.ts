@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { buildPackage as build, repository, runTool as run, whyNoPackager } from '../support/deb-package.ts';
-import { bootMachine, type Machine, whyNoMachine } from '../support/machine.ts';
+import { whyNoMachine } from '../support/machine.ts';
+import { createPackagedService } from '../support/packaged-service.ts';
 import { requires } from '../support/requires.ts';
 
 const { missing } = requires({
@@ -75,25 +75,10 @@ describe('the unit', () => {
 });
 
 describe.skipIf(why !== null)(`the package${why === null ? '' : ` (${why})`}`, { timeout: 900_000 }, () => {
-  let machine: Machine | null = null;
+  const { inside, show, until, boot, close } = createPackagedService('fleetward-agent', 240_000);
   let first: string;
   let second: string;
   let release: { path: string; version: string; sha256: string };
-  const inside = (): Machine => {
-    if (machine === null) throw new Error('the machine did not start');
-    return machine;
-  };
-  const show = (name: string): string =>
-    inside().must(`systemctl show fleetward-agent -p ${name} --value`).trim();
-  async function until(what: string, look: () => boolean): Promise<void> {
-    for (let turn = 0; turn < 480; turn++) {
-      if (look()) return;
-      await sleep(500);
-    }
-    throw new Error(
-      `waited in vain for ${what}: ${inside().run('journalctl -u fleetward-agent -o cat | tail -30').output}`,
-    );
-  }
   const isUp = (): boolean => show('ActiveState') === 'active' && show('StatusText').includes('board open');
 
   beforeAll(async () => {
@@ -114,10 +99,10 @@ describe.skipIf(why !== null)(`the package${why === null ? '' : ` (${why})`}`, {
     const packer = join(repository, 'dist/systemd/package-release.js');
     const args = ['--key', join(folder, 'release.key'), '--version', '1.0.0-rc.1', '--output', folder];
     release = JSON.parse(run(process.execPath, [packer, ...args])) as typeof release;
-    machine = await bootMachine({ '/srv/fleetward': repository, '/srv/packages': folder });
+    await boot({ '/srv/fleetward': repository, '/srv/packages': folder });
   }, 900_000);
   afterAll(async () => {
-    await machine?.close();
+    await close();
     rmSync(folder, { recursive: true, force: true });
   });
 

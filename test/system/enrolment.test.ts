@@ -1,17 +1,16 @@
 // Enrolment as it happens in the yard: the real broker, the real `fleetward-agent enrol`, then `start` on ptys until the
 // vehicle's events arrive; somebody in between who alters each word; and both sides killed at the worst moment.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Members, startAlteringProxy } from '../support/altering-proxy.ts';
 import { createAuthority } from '../support/certificates.ts';
 import {
   type Api,
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
@@ -20,16 +19,15 @@ import {
   startProgram,
 } from '../support/fleet-processes.ts';
 import { until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/requires.ts';
 
 const tools = requires({ commands: ['socat', 'openssl'], debian: ['socat', 'openssl'] });
-const isBuilt = existsSync(new URL('../../dist/agent/main.js', import.meta.url));
-const why = tools.missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = tools.missing ?? whyNotBuilt('agent');
 const slowMs = 180_000;
 
 describe.skipIf(why !== null)(`enrolment ${why ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-enrolment-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('enrolment');
+  const { folder } = setup;
   const programs: Program[] = [];
   let broker: Program;
   let proxy: Awaited<ReturnType<typeof startAlteringProxy>>;

@@ -1,13 +1,11 @@
 // A tracker that is not ours: mosquitto_pub with a device's secret publishes JSON events, an app reads them over HTTP.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import {
   type Api,
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
@@ -30,8 +28,8 @@ interface Records {
 }
 
 describe.skipIf(missing !== null)(title, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tracker-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('tracker');
+  const { folder } = setup;
   let broker: Program;
   let api: Api;
   let secret = '';

@@ -1,15 +1,13 @@
 // A broker process that is killed while it decides and delivers, several times over: every alarm that it acknowledged
 // reaches the webhook at least once, always under the same id, and nothing else does. The moments come from a printed seed.
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import {
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
@@ -53,8 +51,8 @@ async function startReceiver(secretOf: () => string) {
 describe.skipIf(!isBuilt)(
   `notices of a broker that is killed${isBuilt ? '' : ' [skipped: not built]'}`,
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'fleetward-notify-'));
-    const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+    const setup = createBrokerSetup('notify');
+    const { folder } = setup;
     const flags = ['--notify-allow-private-targets'];
     const firstS = Math.floor(Date.now() / 1000) - 10_000;
     const seed = Number(process.env['FLEETWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));

@@ -30,12 +30,11 @@ import {
   writeAgentConfig,
 } from '../support/fleet-processes.ts';
 import { ptyPair, sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/requires.ts';
 
 const main = new URL('../../dist/agent/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['socat', 'python3'], debian: ['socat', 'python3'] });
-const notBuilt = existsSync(main) ? null : 'skipped, dist is missing: npm run build';
-const why = missing ?? notBuilt;
+const why = missing ?? whyNotBuilt('agent');
 
 interface Ended {
   readonly code: number | null;
@@ -102,7 +101,6 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     const profile = 'waveshare-io-analog';
     config = writeAgentConfig({
       folder,
-      deviceID: 'truck-1',
       secret,
       publicKey,
       mqttPort: setup.mqttPort,

@@ -1,8 +1,7 @@
 // The agent as a real process whose serial ports misbehave: paths that are no ports, an adapter that is plugged in under another
 // name, a receiver that babbles. Whatever one port does, the other and the broker must not notice.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
@@ -10,7 +9,7 @@ import type { InputName } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import {
   type Api,
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
@@ -34,8 +33,8 @@ interface Device {
 describe.skipIf(missing !== null)(
   `an agent and its serial ports${missing === null ? '' : ` [${missing}]`}`,
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'fleetward-life-'));
-    const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+    const setup = createBrokerSetup('life');
+    const { folder } = setup;
     const name = `${folder}/fleet-board`;
     const gnssName = `${folder}/fleet-gnss`;
     let broker: Program;
@@ -95,21 +94,12 @@ describe.skipIf(missing !== null)(
     };
 
     beforeAll(async () => {
-      const { secret, publicKey } = provision(setup, 'truck-1');
+      const identity = provision(setup, 'truck-1');
       broker = await startBroker(setup);
       api = await openApi(setup);
       hardware = serialBoard(folder, name);
       await plugGnss();
-      const config = writeAgentConfig({
-        folder,
-        deviceID: 'truck-1',
-        secret,
-        publicKey,
-        mqttPort: setup.mqttPort,
-        profile: 'waveshare-relay-d',
-        boardPort: name,
-        gnssPort: gnssName,
-      });
+      const config = writeAgentConfig({ ...setup, ...identity, boardPort: name, gnssPort: gnssName });
       checked = runProgram('agent', ['config', 'check', '--config', config]);
       agent = startProgram('agent', ['start', '--config', config]);
       pid = agent.pid;

@@ -1,14 +1,13 @@
 // The real agent with a real clock that lies: libfaketime answers for CLOCK_REALTIME and is set to other years while the
 // process runs, as NTP does on a unit without an RTC. Monotonic time is the kernel's own and must not notice; every event
 // arrives once, in order, and with its true time once the broker has told it.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import {
-  type BrokerSetup,
+  createBrokerSetup,
   type Program,
   provision,
   startBroker,
@@ -35,8 +34,8 @@ interface Row {
 }
 
 describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? '' : ` [${why}]`}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-time-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('time');
+  const { folder } = setup;
   const clockFile = join(folder, 'clock');
   const running: Program[] = [];
   afterAll(async () => {
@@ -79,19 +78,15 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
   };
 
   it('by decades and back: works on, and tells every event once, in order and at its true time', async () => {
-    const { secret, publicKey } = provision(setup, 'truck-1');
+    const identity = provision(setup, 'truck-1');
     // The ports are chosen once; then the broker is away while the vehicle lives through its bad days.
     const first = await startBroker(setup);
     running.push(first);
     first.signal('SIGTERM');
     await first.ended();
     const config = writeAgentConfig({
-      folder,
-      deviceID: 'truck-1',
-      secret,
-      publicKey,
-      mqttPort: setup.mqttPort,
-      profile: 'waveshare-relay-d',
+      ...setup,
+      ...identity,
       boardPort: join(folder, 'no-board'),
       gnssPort: join(folder, 'no-gnss'),
     });

@@ -11,7 +11,6 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findDevice } from '../../broker/store/devices.ts';
@@ -20,6 +19,7 @@ import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createAuthority } from '../support/certificates.ts';
 import {
   type BrokerSetup,
+  createBrokerSetup,
   type LogLine,
   type Program,
   provision,
@@ -29,18 +29,17 @@ import {
 } from '../support/fleet-processes.ts';
 import { createOwnAuthority, type OwnCertificate } from '../support/own-authority.ts';
 import { sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/requires.ts';
 
 const commands = ['openssl', 'mosquitto_pub', 'mosquitto_sub', 'curl'];
 const tools = requires({ commands, debian: ['openssl', 'mosquitto-clients', 'curl'] });
-const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
-const why = tools.missing ?? (isBuilt ? null : 'skipped, dist is missing: npm run build');
+const why = tools.missing ?? whyNotBuilt('broker');
 const slowMs = 60_000;
 const topic = 'fleet/v1/demo/van-01/events';
 
 describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tls-'));
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
+  const setup = createBrokerSetup('tls');
+  const { folder } = setup;
   const database = ['--database', join(folder, 'fleet.db')];
   const certFile = join(folder, 'listener.crt.pem');
   const keyFile = join(folder, 'listener.key.pem');

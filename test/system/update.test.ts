@@ -8,13 +8,11 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SqliteConnection from 'better-sqlite3';
@@ -26,17 +24,16 @@ import { agentProduct } from '../../systemd/products.ts';
 import { createAuthority } from '../support/certificates.ts';
 import {
   type Api,
-  type BrokerSetup,
+  createBrokerSetup,
   openApi,
   type Program,
   provision,
   startBroker,
-  writeAgentConfig,
 } from '../support/fleet-processes.ts';
-import { type GnssSource, openGnssSource } from '../support/gnss-source.ts';
-import { ptyPair, type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
+import { type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
 import { buildArchive, type FileServer, sha256Of, startFileServer } from '../support/release-archive.ts';
 import { requires } from '../support/requires.ts';
+import { wireVehicle } from '../support/wired-vehicle.ts';
 
 const { missing, python } = requires({
   commands: ['socat', 'openssl', 'setsid'],
@@ -102,15 +99,14 @@ interface Command {
 }
 
 describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missing})`}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-update-'));
+  const setup = createBrokerSetup('update');
+  const { folder } = setup;
   const at = (...path: readonly string[]): string => join(folder, ...path);
   const releases = at('releases');
-  const setup: BrokerSetup = { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
   const cleanups: (() => Promise<void>)[] = [];
   let broker: Program;
   let api: Api;
   let slave: Slave;
-  let gnss: GnssSource;
   let files: FileServer;
   let vehicle: ReturnType<typeof supervise>;
   let boardFar = '';
@@ -174,29 +170,14 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     String(vehicle.lines.findLast((line) => line.msg === 'agent started')?.['version']);
 
   const startVehicle = async (): Promise<void> => {
-    const { secret, publicKey } = provision(setup, 'truck-1');
-    const boardBus = await ptyPair(folder, 'board');
-    const gnssBus = await ptyPair(folder, 'gnss');
-    boardFar = boardBus.far;
-    slave = await startSlave(python ?? '', boardFar);
-    gnss = await openGnssSource(gnssBus.far);
-    gnss.stand(43.65, -79.35);
+    const wires = await wireVehicle({ ...setup, ...provision(setup, 'truck-1') }, python ?? '');
+    const { config } = wires;
+    ({ slave, boardFar } = wires);
+    wires.gnss.stand(43.65, -79.35);
     cleanups.push(
-      () => gnss.close(),
       () => slave.close(),
-      () => boardBus.close(),
-      () => gnssBus.close(),
+      () => wires.close(),
     );
-    const config = writeAgentConfig({
-      folder,
-      deviceID: 'truck-1',
-      secret,
-      publicKey,
-      mqttPort: setup.mqttPort,
-      profile: 'waveshare-relay-d',
-      boardPort: boardBus.near,
-      gnssPort: gnssBus.near,
-    });
     const update = { parkedS: 10, healthS: 10, trialS: 30, caFile: JSON.stringify(at('ca.crt')) };
     const table = Object.entries(update).map(([name, value]) => `${name} = ${value}`);
     appendFileSync(config, `[update]\n${table.join('\n')}\n`);

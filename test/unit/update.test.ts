@@ -403,13 +403,15 @@ describe('an update', () => {
       pass(world, [job], 3_600_000 / 20);
     }
     expect(world.state?.record.active).not.toBeNull();
+    let refusals = 0;
     for (let turn = 0; turn < 2000 && world.state?.record.active !== null; turn++) {
+      if (world.tasks[0]?.kind === 'stage') refusals += 1;
       doTask(world, [job], 'refused');
       pass(world, [job], 60_000);
     }
     settle(world, [job]);
     expect(endsOf(world, 'c1')).toEqual(['refused']);
-    expect(updateLimits.refusals).toBe(8);
+    expect(refusals).toBe(updateLimits.refusals);
   });
 
   it('without a launcher or a key never begins', () => {

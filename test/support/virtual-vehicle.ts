@@ -1,16 +1,19 @@
 // A whole agent on simulated hardware and a virtual clock without a network: an hour of a vehicle's life in seconds, its
-// events kept in a real outbox. For counting what an hour stores; nothing of the product is left out but the network.
+// events kept in a real outbox. Nothing of the product is left out but the network.
 import { setImmediate as turn } from 'node:timers/promises';
 import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
+import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import type { Route } from '../../simulator/routes.ts';
 import { createVehicle } from '../../simulator/vehicle.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
-import type { OpenMqttLink } from '../../src/ports.ts';
+import type { Database, OpenMqttLink } from '../../src/ports.ts';
 import { silentLog } from './outbox-bench.ts';
+
+const { publicKey } = generateSigningKey();
 
 /** Every attempt to connect fails a little later. */
 const openNothing: OpenMqttLink = (_, handlers) => {
@@ -24,12 +27,27 @@ const openNothing: OpenMqttLink = (_, handlers) => {
   };
 };
 
-async function standardConfig(publicKey: string) {
+export interface VirtualVehicleOptions {
+  readonly seed: string;
+  /** A drive through a city from the seed unless given. */
+  readonly route?: Route;
+  readonly isParked?: boolean;
+  /** Of the outbox; in memory unless given. */
+  readonly path?: string;
+  readonly maxMb?: number;
+  readonly windowS?: number;
+  readonly reporting?: Partial<typeof standardSettings.reporting>;
+  readonly clockErrors?: { readonly offsetMs: number; readonly driftPpm: number };
+  /** Stands before the outbox's database. */
+  readonly watch?: (database: Database) => Database;
+}
+
+function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOptions) {
   return toAgentConfig(
     {
       device: { account: 'demo', id: 'van-01' },
       broker: { url: 'mqtt://127.0.0.1:1', secretFile: '-', publicKey, keepaliveS: 60, connectSpreadS: 5 },
-      storage: { path: ':memory:', maxMb: 64, windowS: 10 },
+      storage: { path: ':memory:', maxMb, windowS },
       board: { profile: 'waveshare-io-analog', port: 'board' },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},
@@ -37,6 +55,7 @@ async function standardConfig(publicKey: string) {
       update: standardUpdate,
       local: { socket: '' },
       ...standardSettings,
+      reporting: { ...standardSettings.reporting, ...reporting },
       log: { level: 'info' },
     },
     { secret: 'x'.repeat(32), agentVersion: '0.0.0' },
@@ -44,30 +63,27 @@ async function standardConfig(publicKey: string) {
 }
 
 /** Stands at the route's start for ever, ignition off. */
-export const parkedAt = (route: Route): Route => ({
+const parkedAt = (route: Route): Route => ({
   ...route,
   at: () => ({ ...route.at(0), speedKmh: 0, ignition: false, cabinDoor: false, cargoDoor: false }),
 });
 
-export interface VirtualHour {
-  /** Lets the vehicle live for so many seconds. */
-  pass(seconds: number): Promise<void>;
-  readonly outbox: Outbox;
-  close(): Promise<void>;
-}
+const centre = { latitude: 43.6511, longitude: -79.347 };
 
-/** Starts a vehicle with standard settings on `route`; its outbox is the file `path`, or `:memory:`. */
-export async function startVirtualHour(route: Route, path: string): Promise<VirtualHour> {
+/** Starts it with standard settings; `close` must be called. */
+export async function startVirtualVehicle(options: VirtualVehicleOptions) {
+  const { seed, path = ':memory:', maxMb = 16, clockErrors, watch = (database) => database } = options;
   const clock = createVirtualClock(Date.UTC(2026, 10, 21, 8));
-  const entropy = createSeededEntropy('hour');
-  const { publicKey } = generateSigningKey();
+  const entropy = createSeededEntropy(seed);
+  const route = options.route ?? createCityRoute({ centre, entropy: entropy.stream('route'), restS: 120 });
   let outbox: Outbox | null = null;
   const vehicle = await createVehicle({
-    config: await standardConfig(publicKey),
+    config: await configOf(options),
     boardName: 'waveshare-io-analog',
-    route,
+    route: options.isParked === true ? parkedAt(route) : route,
     startS: 120,
     clock,
+    ...(clockErrors === undefined ? {} : { clockErrors }),
     entropy,
     agentEntropy: entropy.stream('agent'),
     log: silentLog,
@@ -76,8 +92,8 @@ export async function startVirtualHour(route: Route, path: string): Promise<Virt
     async openOutbox(ownClock, boot, bootMonoMs) {
       outbox = await openOutbox({
         path,
-        maxBytes: 64 * 1024 * 1024,
-        openDatabase: async (file) => openSqlite({ pageSize: 1024, ...file }),
+        maxBytes: maxMb * 1024 * 1024,
+        openDatabase: async (file) => watch(openSqlite({ pageSize: 1024, ...file })),
         boot,
         bootMonoMs,
         clock: ownClock,
@@ -88,15 +104,18 @@ export async function startVirtualHour(route: Route, path: string): Promise<Virt
     },
   });
   if (outbox === null) throw new Error('the vehicle opened no outbox');
+  const opened: Outbox = outbox;
   return {
-    outbox,
-    async pass(seconds) {
+    vehicle,
+    outbox: opened,
+    /** Lets it live for so many seconds, in steps; between them what was promised is done. */
+    async pass(seconds: number): Promise<void> {
       for (let step = 0; step < seconds * 5; step += 1) {
         clock.advance(200);
         await turn();
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const closed = vehicle.close().then(() => true);
       for (let isClosed = false; !isClosed; ) {
         clock.advance(100);
