@@ -109,12 +109,15 @@ async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array):
   const outcome = await parts.ingest.submit(device, payload);
   if (outcome.kind === 'gone') throw new Error('the device was deleted');
   if (outcome.kind !== 'stored' || outcome.ack === null) return;
+  if (parts.mqtt?.listens(device, 'ack') !== true) return;
   // Not awaited: the PUBACK does not wait for a client that is slow to read its `ack` topic.
   const ack = { verb: 'ack', payload: encodeJsonMessage(outcome.ack), qos: 0 } as const;
-  parts.mqtt?.publish(device, ack).catch((thrown: unknown) => {
+  parts.mqtt.publish(device, ack).catch((thrown: unknown) => {
     parts.options.log.debug('ack not sent', { reason: messageOf(thrown) });
   });
 }
+
+const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
 
 async function takeHello(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
   const hello = decodeHello(payload);
@@ -145,7 +148,6 @@ async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array
 
 function takeUplink(parts: Parts, device: DeviceRef, message: Uplink): Promise<void> {
   const { verb, payload } = message;
-  const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
   return parts.patience.run(() => takers[verb](parts, device, payload));
 }
 

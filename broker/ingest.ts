@@ -1,17 +1,16 @@
-// The way of an uplink payload, one visible ordered list: decode, quarantine or accept, insert or ignore, project,
-// commit, acknowledge. It must never report a payload as stored before it is on disk, and never lose one it cannot read.
+// The way of an uplink payload, one visible ordered list: decode, quarantine or accept, decide what is new, project, commit,
+// acknowledge. It must never report a payload as stored before it is on disk, and never lose one it cannot read.
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { EventBatch, FleetEvent } from '../src/core/event.ts';
 import { formatTopic, type UplinkVerb } from '../src/core/topics.ts';
 import { type Ack, decodeEvents, toRanges } from '../src/core/wire.ts';
-import type { Clock, Database, Log, Statement, WriteResult } from '../src/ports.ts';
+import type { Clock, Database, Log, Statement } from '../src/ports.ts';
 import { type Projection, projectBatch } from './core/projection.ts';
+import { createEventPlanner, type EventOutcome, type EventWork } from './event-plan.ts';
 import { type GroupCommit, isDataFault } from './group-commit.ts';
 import { type DeviceRef, deviceExists } from './store/devices.ts';
-import { bareKey, insertEvents, insertOldEvents } from './store/events.ts';
-import { advanceBoot, insertBoot, projectionStatements } from './store/projections.ts';
+import { bareKey } from './store/event-insert.ts';
 import { insertQuarantine } from './store/quarantine.ts';
-import { numberOf } from './store/row.ts';
 
 /** What became of one payload; in every case it is on disk, except when the device itself is gone. */
 type Outcome =
@@ -75,76 +74,48 @@ interface Unreadable {
 }
 
 /** A payload ready to be stored: bare events already carry the boot and seq that stand for them. */
-interface Accepted {
+interface Accepted extends EventWork {
   readonly device: DeviceRef;
-  readonly boot: string | null;
-  readonly events: readonly FleetEvent[];
-  readonly projection: Projection;
-  readonly ranges: readonly (readonly [from: number, to: number])[];
-  readonly receivedMs: number;
 }
 
-/** With the statements that its sender wants in the same batch. */
-interface Submitted extends Accepted {
-  readonly also: readonly Statement[];
-}
+type Stored = Extract<EventOutcome, { readonly kind: 'stored' }>;
 
-function accept(device: DeviceRef, batch: EventBatch, receivedMs: number): Accepted {
-  const { boot, events } = batch;
+/** What a payload is likely to be written as: columns of an event, and those of its device and its states. */
+const valuesOfEvent = 25;
+const valuesOfDevice = 40;
+
+function accept(
+  device: DeviceRef,
+  { boot, events }: EventBatch,
+  { receivedMs, also }: Pick<Accepted, 'receivedMs' | 'also'>,
+): Accepted {
   const [first] = events;
   const bare = boot === null && first !== undefined ? bareKey(first) : null;
   const stored = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
   const projection = projectBatch({ boot: boot ?? bare?.boot ?? '', events: stored }, receivedMs);
   const ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
-  return { device, boot, events: stored, projection, ranges, receivedMs };
+  return { device, deviceNo: device.deviceNo, boot, events: stored, projection, ranges, receivedMs, also };
 }
 
-/** Retention removes nothing younger than a day (see `retention.ts`); before that no event can have been removed. */
-const oldMs = 23 * 3_600_000;
-
-function statementsOf(accepted: Accepted): { readonly inserts: Statement[]; readonly present: Statement[] } {
-  const { boot, events, projection, ranges, receivedMs } = accepted;
-  const { deviceNo } = accepted.device;
-  const isOld =
-    boot !== null && events.some(({ timestamp }) => timestamp === null || timestamp < receivedMs - oldMs);
-  const inserts = (isOld ? insertOldEvents : insertEvents)(events, { deviceNo, boot, receivedMs });
-  const present = projectionStatements(deviceNo, projection, receivedMs);
-  if (boot === null) return { inserts, present };
-  const advances = ranges.map(([from, to]) => advanceBoot({ deviceNo, boot, from, to, isOld }));
-  return { inserts, present: [...present, insertBoot(deviceNo, boot, receivedMs), ...advances] };
-}
-
-interface Fresh {
-  readonly events: readonly FleetEvent[];
-  readonly eventNos: readonly number[];
-}
-
-/** The events that were not there before; of two with one number in a payload the first one counts. */
-function freshOf(accepted: Accepted, inserted: readonly WriteResult[]): Fresh {
-  const numbers = new Map(
-    inserted.flatMap(({ rows }) => rows.map((row) => [numberOf(row, 'seq'), numberOf(row, 'event_no')])),
-  );
-  const events: FleetEvent[] = [];
-  const eventNos: number[] = [];
-  for (const event of accepted.events) {
-    const eventNo = numbers.get(event.seq);
-    if (eventNo === undefined) continue;
-    numbers.delete(event.seq);
-    events.push(event);
-    eventNos.push(eventNo);
+/** Tells whoever listens of what was just committed. */
+function publish({ log, onCommitted }: IngestOptions, accepted: Accepted, { fresh, eventNos }: Stored): void {
+  const { device, boot, projection, receivedMs } = accepted;
+  if (projection.futureCount > 0) {
+    const { accountID, deviceID } = device;
+    log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
   }
-  return { events, eventNos };
-}
-
-function ackOf(accepted: Accepted, results: readonly WriteResult[]): Ack | null {
-  const row = results.at(-1)?.rows[0];
-  if (accepted.boot === null || row === undefined) return null;
-  return { boot: accepted.boot, upTo: numberOf(row, 'up_to'), ranges: accepted.ranges };
+  try {
+    onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
+  } catch (thrown) {
+    // The events are stored; whoever listens must not be able to hold up the acknowledgement.
+    log.error('listener failed', { reason: messageOf(thrown) });
+  }
 }
 
 /** Builds the ingest side of the broker over a group commit that others may share. */
 export function createIngest(options: IngestOptions): Ingest {
-  const { db, commits, clock, log, onCommitted } = options;
+  const { db, commits, clock, log } = options;
+  const planner = createEventPlanner(db);
   const counts = { payloads: 0, events: 0, duplicates: 0, quarantined: 0, failures: 0 };
   const open = new Set<Promise<unknown>>();
   let isClosed = false;
@@ -168,52 +139,42 @@ export function createIngest(options: IngestOptions): Ingest {
     return { kind: 'quarantined', reason };
   };
 
-  const publish = (accepted: Accepted, fresh: Fresh): void => {
-    const { device, boot, projection, receivedMs } = accepted;
-    if (projection.futureCount > 0) {
-      const { accountID, deviceID } = device;
-      log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
-    }
-    try {
-      onCommitted({ device, boot, fresh: fresh.events, eventNos: fresh.eventNos, receivedMs, projection });
-    } catch (thrown) {
-      // The events are stored; whoever listens must not be able to hold up the acknowledgement.
-      log.error('listener failed', { reason: messageOf(thrown) });
-    }
+  const refused = async (accepted: Accepted, payload: Uint8Array, thrown: unknown): Promise<Outcome> => {
+    if (!isDataFault(thrown)) throw thrown;
+    // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
+    if (!(await deviceExists(db, accepted.deviceNo))) return { kind: 'gone' };
+    return quarantine(accepted.device, { verb: 'events', payload, reason: messageOf(thrown) });
   };
 
-  const store = async ({ also, ...accepted }: Submitted, payload: Uint8Array): Promise<Outcome> => {
-    // The inserts stand before the rest: the boot's statements look at the events, those of the caller at what was there.
-    const { inserts, present } = statementsOf(accepted);
-    let results: readonly WriteResult[];
-    try {
-      results = await commits.write([...also, ...inserts, ...present]);
-    } catch (thrown) {
-      if (!isDataFault(thrown)) throw thrown;
-      // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
-      if (!(await deviceExists(db, accepted.device.deviceNo))) return { kind: 'gone' };
-      return quarantine(accepted.device, { verb: 'events', payload, reason: messageOf(thrown) });
-    }
-    const fresh = freshOf(accepted, results.slice(also.length, also.length + inserts.length));
-    counts.events += fresh.events.length;
-    counts.duplicates += accepted.events.length - fresh.events.length;
-    publish(accepted, fresh);
-    return { kind: 'stored', fresh: fresh.events, ack: ackOf(accepted, results) };
+  const stored = (accepted: Accepted, outcome: EventOutcome): Outcome => {
+    if (outcome.kind === 'gone') return outcome;
+    const { boot, events, ranges } = accepted;
+    const { fresh, upTo } = outcome;
+    counts.events += fresh.length;
+    counts.duplicates += events.length - fresh.length;
+    publish(options, accepted, outcome);
+    return { kind: 'stored', fresh, ack: boot === null ? null : { boot, upTo, ranges } };
   };
 
-  const tracked = async (work: () => Promise<Outcome>): Promise<Outcome> => {
-    if (isClosed) throw new AppError('unavailable', 'the broker is stopping');
+  const store = (accepted: Accepted, payload: Uint8Array): Promise<Outcome> => {
+    const size = accepted.events.length * valuesOfEvent + valuesOfDevice;
+    return commits.plan(planner, accepted, { size, isAlone: accepted.also.length > 0 }).then(
+      (outcome) => stored(accepted, outcome),
+      (thrown: unknown) => refused(accepted, payload, thrown),
+    );
+  };
+
+  const tracked = (work: () => Promise<Outcome>): Promise<Outcome> => {
+    if (isClosed) return Promise.reject(new AppError('unavailable', 'the broker is stopping'));
     counts.payloads += 1;
     const outcome = work();
     open.add(outcome);
-    try {
-      return await outcome;
-    } catch (thrown) {
+    const leave = (): void => void open.delete(outcome);
+    outcome.then(leave, () => {
       counts.failures += 1;
-      throw thrown;
-    } finally {
-      open.delete(outcome);
-    }
+      leave();
+    });
+    return outcome;
   };
 
   return {
@@ -221,7 +182,7 @@ export function createIngest(options: IngestOptions): Ingest {
       tracked(() => {
         const decoded = decodeEvents(payload);
         if (!decoded.ok) return quarantine(device, { verb: 'events', payload, reason: decoded.reason });
-        return store({ ...accept(device, decoded.batch, Math.round(clock.utcMs())), also }, payload);
+        return store(accept(device, decoded.batch, { receivedMs: Math.round(clock.utcMs()), also }), payload);
       }),
     quarantine: (device, unreadable) => tracked(() => quarantine(device, unreadable)),
     counts: () => ({ ...counts }),

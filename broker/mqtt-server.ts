@@ -110,6 +110,8 @@ export interface MqttServer {
   renewTls(renewal: TlsRenewal): void;
   /** False when the device is not connected or has not subscribed to the topic. */
   publish(device: DeviceAddress, message: Downlink): Promise<boolean>;
+  /** True when the device is connected and has subscribed to the topic. */
+  listens(device: DeviceAddress, verb: DownlinkVerb): boolean;
   /** What `authenticate` gave for the device's present connection; null when it has none. */
   connected(device: DeviceAddress): DeviceRef | null;
   /** Ends the device's connection. */

@@ -49,7 +49,8 @@ interface Outage {
 
 interface Waiting {
   readonly sinceMs: number;
-  giveUp(): void;
+  readonly done: () => void;
+  readonly fail: (thrown: unknown) => void;
 }
 
 function createOutage(sinceMs: number): Outage {
@@ -58,6 +59,27 @@ function createOutage(sinceMs: number): Outage {
     end = resolve;
   });
   return { sinceMs, over, end: () => end() };
+}
+
+/** Adds somebody who waits, until the work is done or failed. */
+function waitIn(
+  waiting: Set<Waiting>,
+  sinceMs: number,
+  { resolve, reject }: { readonly resolve: () => void; readonly reject: (thrown: unknown) => void },
+): Waiting {
+  const one: Waiting = {
+    sinceMs,
+    done() {
+      waiting.delete(one);
+      resolve();
+    },
+    fail(thrown) {
+      waiting.delete(one);
+      reject(thrown);
+    },
+  };
+  waiting.add(one);
+  return one;
 }
 
 export function createStorePatience(options: StorePatienceOptions): StorePatience {
@@ -84,7 +106,7 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
   const round = (): void => {
     for (const one of waiting) {
       if (clock.monoMs() - one.sinceMs < waitMs) break;
-      one.giveUp();
+      one.fail(givenUp());
     }
     void look();
     cancelRound = null;
@@ -101,34 +123,29 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     // It may be the last word of work that was given up long ago, with nobody waiting any more.
     schedule();
   };
-  const attempt = async (work: () => Promise<void>, isWanted: () => boolean): Promise<void> => {
-    while (isWanted()) {
-      try {
-        // Starts at once when all is well: the order of arrival is the order of the commits.
-        if (outage !== null) await outage.over;
-        if (isWanted()) await work();
-        return;
-      } catch (thrown) {
-        if (isClosed || !isStoreFault(thrown)) throw thrown;
-        noteFailure(thrown);
-      }
-    }
+  /** Runs the work until it is done or nobody waits for it. Every event comes by here: no promise that can be spared. */
+  const attempt = (one: Waiting, work: () => Promise<void>): void => {
+    const begin = (): void => {
+      if (waiting.has(one)) work().then(one.done, failed);
+    };
+    const failed = (thrown: unknown): void => {
+      if (isClosed || !isStoreFault(thrown)) return one.fail(thrown);
+      noteFailure(thrown);
+      if (waiting.has(one)) start();
+    };
+    // Starts at once when all is well: the order of arrival is the order of the commits.
+    const start = (): void => {
+      if (outage === null) begin();
+      else void outage.over.then(begin);
+    };
+    start();
   };
   return {
     run(work) {
       if (isClosed || isDown()) return Promise.reject(givenUp());
       return new Promise((resolve, reject) => {
-        const one: Waiting = {
-          sinceMs: clock.monoMs(),
-          giveUp() {
-            waiting.delete(one);
-            reject(givenUp());
-          },
-        };
-        waiting.add(one);
-        attempt(work, () => waiting.has(one))
-          .then(resolve, reject)
-          .finally(() => waiting.delete(one));
+        const one = waitIn(waiting, clock.monoMs(), { resolve, reject });
+        attempt(one, work);
         schedule();
       });
     },
@@ -137,7 +154,7 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     close() {
       isClosed = true;
       cancelRound?.();
-      for (const one of waiting) one.giveUp();
+      for (const one of waiting) one.fail(givenUp());
     },
   };
 }

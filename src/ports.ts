@@ -101,10 +101,33 @@ export type OpenMqttLink = (options: MqttLinkOptions, handlers: MqttLinkHandlers
 
 export type SqlValue = string | number | null | Uint8Array;
 
+/**
+ * One column of many rows: numbers, of which NaN stands for NULL, or texts by their place in a list, of which 0 stands for
+ * NULL and 1 for the first text. No object a row: they cross to the thread of the database as they are.
+ */
+export type RowsColumn =
+  | { readonly name: string; readonly type: 'BIGINT' | 'DOUBLE PRECISION'; readonly numbers: Float64Array }
+  | {
+      readonly name: string;
+      readonly type: 'TEXT';
+      readonly texts: readonly string[];
+      readonly places: Uint32Array;
+    };
+
+/** Built by `toRows` of `src/rows.ts`. */
+export interface Rows {
+  readonly count: number;
+  readonly columns: readonly RowsColumn[];
+}
+
 /** One SQL statement with `$1`..`$n` parameters; built by the `sql` template of `src/sql.ts`. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
+  /** Rows that the text finds in a table `r`; for statements that write. It may run over them in several steps. */
+  readonly rows?: Rows;
+  /** Rows that it must change: with more or fewer the batch is rejected, and the code of the cause is `CONFLICT`. */
+  readonly mustChange?: number;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;

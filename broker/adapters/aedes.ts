@@ -237,6 +237,10 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       const session = find(device);
       return session === undefined ? false : sendTo(session, message);
     },
+    listens(device, verb) {
+      const session = find(device);
+      return session !== undefined && listensTo(session.client, formatTopic(device, verb));
+    },
     connected: (device) => find(device)?.device ?? null,
     kick(device, reason) {
       options.log.warn('connection ended', { user: formatDeviceUser(device), reason });

@@ -50,7 +50,8 @@ interface Report extends Moment {
   readonly detail: string;
 }
 
-export interface Projection {
+/** What vehicles last said of themselves; null: nothing. */
+export interface Present {
   readonly position: Position | null;
   readonly fuel: Reading | null;
   readonly odometer: Reading | null;
@@ -58,6 +59,9 @@ export interface Projection {
   readonly passengers: Reading | null;
   readonly diagnosis: Diagnosis | null;
   readonly states: ReadonlyMap<string, StateReport>;
+}
+
+export interface Projection extends Present {
   readonly reports: readonly Report[];
   /** What units answered to requests. */
   readonly answers: readonly Answer[];
@@ -67,6 +71,9 @@ export interface Projection {
 
 /** An event may be this far ahead of the broker's clock before its time counts as wrong, in ms. */
 export const aheadMostMs = 86_400_000;
+
+/** A time further ahead of the broker's clock than this was a fault of the device's clock, in ms. */
+export const aheadOfClockMs = 300_000;
 
 /** No device of ours existed before 2001; an older time is an unset clock. */
 const earliestMs = 978_307_200_000;
@@ -122,21 +129,24 @@ function isNewer(one: Candidate, other: Candidate): boolean {
 const newer = (known: Candidate | null, fresh: Candidate): Candidate =>
   known === null || isNewer(fresh, known) ? fresh : known;
 
-/** The states that one event tells; explicit inputs and outputs stand above what the code implies. */
-function statesOf(event: FleetEvent): ReadonlyMap<string, string> {
-  const states = new Map<string, string>();
+/** Says the states that one event tells, the last word on each: explicit inputs and outputs stand above what the code implies. */
+function tellStates(event: FleetEvent, tell: (name: string, state: string) => void): void {
   const told = implied.get(event.statusCode);
-  if (told !== undefined) states.set(told[0], told[1]);
-  for (const name of inputNames) {
-    const active = event.inputs?.[name];
-    if (active !== undefined) states.set(name, active ? '1' : '0');
+  const { inputs, outputs, fuelLevel } = event;
+  if (told !== undefined) tell(told[0], told[1]);
+  if (inputs !== undefined) {
+    for (const name of inputNames) {
+      const active = inputs[name];
+      if (active !== undefined) tell(name, active ? '1' : '0');
+    }
   }
-  for (const name of featureNames) {
-    const active = event.outputs?.[name];
-    if (active !== undefined) states.set(name, active ? '1' : '0');
+  if (outputs !== undefined) {
+    for (const name of featureNames) {
+      const active = outputs[name];
+      if (active !== undefined) tell(name, active ? '1' : '0');
+    }
   }
-  if (event.fuelLevel !== undefined) states.set('fuel', String(event.fuelLevel));
-  return states;
+  if (fuelLevel !== undefined) tell('fuel', String(fuelLevel));
 }
 
 function usableMs(event: FleetEvent, nowMs: number): number {
@@ -200,13 +210,18 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
     if (isOwnHealth(event)) diagnosis = newer(diagnosis, candidate);
-    for (const [name, state] of statesOf(event)) {
+    tellStates(event, (name, state) => {
       const known = newest.get(name);
-      if (known === undefined || isNewer(candidate, known.from)) newest.set(name, { from: candidate, state });
-    }
+      // What the same event says again is its last word.
+      if (known === undefined || known.from === candidate || isNewer(candidate, known.from))
+        newest.set(name, { from: candidate, state });
+    });
   }
   const states = new Map<string, StateReport>();
-  for (const [name, { from, state }] of newest) states.set(name, { ...momentOf(from, boot), state });
+  for (const [name, { from, state }] of newest) {
+    const { ms, tie } = momentOf(from, boot);
+    states.set(name, { ms, tie, state });
+  }
   return {
     position: position && positionOf(position, momentOf(position, boot)),
     fuel: fuel && { ...momentOf(fuel, boot), value: fuel.event.fuelLevel ?? 0 },
@@ -217,5 +232,34 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
     reports,
     answers,
     futureCount,
+  };
+}
+
+/** The later one of two that tell the same; one that a clock ran ahead for yields to a right one, as in the store. */
+function laterOf<T extends Moment>(known: T | null, fresh: T | null, latestMs: number): T | null {
+  if (known === null || fresh === null) return fresh ?? known;
+  const isLater = fresh.ms > known.ms || (fresh.ms === known.ms && fresh.tie > known.tie);
+  const isRight = known.ms > latestMs && fresh.ms >= 1 && fresh.ms <= latestMs;
+  return isLater || isRight ? fresh : known;
+}
+
+/**
+ * What two payloads of one device say together, the first of which came in first.
+ * @param nowMs the broker's UTC.
+ */
+export function mergePresent(first: Present, second: Present, nowMs: number): Present {
+  const latestMs = nowMs + aheadOfClockMs;
+  const states = new Map(first.states);
+  for (const [name, report] of second.states) {
+    const later = laterOf(states.get(name) ?? null, report, latestMs);
+    if (later === report) states.set(name, report);
+  }
+  return {
+    position: laterOf(first.position, second.position, latestMs),
+    fuel: laterOf(first.fuel, second.fuel, latestMs),
+    odometer: laterOf(first.odometer, second.odometer, latestMs),
+    passengers: laterOf(first.passengers, second.passengers, latestMs),
+    diagnosis: laterOf(first.diagnosis, second.diagnosis, latestMs),
+    states,
   };
 }

@@ -16,7 +16,7 @@ import { createPresenceBoard, type PresenceBoard } from '../core/live-presence.t
 import { createLiveQueue } from '../core/live-queue.ts';
 import type { Committed } from '../ingest.ts';
 import { createRounds } from '../rounds.ts';
-import { bareKey } from '../store/events.ts';
+import { bareKey } from '../store/event-insert.ts';
 import { commandsSince } from '../store/events-by-number.ts';
 import { isRoutine } from '../store/routine-codes.ts';
 import { openStream } from './opening.ts';

@@ -48,20 +48,13 @@ export async function eventRecords(
   return eventNos.flatMap((eventNo) => found.get(eventNo) ?? []);
 }
 
-/** The number of the event of a device with that boot and sequence number; null when there is none. */
+/** The number of the event of a device with that key, found by its time; null when there is none. */
 export async function eventNoOf(
   db: Database,
-  of: DeviceOf & { readonly boot: string; readonly seq: number },
+  of: DeviceOf & { readonly boot: string; readonly seq: number; readonly timestampMs: number },
 ): Promise<number | null> {
   const [row] = await db.read(sql`SELECT e.event_no FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.boot = ${of.boot} AND e.seq = ${of.seq}`);
+    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms = ${of.timestampMs}
+      AND e.boot = ${of.boot} AND e.seq = ${of.seq}`);
   return row === undefined ? null : numberOf(row, 'event_no');
-}
-
-/** Condition that holds while there is no such event. */
-export function isNewEvent(
-  deviceNo: number,
-  key: { readonly boot: string; readonly seq: number },
-): Statement {
-  return sql`NOT EXISTS (SELECT 1 FROM events WHERE device_no = ${deviceNo} AND boot = ${key.boot} AND seq = ${key.seq})`;
 }

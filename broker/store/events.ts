@@ -1,8 +1,8 @@
-// Statements on events: one insert that a replay cannot double, and reads that join through the device's account, so
-// that no caller can reach another account's events by any argument.
+// Reads of events. They join through the device's account, so that no caller can reach another account's events by any
+// argument. The insert stands in `event-insert.ts`.
 
-import type { CommandState, FleetEvent } from '../../src/core/event.ts';
-import type { Database, Row, SqlValue, Statement } from '../../src/ports.ts';
+import type { CommandState } from '../../src/core/event.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
@@ -40,130 +40,6 @@ export interface EventRow {
 
 /** Most events that one read gives. */
 const eventsMost = 10_000;
-
-/** The key of an event without boot and seq of its own: de-duplicated by (device, timestamp, statusCode). */
-export function bareKey(event: FleetEvent): { readonly boot: string; readonly seq: number } {
-  // '@' is no character of an id, so no device can name a boot like this.
-  return { boot: `@${event.timestamp ?? 0}`, seq: event.statusCode };
-}
-
-const json = (value: object | undefined): string | null =>
-  value === undefined ? null : JSON.stringify(value);
-
-const columns = [
-  'account_no',
-  'device_no',
-  'boot',
-  'seq',
-  'timestamp_ms',
-  'received_ms',
-  'up_ms',
-  'time_quality',
-  'status_code',
-  'latitude',
-  'longitude',
-  'altitude',
-  'speed',
-  'heading',
-  'hdop',
-  'satellites',
-  'odometer',
-  'fuel_level',
-  'inputs',
-  'outputs',
-  'geozone_id',
-  'command_id',
-  'command_state',
-  'attributes',
-] as const;
-
-/** Events of one statement, largest first. Few texts, so that each stays prepared; fewer statements cost far less. */
-const chunkSizes = [16, 4, 1] as const;
-
-function insertText(rowCount: number): string {
-  const rows = Array.from({ length: rowCount }, (_unused, row) => {
-    // The device's number stands for its account too; a deleted device has none, and the insert fails as it must.
-    const first = row * (columns.length - 1);
-    const account = `(SELECT account_no FROM devices WHERE device_no = $${first + 1})`;
-    const holes = columns.slice(1).map((_column, column) => `$${first + column + 1}`);
-    return `(${[account, ...holes].join(', ')})`;
-  });
-  return `INSERT INTO events (${columns.join(', ')}) VALUES ${rows.join(', ')}
-    ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq, event_no`;
-}
-
-/** One event, unless retention has removed it: stored once and then older than the account keeps, it is not new again. */
-const insertOldText = `INSERT INTO events (${columns.join(', ')})
-  SELECT (SELECT account_no FROM devices WHERE device_no = $1), ${columns
-    .slice(1)
-    .map((_column, at) => `$${at + 1}`)
-    .join(', ')}
-  WHERE NOT EXISTS (SELECT 1 FROM boots b WHERE b.device_no = $1 AND b.boot = $2 AND b.up_to >= $3)
-    AND NOT EXISTS (SELECT 1 FROM removed_events r WHERE r.device_no = $1 AND r.boot = $2
-      AND r.first_seq <= $3 AND r.last_seq >= $3)
-  ON CONFLICT (device_no, boot, seq) DO NOTHING RETURNING seq, event_no`;
-
-const insertTexts: ReadonlyMap<number, string> = new Map(chunkSizes.map((size) => [size, insertText(size)]));
-
-interface Arrival {
-  readonly deviceNo: number;
-  /** Null for bare events. */
-  readonly boot: string | null;
-  readonly receivedMs: number;
-}
-
-function valuesOf(event: FleetEvent, arrival: Arrival): SqlValue[] {
-  const { deviceNo, boot, receivedMs } = arrival;
-  const key = boot === null ? bareKey(event) : { boot, seq: event.seq };
-  return [
-    deviceNo,
-    key.boot,
-    key.seq,
-    event.timestamp ?? receivedMs,
-    receivedMs,
-    event.upMs,
-    event.timeQuality,
-    event.statusCode,
-    event.latitude ?? null,
-    event.longitude ?? null,
-    event.altitude ?? null,
-    event.speed ?? null,
-    event.heading ?? null,
-    event.hdop ?? null,
-    event.satellites ?? null,
-    event.odometer ?? null,
-    event.fuelLevel ?? null,
-    json(event.inputs),
-    json(event.outputs),
-    event.geozoneID ?? '',
-    event.commandID ?? null,
-    event.commandState ?? null,
-    json(event.attributes),
-  ];
-}
-
-/** The same for events so old that retention may have removed some of them: those change nothing either. */
-export function insertOldEvents(events: readonly FleetEvent[], arrival: Arrival): Statement[] {
-  return events.map((event) => ({ sql: insertOldText, params: valuesOf(event, arrival) }));
-}
-
-/**
- * Stores events once; one with the same (device, boot, seq) as a stored one changes nothing. Each statement returns the
- * `seq` and `event_no` of the events that are new. Unknown event time is stored as the time of receipt.
- */
-export function insertEvents(events: readonly FleetEvent[], arrival: Arrival): Statement[] {
-  const statements: Statement[] = [];
-  let start = 0;
-  while (start < events.length) {
-    const left = events.length - start;
-    const size = chunkSizes.find((most) => most <= left) ?? 1;
-    const params: SqlValue[] = [];
-    for (const event of events.slice(start, start + size)) params.push(...valuesOf(event, arrival));
-    statements.push({ sql: insertTexts.get(size) ?? insertText(size), params });
-    start += size;
-  }
-  return statements;
-}
 
 /** An event from a row of `events` with the `device_id` of its device. */
 export function toEvent(row: Row): EventRow {

@@ -14,6 +14,7 @@ import { ledgerMigrations } from './migrations/ledger.ts';
 import { liveMigrations } from './migrations/live.ts';
 import { notificationMigrations } from './migrations/notifications.ts';
 import { requestMigrations } from './migrations/requests.ts';
+import { storedRangeMigrations } from './migrations/stored-ranges.ts';
 
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   ...enrolmentMigrations,
   ...deviceRequestMigrations,
   ...certificateMigrations,
+  ...storedRangeMigrations,
 ];

@@ -2,99 +2,144 @@
 // event's time, so that old backlog after newer events, and any replay, change nothing. Only what a clock that ran ahead
 // left behind yields to an older time: it must not hold the present still until the broker's clock gets there.
 import type { Statement } from '../../src/ports.ts';
+import { type RowsShape, toRows } from '../../src/rows.ts';
 import { sql } from '../../src/sql.ts';
-import type { Diagnosis, Position, Projection, Reading, StateReport } from '../core/projection.ts';
+import { aheadOfClockMs, type Present, type Projection, type StateReport } from '../core/projection.ts';
 import { advanceCommand } from './commands.ts';
 import { answerStatements } from './device-requests.ts';
 import { markDelivered } from './messages.ts';
 
-/** A stored time further ahead of the broker's clock than this was a fault of the device's clock, in ms. */
-const aheadMostMs = 300_000;
-
-// These run for every payload, so their texts are constants: a text made anew each time would cost more than the rest.
-const texts = {
-  position: `UPDATE devices SET fix_ms = $2, fix_tie = $3, latitude = $4, longitude = $5, speed = $6, heading = $7,
-      altitude = $8, geozone_id = $9, address = ''
-    WHERE device_no = $1 AND ((fix_ms, fix_tie) < ($2, $3) OR (fix_ms > $10 AND $2 BETWEEN 1 AND $10))`,
-  fuel: `UPDATE devices SET fuel_ms = $2, fuel_tie = $3, fuel_level = $4
-    WHERE device_no = $1 AND ((fuel_ms, fuel_tie) < ($2, $3) OR (fuel_ms > $5 AND $2 BETWEEN 1 AND $5))`,
-  odometer: `UPDATE devices SET odometer_ms = $2, odometer_tie = $3, odometer = $4
-    WHERE device_no = $1 AND ((odometer_ms, odometer_tie) < ($2, $3) OR (odometer_ms > $5 AND $2 BETWEEN 1 AND $5))`,
-  passengers: `UPDATE devices SET passengers_ms = $2, passengers_tie = $3, passengers = $4
-    WHERE device_no = $1
-      AND ((passengers_ms, passengers_tie) < ($2, $3) OR (passengers_ms > $5 AND $2 BETWEEN 1 AND $5))`,
-  diagnostic: `UPDATE devices SET diagnostic_ms = $2, diagnostic_tie = $3, diagnostic = $4
-    WHERE device_no = $1
-      AND ((diagnostic_ms, diagnostic_tie) < ($2, $3) OR (diagnostic_ms > $5 AND $2 BETWEEN 1 AND $5))`,
-  state: `INSERT INTO device_states (device_no, name, state, changed_ms, changed_tie) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (device_no, name) DO UPDATE SET state = excluded.state, changed_ms = excluded.changed_ms,
-      changed_tie = excluded.changed_tie
-    WHERE (device_states.changed_ms, device_states.changed_tie) < (excluded.changed_ms, excluded.changed_tie)
-      OR (device_states.changed_ms > $6 AND excluded.changed_ms BETWEEN 1 AND $6)`,
-  heartbeat: 'UPDATE devices SET heartbeat_ms = $2 WHERE device_no = $1 AND heartbeat_ms < $2',
-  boot: `INSERT INTO boots (device_no, boot, first_seen_ms) SELECT device_no, $2, $3 FROM devices WHERE device_no = $1
-    ON CONFLICT (device_no, boot) DO NOTHING`,
-  upTo: `UPDATE boots SET up_to = CASE WHEN up_to + 1 >= $3 AND up_to < $4 THEN (
-      SELECT e.seq FROM events e
-      WHERE e.device_no = $1 AND e.boot = $2 AND e.seq >= $4
-        AND NOT EXISTS (SELECT 1 FROM events n WHERE n.device_no = $1 AND n.boot = $2 AND n.seq = e.seq + 1)
-      ORDER BY e.seq LIMIT 1) ELSE up_to END
-    WHERE device_no = $1 AND boot = $2 RETURNING up_to`,
-  upToOld: `UPDATE boots SET up_to = CASE WHEN up_to + 1 >= $3 AND up_to < $4
-      AND EXISTS (SELECT 1 FROM events o WHERE o.device_no = $1 AND o.boot = $2 AND o.seq = $4) THEN (
-      SELECT e.seq FROM events e
-      WHERE e.device_no = $1 AND e.boot = $2 AND e.seq >= $4
-        AND NOT EXISTS (SELECT 1 FROM events n WHERE n.device_no = $1 AND n.boot = $2 AND n.seq = e.seq + 1)
-      ORDER BY e.seq LIMIT 1) ELSE up_to END
-    WHERE device_no = $1 AND boot = $2 RETURNING up_to`,
-} as const;
-
-/** Whose present it is, and the latest time that a right clock can have given. */
-interface Target {
+/** What is written for a device: whose it is, and the time of receipt of the newest payload. */
+export interface DevicePresent {
   readonly deviceNo: number;
-  readonly latestMs: number;
+  readonly atMs: number;
+  readonly present: Present;
 }
 
-function movePosition({ deviceNo, latestMs }: Target, position: Position): Statement {
-  const { ms, tie, latitude, longitude, speed, heading, altitude, geozoneID } = position;
-  return {
-    sql: texts.position,
-    params: [deviceNo, ms, tie, latitude, longitude, speed, heading, altitude, geozoneID, latestMs],
-  };
+const deviceShape: readonly RowsShape<DevicePresent>[] = [
+  { name: 'device_no', type: 'BIGINT', of: (one) => one.deviceNo },
+  { name: 'at_ms', type: 'BIGINT', of: (one) => one.atMs },
+  // The latest time that a right clock can have given.
+  { name: 'latest_ms', type: 'BIGINT', of: (one) => one.atMs + aheadOfClockMs },
+  { name: 'fix_ms', type: 'BIGINT', of: ({ present }) => present.position?.ms },
+  { name: 'fix_tie', type: 'TEXT', of: ({ present }) => present.position?.tie },
+  { name: 'latitude', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.latitude },
+  { name: 'longitude', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.longitude },
+  { name: 'speed', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.speed },
+  { name: 'heading', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.heading },
+  { name: 'altitude', type: 'DOUBLE PRECISION', of: ({ present }) => present.position?.altitude },
+  { name: 'geozone_id', type: 'TEXT', of: ({ present }) => present.position?.geozoneID },
+  { name: 'fuel_ms', type: 'BIGINT', of: ({ present }) => present.fuel?.ms },
+  { name: 'fuel_tie', type: 'TEXT', of: ({ present }) => present.fuel?.tie },
+  { name: 'fuel_level', type: 'DOUBLE PRECISION', of: ({ present }) => present.fuel?.value },
+  { name: 'odometer_ms', type: 'BIGINT', of: ({ present }) => present.odometer?.ms },
+  { name: 'odometer_tie', type: 'TEXT', of: ({ present }) => present.odometer?.tie },
+  { name: 'odometer', type: 'DOUBLE PRECISION', of: ({ present }) => present.odometer?.value },
+];
+
+/** True when the row tells something newer, or something right after a clock that ran ahead. Unknown (NULL) when nothing. */
+const isNewer = (name: string): string =>
+  `((devices.${name}_ms, devices.${name}_tie) < (r.${name}_ms, r.${name}_tie)
+    OR (devices.${name}_ms > r.latest_ms AND r.${name}_ms BETWEEN 1 AND r.latest_ms))`;
+const whenNewer = (name: string, columns: readonly string[]): string =>
+  columns
+    .map((column) => `${column} = CASE WHEN ${isNewer(name)} THEN r.${column} ELSE devices.${column} END`)
+    .join(', ');
+
+/** Every device is met, so that one that is gone is noticed. */
+const presentText = `UPDATE devices SET
+    heartbeat_ms = CASE WHEN devices.heartbeat_ms < r.at_ms THEN r.at_ms ELSE devices.heartbeat_ms END,
+    ${whenNewer('fix', ['fix_ms', 'fix_tie', 'latitude', 'longitude', 'speed', 'heading', 'altitude', 'geozone_id'])},
+    address = CASE WHEN ${isNewer('fix')} THEN '' ELSE devices.address END,
+    ${whenNewer('fuel', ['fuel_ms', 'fuel_tie', 'fuel_level'])},
+    ${whenNewer('odometer', ['odometer_ms', 'odometer_tie', 'odometer'])}
+  FROM r WHERE devices.device_no = r.device_no`;
+
+interface StateRow {
+  readonly deviceNo: number;
+  readonly name: string;
+  readonly report: StateReport;
 }
 
-function setReading(
-  target: Target,
-  name: 'fuel' | 'odometer' | 'passengers',
-  { ms, tie, value }: Reading,
-): Statement {
-  return { sql: texts[name], params: [target.deviceNo, ms, tie, value, target.latestMs] };
+const stateShape: readonly RowsShape<StateRow>[] = [
+  { name: 'device_no', type: 'BIGINT', of: (row) => row.deviceNo },
+  { name: 'name', type: 'TEXT', of: (row) => row.name },
+  { name: 'state', type: 'TEXT', of: ({ report }) => report.state },
+  { name: 'changed_ms', type: 'BIGINT', of: ({ report }) => report.ms },
+  { name: 'changed_tie', type: 'TEXT', of: ({ report }) => report.tie },
+];
+
+const statesText = `INSERT INTO device_states (device_no, name, state, changed_ms, changed_tie)
+  SELECT r.device_no, r.name, r.state, r.changed_ms, r.changed_tie FROM r WHERE true
+  ON CONFLICT (device_no, name) DO UPDATE SET state = excluded.state, changed_ms = excluded.changed_ms,
+    changed_tie = excluded.changed_tie
+  WHERE (device_states.changed_ms, device_states.changed_tie) < (excluded.changed_ms, excluded.changed_tie)
+    OR (device_states.changed_ms > $1 AND excluded.changed_ms BETWEEN 1 AND $1)`;
+
+// Few events tell these two.
+const passengersText = `UPDATE devices SET passengers_ms = $2, passengers_tie = $3, passengers = $4
+  WHERE device_no = $1
+    AND ((passengers_ms, passengers_tie) < ($2, $3) OR (passengers_ms > $5 AND $2 BETWEEN 1 AND $5))`;
+const diagnosticText = `UPDATE devices SET diagnostic_ms = $2, diagnostic_tie = $3, diagnostic = $4
+  WHERE device_no = $1
+    AND ((diagnostic_ms, diagnostic_tie) < ($2, $3) OR (diagnostic_ms > $5 AND $2 BETWEEN 1 AND $5))`;
+
+function rareStatements({ deviceNo, atMs, present }: DevicePresent): readonly Statement[] {
+  const { passengers, diagnosis } = present;
+  const latestMs = atMs + aheadOfClockMs;
+  const statements: Statement[] = [];
+  if (passengers !== null) {
+    const { ms, tie, value } = passengers;
+    statements.push({ sql: passengersText, params: [deviceNo, ms, tie, value, latestMs] });
+  }
+  if (diagnosis !== null) {
+    const { ms, tie, attributes } = diagnosis;
+    const text = JSON.stringify(attributes);
+    statements.push({ sql: diagnosticText, params: [deviceNo, ms, tie, text, latestMs] });
+  }
+  return statements;
 }
 
-function setDiagnosis({ deviceNo, latestMs }: Target, { ms, tie, attributes }: Diagnosis): Statement {
-  return { sql: texts.diagnostic, params: [deviceNo, ms, tie, JSON.stringify(attributes), latestMs] };
-}
-
-function setState(target: Target, name: string, { state, ms, tie }: StateReport): Statement {
-  return { sql: texts.state, params: [target.deviceNo, name, state, ms, tie, target.latestMs] };
+/**
+ * Brings devices up to date with what their events say, each device once; to stand in the same batch as the events.
+ * Fails as a whole, with `CONFLICT`, when one of the devices is gone.
+ */
+export function presentStatements(devices: readonly DevicePresent[]): readonly Statement[] {
+  const statements: Statement[] = [
+    {
+      sql: presentText,
+      params: [],
+      rows: toRows(deviceShape, devices),
+      mustChange: devices.length,
+    },
+  ];
+  const states: StateRow[] = [];
+  for (const { deviceNo, present } of devices) {
+    for (const [name, report] of present.states) states.push({ deviceNo, name, report });
+  }
+  if (states.length > 0) {
+    const latestMs = Math.max(...devices.map(({ atMs }) => atMs)) + aheadOfClockMs;
+    statements.push({ sql: statesText, params: [latestMs], rows: toRows(stateShape, states) });
+  }
+  for (const device of devices) statements.push(...rareStatements(device));
+  return statements;
 }
 
 /** Notes a sign of life at the broker's time `atMs`; it never goes back. */
 export function setHeartbeat(deviceNo: number, atMs: number): Statement {
-  return { sql: texts.heartbeat, params: [deviceNo, atMs] };
+  return {
+    sql: 'UPDATE devices SET heartbeat_ms = $2 WHERE device_no = $1 AND heartbeat_ms < $2',
+    params: [deviceNo, atMs],
+  };
 }
 
-/** The statements of one projection, to stand in the same batch as the events. */
-export function projectionStatements(deviceNo: number, projection: Projection, atMs: number): Statement[] {
-  const { position, fuel, odometer, passengers, diagnosis, states, reports, answers } = projection;
-  const statements: Statement[] = [setHeartbeat(deviceNo, atMs)];
-  const target: Target = { deviceNo, latestMs: atMs + aheadMostMs };
-  if (position !== null) statements.push(movePosition(target, position));
-  if (fuel !== null) statements.push(setReading(target, 'fuel', fuel));
-  if (odometer !== null) statements.push(setReading(target, 'odometer', odometer));
-  if (passengers !== null) statements.push(setReading(target, 'passengers', passengers));
-  if (diagnosis !== null) statements.push(setDiagnosis(target, diagnosis));
-  for (const [name, report] of states) statements.push(setState(target, name, report));
+/** What a payload says of commands, messages and requests. */
+export function reportStatements(
+  deviceNo: number,
+  { reports, answers }: Pick<Projection, 'reports' | 'answers'>,
+  atMs: number,
+): readonly Statement[] {
+  const statements: Statement[] = [];
   for (const { commandID, commandState, detail, ms, tie } of reports) {
     const advance = advanceCommand({ deviceNo, commandID, commandState, detail, reportedMs: ms, tie, atMs });
     if (advance !== null) statements.push(advance);
@@ -107,25 +152,10 @@ export function projectionStatements(deviceNo: number, projection: Projection, a
 
 /** Makes a boot of an existing device known; a known one is left as it is. */
 export function insertBoot(deviceNo: number, boot: string, atMs: number): Statement {
-  return { sql: texts.boot, params: [deviceNo, boot, atMs] };
-}
-
-/**
- * Moves `up_to` over the events `from`..`to`, which this batch holds, and over all that already follow them without a
- * gap. Exact in any order of arrival, because the events themselves are asked; normally that is one look-up.
- * Returns `up_to`.
- */
-export function advanceBoot(boot: {
-  readonly deviceNo: number;
-  readonly boot: string;
-  readonly from: number;
-  readonly to: number;
-  /** Inserted by `insertOldEvents`: the last one may not be there, and then nothing moves. */
-  readonly isOld?: boolean;
-}): Statement {
   return {
-    sql: boot.isOld === true ? texts.upToOld : texts.upTo,
-    params: [boot.deviceNo, boot.boot, boot.from, boot.to],
+    sql: `INSERT INTO boots (device_no, boot, first_seen_ms) SELECT device_no, $2, $3 FROM devices WHERE device_no = $1
+      ON CONFLICT (device_no, boot) DO NOTHING`,
+    params: [deviceNo, boot, atMs],
   };
 }
 

@@ -1,5 +1,5 @@
-// Statements that remove events older than an account keeps them, in small batches by number. Whatever is removed stays
-// known as stored: by `boots.up_to`, and beyond that by the numbers that were removed.
+// Statements that remove events older than an account keeps them, in small batches by number. What is removed stays known as
+// stored: `boots.up_to` and `stored_ranges` say so, and nothing here touches them.
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { numberOf, textOf } from './row.ts';
@@ -35,10 +35,6 @@ export interface OldEvent {
   readonly eventNo: number;
   readonly timestampMs: number;
   readonly receivedMs: number;
-  readonly boot: string;
-  readonly seq: number;
-  /** Not covered by `boots.up_to`. */
-  readonly isBeyond: boolean;
 }
 
 /** Where in a device's events by time to look: after that one, and before `beforeMs`. */
@@ -53,17 +49,12 @@ const toOldEvent = (row: Row): OldEvent => ({
   eventNo: numberOf(row, 'event_no'),
   timestampMs: numberOf(row, 'timestamp_ms'),
   receivedMs: numberOf(row, 'received_ms'),
-  boot: textOf(row, 'boot'),
-  seq: numberOf(row, 'seq'),
-  isBeyond: numberOf(row, 'is_beyond') === 1,
 });
 
 /** The next events of a device by event time. */
 export async function oldEvents(db: Database, span: OldSpan): Promise<readonly OldEvent[]> {
   const { deviceNo, after, beforeMs, limit } = span;
-  const rows = await db.read(sql`SELECT e.event_no, e.timestamp_ms, e.received_ms, e.boot, e.seq,
-      CASE WHEN b.up_to IS NULL OR b.up_to < e.seq THEN 1 ELSE 0 END AS is_beyond
-    FROM events e LEFT JOIN boots b ON b.device_no = e.device_no AND b.boot = e.boot
+  const rows = await db.read(sql`SELECT e.event_no, e.timestamp_ms, e.received_ms FROM events e
     WHERE e.device_no = ${deviceNo} AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})
       AND e.timestamp_ms < ${beforeMs}
     ORDER BY e.timestamp_ms, e.event_no LIMIT ${limit}`);
@@ -78,52 +69,13 @@ const removeText = `DELETE FROM events WHERE device_no = $1 AND event_no IN (${A
   (_unused, at) => `$${at + 2}`,
 ).join(', ')})`;
 
-/** Sequence numbers without a gap between them. */
-interface Run {
-  readonly boot: string;
-  readonly first: number;
-  readonly last: number;
-}
-
-/** The events as runs of numbers by boot; a bare event (its boot begins with '@') has no number that could come again. */
-export function runsOf(events: readonly OldEvent[]): readonly Run[] {
-  const sorted = events
-    .filter(({ isBeyond, boot }) => isBeyond && !boot.startsWith('@'))
-    .sort((one, other) => (one.boot === other.boot ? one.seq - other.seq : one.boot < other.boot ? -1 : 1));
-  const runs: Run[] = [];
-  for (const { boot, seq } of sorted) {
-    const open = runs.at(-1);
-    if (open !== undefined && open.boot === boot && seq <= open.last + 1)
-      runs[runs.length - 1] = { ...open, last: seq };
-    else runs.push({ boot, first: seq, last: seq });
-  }
-  return runs;
-}
-
-/** Notes a run: it goes on where an earlier one ended, or stands for itself. */
-function noteRun(deviceNo: number, { boot, first, last }: Run): readonly Statement[] {
-  return [
-    sql`UPDATE removed_events SET last_seq = ${last} WHERE device_no = ${deviceNo} AND boot = ${boot}
-      AND last_seq = ${first - 1}`,
-    // No device, no row: it was deleted meanwhile.
-    sql`INSERT INTO removed_events (device_no, boot, first_seq, last_seq)
-      SELECT d.device_no, ${boot}, ${first}, ${last} FROM devices d WHERE d.device_no = ${deviceNo}
-        AND NOT EXISTS (SELECT 1 FROM removed_events r WHERE r.device_no = ${deviceNo} AND r.boot = ${boot}
-          AND r.first_seq <= ${first} AND r.last_seq >= ${last})
-      ON CONFLICT (device_no, boot, first_seq) DO UPDATE SET last_seq = excluded.last_seq`,
-  ];
-}
-
-/** Removes at most `removedAtOnce` events of a device and notes what `up_to` does not cover; one batch. */
+/** Removes at most `removedAtOnce` events of a device; one batch. */
 export function removeEvents(deviceNo: number, events: readonly OldEvent[]): readonly Statement[] {
   const [first] = events;
   if (first === undefined) return [];
   // One text whatever the count: the first number fills the places that are left.
   const numbers = Array.from({ length: removedAtOnce }, (_unused, at) => (events[at] ?? first).eventNo);
-  return [
-    ...runsOf(events).flatMap((run) => noteRun(deviceNo, run)),
-    { sql: removeText, params: [deviceNo, ...numbers] },
-  ];
+  return [{ sql: removeText, params: [deviceNo, ...numbers] }];
 }
 
 /** Unreadable payloads of a device that came in before `beforeMs`: how many there are. */

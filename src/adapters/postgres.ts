@@ -6,9 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../core/errors.ts';
 import { toPostgresDdl } from '../core/postgres-ddl.ts';
 import type { Database, Statement, WriteResult } from '../ports.ts';
+import { sizeOf } from '../rows.ts';
 import type { Connection } from './postgres-connection.ts';
 import { PostgresFault, storageFault, unknownOutcome } from './postgres-fault.ts';
 import { createPostgresReaders } from './postgres-readers.ts';
+import { withoutRows } from './postgres-rows.ts';
 import { createPostgresSessions, type PostgresSessions, type SessionOptions } from './postgres-sessions.ts';
 
 export interface PostgresOptions extends SessionOptions {
@@ -64,6 +66,17 @@ type Try =
   /** The commit was sent and not answered. */
   | { readonly kind: 'unknown'; readonly results: readonly WriteResult[] };
 
+/** A statement that did not change as many rows as it must; null when there is none. */
+function conflictIn(batch: readonly Statement[], results: readonly WriteResult[]): PostgresFault | null {
+  for (const [at, { mustChange }] of batch.entries()) {
+    const changes = results[at]?.changes;
+    if (mustChange !== undefined && changes !== mustChange) {
+      return new PostgresFault('refused', 'CONFLICT', `${changes} rows were changed and not ${mustChange}`);
+    }
+  }
+  return null;
+}
+
 /** @param seal the last statement, whose answer nobody needs. */
 async function tryBatch(connection: Connection, batch: readonly Statement[], seal: Statement): Promise<Try> {
   const isDdl = batch.some(({ sql }) => /^\s*(CREATE|ALTER|DROP)\b/i.test(sql));
@@ -77,6 +90,11 @@ async function tryBatch(connection: Connection, batch: readonly Statement[], sea
     return { kind: 'failed', fault };
   }
   const results = answers.slice(head.length, -1);
+  const conflict = conflictIn(batch, results);
+  if (conflict !== null) {
+    await connection.run([rollback]).catch(() => undefined);
+    return { kind: 'failed', fault: conflict };
+  }
   try {
     await connection.run([commit]);
     return { kind: 'written', results };
@@ -159,7 +177,7 @@ function createWriter(sessions: PostgresSessions) {
     },
     write(batch: readonly Statement[]): Promise<readonly WriteResult[]> {
       if (isClosed) return Promise.reject(new AppError('storage', `${sessions.shown} is closed`));
-      const size = batch.reduce((sum, { params }) => sum + params.length + 1, 0);
+      const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
       if (waiting + size > waitingMost) {
         return Promise.reject(
           new AppError('unavailable', 'too much waits for the database', { retryAfterS: 5 }),
@@ -167,7 +185,7 @@ function createWriter(sessions: PostgresSessions) {
       }
       waiting += size;
       return new Promise((resolve, reject) => {
-        const said = batch.map((one) => ({ ...one, sql: toPostgresDdl(one.sql) }));
+        const said = batch.map(withoutRows).map((one) => ({ ...one, sql: toPostgresDdl(one.sql) }));
         jobs.push({ batch: said, size, resolve, reject });
         loop ??= run();
       });

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { Database, Row, SqlValue, Statement, WriteResult } from '../ports.ts';
+import { type RowsStep, stepsOf } from './sqlite-rows.ts';
 
 export interface SqliteOptions {
   /** File path, or `:memory:`. */
@@ -19,6 +20,8 @@ interface Prepared {
   readonly statement: SqliteConnection.Statement;
   /** For the i-th `?`, which parameter it is; better-sqlite3 binds by position only. */
   readonly order: readonly number[];
+  /** The i-th `?` is the i-th parameter. */
+  readonly isInOrder: boolean;
   /** Names of the columns of what was read last. */
   columns: readonly string[];
 }
@@ -36,11 +39,12 @@ function prepareOn(connection: SqliteConnection.Database, text: string): Prepare
     order.push(Number(digits) - 1);
     return '?';
   });
-  return { statement: connection.prepare(rewritten), order, columns: [] };
+  const isInOrder = order.every((index, at) => index === at);
+  return { statement: connection.prepare(rewritten), order, isInOrder, columns: [] };
 }
 
 /** Most statements kept prepared; the product has far fewer, only a bug could reach it. */
-const preparedMost = 500;
+const preparedMost = 1000;
 
 /** Opens, sets the pragmas that durability rests on, and returns plain synchronous read and write. */
 export function connectSqlite(options: SqliteOptions) {
@@ -61,25 +65,45 @@ export function connectSqlite(options: SqliteOptions) {
     if (prepared.size < preparedMost) prepared.set(text, fresh);
     return fresh;
   };
-  const valuesOf = (order: readonly number[], params: Statement['params']) =>
-    order.map((index) => params[index] ?? null);
-  const run = ({ sql, params }: Statement): WriteResult => {
-    const { statement, order } = prepare(sql);
-    const values = valuesOf(order, params);
-    if (!statement.reader) return { changes: statement.run(...values).changes, rows: [] };
-    const rows = statement.all(...values) as Row[];
+  const valuesOf = ({ order, isInOrder }: Prepared, params: Statement['params']) =>
+    isInOrder && order.length === params.length ? params : order.map((index) => params[index] ?? null);
+  const runOne = ({ sql, params }: RowsStep): WriteResult => {
+    const known = prepare(sql);
+    const { statement } = known;
+    const values = valuesOf(known, params);
+    if (!statement.reader) return { changes: statement.run(values).changes, rows: [] };
+    const rows = statement.all(values) as Row[];
     return { changes: rows.length, rows };
+  };
+  const runRows = (statement: Statement): WriteResult => {
+    let changes = 0;
+    const rows: Row[] = [];
+    for (const step of stepsOf(statement)) {
+      const result = runOne(step);
+      changes += result.changes;
+      rows.push(...result.rows);
+    }
+    return { changes, rows };
+  };
+  const run = (statement: Statement): WriteResult => {
+    const { rows, mustChange } = statement;
+    const result = rows === undefined ? runOne(statement) : runRows(statement);
+    if (mustChange !== undefined && result.changes !== mustChange) {
+      const said = `${result.changes} rows were changed and not ${mustChange}`;
+      throw Object.assign(new Error(said), { code: 'CONFLICT' });
+    }
+    return result;
   };
   const runAll = connection.transaction((batch: readonly Statement[]) => batch.map(run));
   return {
     read: ({ sql, params }: Statement): Row[] => {
-      const { statement, order } = prepare(sql);
-      return statement.all(...valuesOf(order, params)) as Row[];
+      const known = prepare(sql);
+      return known.statement.all(...valuesOf(known, params)) as Row[];
     },
     readTable: ({ sql, params }: Statement): Table => {
       const known = prepare(sql);
-      const { statement, order } = known;
-      const values = statement.raw(true).all(...valuesOf(order, params)) as SqlValue[][];
+      const { statement } = known;
+      const values = statement.raw(true).all(...valuesOf(known, params)) as SqlValue[][];
       statement.raw(false);
       // Asked again when a change of the tables has changed what `*` stands for.
       const width = values[0]?.length ?? known.columns.length;

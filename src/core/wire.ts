@@ -278,6 +278,8 @@ export function decodeMessage(payload: Uint8Array): MessageBody | null {
 
 /** Ascending, disjoint ranges of the given sequence numbers. */
 export function toRanges(seqs: readonly number[]): [number, number][] {
+  const [only] = seqs;
+  if (seqs.length === 1 && only !== undefined) return [[only, only]];
   const ranges: [number, number][] = [];
   for (const seq of [...seqs].sort((a, b) => a - b)) {
     const last = ranges.at(-1);

@@ -8,7 +8,8 @@ import { openPostgres } from '../../src/adapters/postgres.ts';
 import { holdLock, openSqlite, openSqliteThreads, type SqliteOptions } from '../../src/adapters/sqlite.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { ddl, migrate } from '../../src/migrate.ts';
-import type { Database } from '../../src/ports.ts';
+import type { Database, Statement } from '../../src/ports.ts';
+import { type RowsShape, toRows } from '../../src/rows.ts';
 import { sql } from '../../src/sql.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
 
@@ -81,6 +82,100 @@ for (const { name, place, open, missing, codes } of implementations) {
 
     const names = async (): Promise<unknown[]> =>
       (await db.read(sql`SELECT name FROM items ORDER BY item_no`)).map((row) => row['name']);
+
+    describe('a statement over many rows', () => {
+      type Item = readonly [text: string | null, amount: number | null, big: number];
+      const shape: readonly RowsShape<Item>[] = [
+        { name: 'item', type: 'TEXT', of: ([text]) => text },
+        { name: 'amount', type: 'DOUBLE PRECISION', of: ([, amount]) => amount },
+        { name: 'big', type: 'BIGINT', of: ([, , big]) => big },
+      ];
+      const insert = (values: readonly Item[], mustChange?: number): Statement => ({
+        sql: `INSERT INTO items (name, amount, big) SELECT r.item, r.amount + $1, r.big FROM r WHERE true
+          ON CONFLICT (name) DO NOTHING RETURNING name`,
+        params: [0.5],
+        rows: toRows(shape, values),
+        ...(mustChange === undefined ? {} : { mustChange }),
+      });
+
+      test.each([1, 2, 47, 48, 131, 1000])('does what it says for each of %i rows, once', async (count) => {
+        const names = Array.from({ length: count }, (_unused, at) => `item ${at}`);
+        const values = names.map((name, at): Item => [name, at % 3 === 0 ? null : at / 4, 2 ** 40 + at]);
+        const [result] = await db.write([insert(values, count)]);
+        expect(result?.changes).toBe(count);
+        expect(result?.rows.map((row) => row['name']).sort()).toEqual([...names].sort());
+        const rows = await db.read(sql`SELECT name, amount, big FROM items ORDER BY item_no`);
+        expect(rows).toEqual(
+          names.map((name, at) => ({ name, amount: at % 3 === 0 ? null : at / 4 + 0.5, big: 2 ** 40 + at })),
+        );
+        expect((await db.write([insert(values)]))[0]).toEqual({ changes: 0, rows: [] });
+      });
+
+      test('takes every text and number as it is', async () => {
+        const texts = [
+          '',
+          'NULL',
+          '{"a":"b\\\\c"}',
+          "it's",
+          'a,b',
+          '{}',
+          '\\',
+          '"',
+          ' ä 日本 😀 ',
+          'line\nline',
+        ];
+        const numbers = [
+          0,
+          -0.1,
+          1e-7,
+          123456789.123456,
+          Number.MAX_SAFE_INTEGER,
+          -1,
+          5e-324,
+          1.7976931348623157e308,
+          1,
+          2,
+        ];
+        await db.write([insert(texts.map((text, at): Item => [text, null, at]))]);
+        expect((await db.read(sql`SELECT name FROM items ORDER BY big`)).map((row) => row['name'])).toEqual(
+          texts,
+        );
+        await db.write([
+          {
+            sql: 'UPDATE items SET amount = r.amount FROM r WHERE items.big = r.big',
+            params: [],
+            rows: toRows(
+              shape,
+              numbers.map((number, at): Item => [null, number, at]),
+            ),
+            mustChange: 10,
+          },
+        ]);
+        expect(
+          (await db.read(sql`SELECT amount FROM items ORDER BY big`)).map((row) => row['amount']),
+        ).toEqual(numbers);
+      });
+    });
+
+    test('a statement that does not change as many rows as it must takes the whole batch back', async () => {
+      const put = sql`INSERT INTO items (name, amount) VALUES ('one', 1)`;
+      await db.write([put]);
+      const other = sql`INSERT INTO items (name) VALUES ('two')`;
+      const change = (mustChange: number): Statement => ({
+        ...sql`UPDATE items SET amount = 2 WHERE name = 'one'`,
+        mustChange,
+      });
+      for (const wrong of [0, 2]) {
+        const refused = db.write([other, change(wrong), sql`INSERT INTO items (name) VALUES ('three')`]);
+        await expect(refused).rejects.toMatchObject({ code: 'storage', cause: { code: 'CONFLICT' } });
+      }
+      expect(await db.read(sql`SELECT name, amount FROM items`)).toEqual([{ name: 'one', amount: 1 }]);
+      await db.write([other, change(1)]);
+      expect(await db.read(sql`SELECT name, amount FROM items ORDER BY name`)).toEqual([
+        { name: 'one', amount: 2 },
+        { name: 'two', amount: null },
+      ]);
+    });
 
     test('a batch is stored whole, and reads see it once the write has resolved', async () => {
       const results = await db.write([

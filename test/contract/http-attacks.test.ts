@@ -170,9 +170,9 @@ describe('a caller with many long answers', () => {
     const service = await startHttpService();
     await service.account('acme');
     await service.device('acme', 'chatty');
-    await service.sql(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+    await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-      SELECT account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
+      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
     const token = await service.login('acme', 'admin');
     for (const what of ['eventdata/devicedata', 'export/csv']) {
       const path = `/api/v1/${what}/chatty/0/5000/authorization`;
@@ -203,10 +203,10 @@ describe('a client that asks and never reads', () => {
       await service.account('acme');
       await service.device('acme', 'truck-1');
       const nowS = Math.floor(Date.now() / 1000);
-      await service.sql(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality,
+      await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality,
         status_code, latitude, longitude)
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 19000)
-        SELECT 1, 1, 'b1', i, ${nowS - 20_000}000 + i * 1000, ${nowS}000, 'gnss', 61472, 43.6, -79.3 + i * 0.00001 FROM n`);
+        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, 1, 'b1', i, ${nowS - 20_000}000 + i * 1000, ${nowS}000, 'gnss', 61472, 43.6, -79.3 + i * 0.00001 FROM n`);
       const token = await service.login('acme', 'admin');
       const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
       const path = v1(`/export/geojson/truck-1/${nowS - 20_000}/${nowS}`);

@@ -306,9 +306,9 @@ describe('a deleted device', () => {
     while ((await purgeSome({ db, log, clock: createSystemClock() })) !== null);
   };
   const fill = (deviceNo: number, count: number) =>
-    service.sql(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+    service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      SELECT account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 63553 FROM devices, n WHERE device_no = ${deviceNo}`);
+      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 63553 FROM devices, n WHERE device_no = ${deviceNo}`);
 
   it('is gone from every answer at once, and its events soon after, in batches', async () => {
     await service.device('acme', 'del-1');

@@ -192,9 +192,9 @@ describe('a range of the fleet', () => {
 
   it('of more than 20,000 records is refused before anything is sent, and can be paged', async () => {
     await service.device('acme', 'chatty');
-    await service.sql(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+    await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001)
-      SELECT account_no, device_no, 'c', i, 1000000000000 + i % 7 * 1000, 0, 'gnss', CASE WHEN i % 2 = 0 THEN 61472 ELSE 63617 END
+      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'c', i, 1000000000000 + i % 7 * 1000, 0, 'gnss', CASE WHEN i % 2 = 0 THEN 61472 ELSE 63617 END
       FROM devices, n WHERE device_id = 'chatty' AND account_id = 'acme'`);
     for (const path of [
       '/eventdata/devicedata/chatty/0/0/authorization',

@@ -54,8 +54,8 @@ async function store(codes: readonly number[]): Promise<void> {
   const now = Date.now();
   for (const code of codes) {
     seq += 1;
-    await run(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      VALUES (1, 1, 'b1', ${seq}, ${now}, ${now}, 'gnss', ${code})`);
+    await run(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      VALUES ((SELECT COALESCE(MAX(event_no), 0) FROM events) + 1, 1, 1, 'b1', ${seq}, ${now}, ${now}, 'gnss', ${code})`);
   }
 }
 
@@ -130,9 +130,9 @@ describe('the notifier', () => {
   });
 
   it('works through a backlog in batches, positions in between cost nothing', async () => {
-    await run(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+    await run(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
-      SELECT 1, 1, 'b2', i, 1, 1, 'gnss', CASE WHEN i % 100 = 0 THEN ${panic} ELSE 61472 END FROM n`);
+      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, 1, 'b2', i, 1, 1, 'gnss', CASE WHEN i % 100 = 0 THEN ${panic} ELSE 61472 END FROM n`);
     const notifier = notifierOf(db);
     await notifier.runAll();
     await notifier.close();

@@ -1,6 +1,9 @@
 // The broker's statements on a real database: tenants apart, defaults of a new device, bounds, secrets.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { projectBatch } from '../../broker/core/projection.ts';
 import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/device-secret.ts';
+import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/event-plan.ts';
+import type { Planner } from '../../broker/group-commit.ts';
 import { credentialsOf, findCredential } from '../../broker/store/credentials.ts';
 import {
   deviceStates,
@@ -13,12 +16,12 @@ import {
   setOnline,
   updateDevice,
 } from '../../broker/store/devices.ts';
-import { insertEvents } from '../../broker/store/events.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { advanceBoot, insertBoot, selectUpTo } from '../../broker/store/projections.ts';
+import { selectUpTo } from '../../broker/store/projections.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
 import { openPostgres } from '../../src/adapters/postgres.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { toRanges } from '../../src/core/wire.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -190,42 +193,112 @@ for (const { name, open, missing } of ways) {
       });
     });
 
-    test('the contiguous prefix of a boot is exact after any gap is filled', async () => {
-      const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
-      const store = async (from: number, to: number): Promise<number> => {
-        const event = { timestamp: 1, upMs: null, timeQuality: 'rtc', statusCode: 1 } as const;
-        const seqs = Array.from({ length: to - from + 1 }, (_unused, index) => from + index);
-        const inserts = insertEvents(
-          seqs.map((seq) => ({ ...event, seq })),
-          { deviceNo, boot: 'b', receivedMs: 1 },
-        );
-        await db.write([
-          ...inserts,
-          insertBoot(deviceNo, 'b', 1),
-          advanceBoot({ deviceNo, boot: 'b', from, to }),
-        ]);
-        return Number((await db.read(selectUpTo(deviceNo, 'b')))[0]?.['up_to']);
+    describe('what is stored of a boot', () => {
+      const event = { timestamp: 1, upMs: null, timeQuality: 'rtc', statusCode: 1 } as const;
+      const work = (deviceNo: number, seqs: readonly number[]): EventWork => {
+        const events = seqs.map((seq) => ({ ...event, seq }));
+        const projection = projectBatch({ boot: 'b', events }, 1);
+        return { deviceNo, boot: 'b', events, ranges: toRanges(seqs), projection, receivedMs: 1, also: [] };
       };
-      expect(await store(3, 5)).toBe(0);
-      expect(await store(8, 8)).toBe(0);
-      expect(await store(2, 2)).toBe(0);
-      expect(await store(1, 1)).toBe(5);
-      expect(await store(6, 7)).toBe(8);
-      expect(await store(1, 8)).toBe(8);
-      expect(await store(7, 12)).toBe(12);
-    });
+      /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
+      const store = async (planner: Planner<EventWork, EventOutcome>, one: EventWork) => {
+        const plan = await planner.plan([one]);
+        const [outcome] = plan.settle(await db.write(plan.batch));
+        if (outcome?.kind !== 'stored') return expect.fail('not stored');
+        const [row] = await db.read(selectUpTo(one.deviceNo, 'b'));
+        expect(row).toEqual({ up_to: outcome.upTo });
+        return { upTo: outcome.upTo, fresh: outcome.fresh.map(({ seq }) => seq) };
+      };
+      const span = (from: number, to: number) =>
+        Array.from({ length: to - from + 1 }, (_unused, index) => from + index);
 
-    test('a boot counts beyond 32 bits', async () => {
-      const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
-      const far = 2 ** 40;
-      const event = { timestamp: 1, upMs: null, timeQuality: 'rtc', statusCode: 1, seq: far } as const;
-      await db.write([
-        ...insertEvents([event], { deviceNo, boot: 'b', receivedMs: 1 }),
-        insertBoot(deviceNo, 'b', 1),
-        sql`UPDATE boots SET up_to = ${far - 1} WHERE device_no = ${deviceNo}`,
-        advanceBoot({ deviceNo, boot: 'b', from: far, to: far }),
-      ]);
-      expect(await db.read(selectUpTo(deviceNo, 'b'))).toEqual([{ up_to: far }]);
+      test('is exact after any gap is filled, also by a process that knows only the store', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const one = createEventPlanner(db);
+        const at = async (from: number, to: number, planner = one) =>
+          (await store(planner, work(deviceNo, span(from, to)))).upTo;
+        expect(await at(3, 5)).toBe(0);
+        expect(await at(8, 8)).toBe(0);
+        expect(await at(2, 2)).toBe(0);
+        expect(await at(1, 1)).toBe(5);
+        expect(await at(6, 7, createEventPlanner(db))).toBe(8);
+        expect(await at(1, 8, createEventPlanner(db))).toBe(8);
+        expect(await db.read(sql`SELECT * FROM stored_ranges`)).toEqual([]);
+        expect(await at(7, 12, createEventPlanner(db))).toBe(12);
+        expect(await db.read(sql`SELECT seq FROM events ORDER BY seq`)).toHaveLength(12);
+      });
+
+      test('is exact with far more gaps than are kept in memory', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const planner = createEventPlanner(db);
+        const odd = span(1, 400).map((at) => at * 2 + 1);
+        for (let first = 0; first < odd.length; first += 50)
+          await store(planner, work(deviceNo, odd.slice(first, first + 50)));
+        expect(await db.read(sql`SELECT first_seq FROM stored_ranges`)).toHaveLength(400);
+        for (const one of [planner, createEventPlanner(db)]) {
+          expect(await store(one, work(deviceNo, span(2, 101)))).toMatchObject({ upTo: 0 });
+          expect((await store(one, work(deviceNo, odd))).fresh).toEqual([]);
+        }
+        expect(await store(planner, work(deviceNo, [1]))).toEqual({ upTo: 101, fresh: [1] });
+        const all = await store(createEventPlanner(db), work(deviceNo, span(100, 599)));
+        expect(all).toMatchObject({ upTo: 599 });
+        expect(all.fresh).toEqual(span(102, 599).filter((seq) => seq % 2 === 0));
+      });
+
+      test('counts beyond 32 bits', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const far = 2 ** 40;
+        await db.write([
+          sql`INSERT INTO boots (device_no, boot, first_seen_ms, up_to) VALUES (${deviceNo}, 'b', 1, ${far - 1})`,
+        ]);
+        expect(await store(createEventPlanner(db), work(deviceNo, [far]))).toEqual({
+          upTo: far,
+          fresh: [far],
+        });
+      });
+
+      test('is not decided twice on one state: who comes second is refused as a whole, and sees it', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const [one, other] = [createEventPlanner(db), createEventPlanner(db)];
+        await store(one, work(deviceNo, [1]));
+        const plans = [
+          await one.plan([work(deviceNo, [2, 3])]),
+          await other.plan([work(deviceNo, [3, 4])]),
+        ] as const;
+        await db.write(plans[0].batch).then((results) => plans[0].settle(results));
+        await expect(db.write(plans[1].batch)).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
+        plans[1].drop();
+        expect(await store(other, work(deviceNo, [3, 4]))).toEqual({ upTo: 4, fresh: [4] });
+        expect(await db.read(sql`SELECT seq FROM events ORDER BY event_no`)).toEqual(
+          [1, 2, 3, 4].map((seq) => ({ seq })),
+        );
+      });
+
+      test('of a device that was deleted meanwhile nothing is written', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const kept = await addDevice(db, 'acme', 'truck-2');
+        const planner = createEventPlanner(db);
+        await store(planner, work(deviceNo, [1]));
+        await db.write([sql`DELETE FROM devices WHERE device_no = ${deviceNo}`]);
+        // Nothing new, and something new: the memory still holds the boot.
+        for (const seqs of [[1], [2]]) {
+          const works = [work(kept.deviceNo, [1]), work(deviceNo, seqs)];
+          const plan = await planner.plan(works);
+          if (plan.batch.some(({ rows }) => rows?.count === 2)) {
+            await expect(db.write(plan.batch)).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
+            plan.drop();
+          }
+          const next = await planner.plan(works);
+          expect(next.settle(await db.write(next.batch))).toMatchObject([
+            { kind: 'stored' },
+            { kind: 'gone' },
+          ]);
+        }
+        expect(await db.read(sql`SELECT seq FROM events WHERE device_no = ${deviceNo}`)).toEqual([
+          { seq: 1 },
+        ]);
+        expect(await db.read(sql`SELECT boot FROM boots WHERE device_no = ${deviceNo}`)).toEqual([]);
+      });
     });
 
     test('the migrations apply to a database that has them already', async () => {

@@ -8,6 +8,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
+import { benchIngest, formatIngest, ingestSections } from './ingest-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
   const rows = figures.map(({ route, events, bytes, ours, bare, ratio, ourCpuMs, bareCpuMs }) =>
@@ -98,7 +99,33 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : agentTableOf(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http or agent')
+  .command(
+    'ingest',
+    'What the broker stores and acknowledges a second, against bare aedes and against the physical path',
+    (parser) =>
+      parser
+        .option('sections', {
+          describe: 'What to measure',
+          choices: ingestSections,
+          array: true,
+          default: ingestSections,
+        })
+        .option('store', {
+          describe: 'Which database; postgres starts a server of its own',
+          choices: ['sqlite', 'postgres'] as const,
+          default: 'sqlite' as const,
+        })
+        .option('database', { describe: 'Work on this database with history', type: 'string' })
+        .option('seconds', { describe: 'Length of one run', type: 'number', default: 5 })
+        .option('rounds', { describe: 'Runs of each side', type: 'number', default: 3 })
+        .option('profile', { describe: 'Folder for CPU profiles of the broker', type: 'string' })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ json, database = null, profile = null, sections: chosen, store, seconds, rounds }) => {
+      const result = await benchIngest({ sections: chosen, store, seconds, rounds, database, profile, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatIngest(result)}\n`);
+    },
+  )
+  .demandCommand(1, 'Say what to measure: http, agent or ingest')
   .strict()
   .help()
   .fail((message, thrown) => {

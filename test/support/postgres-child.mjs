@@ -11,14 +11,16 @@ process.stdin.on('end', () => {
 process.stdin.resume();
 process.stdout.write('ready\n');
 
-const insert = (seq) => ({
-  sql: `INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-    VALUES (1, $1, $2, $3, 1, 1, 'gnss', 61472)`,
-  params: [Number(deviceNo), boot, seq],
+const take = (count) => ({ sql: 'UPDATE event_counter SET next_no = next_no + $1', params: [count] });
+const insert = (seq, back) => ({
+  sql: `INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+    SELECT next_no - $4, 1, $1, $2, $3, 1, 1, 'gnss', 61472 FROM event_counter`,
+  params: [Number(deviceNo), boot, seq, back],
 });
 let seq = 0;
 for (let round = 0; !life.isStopping; round++) {
-  const batch = Array.from({ length: 1 + (round % 3) }, () => insert(++seq));
+  const count = 1 + (round % 3);
+  const batch = [take(count), ...Array.from({ length: count }, (_unused, at) => insert(++seq, count - at))];
   // Between taking a number and the commit lies what lets another process overtake.
   if (round % 7 === 0) batch.push({ sql: 'SELECT pg_sleep(0.002)', params: [] });
   await db.write(batch);

@@ -311,7 +311,11 @@ describe('when the database fails', () => {
   test('one payload that it finds fault with fails alone and is quarantined', async () => {
     const { ingest, clock, device, faults, events, db } = await bench();
     faults.next = (statements) => {
-      const isPoison = statements.some(({ params }) => params.includes(66));
+      const isPoison = statements.some(({ rows }) =>
+        rows?.columns.some(
+          (column) => column.name === 'status_code' && 'numbers' in column && column.numbers.includes(66),
+        ),
+      );
       const cause = Object.assign(new Error('CHECK failed'), { code: 'SQLITE_CONSTRAINT_CHECK' });
       return isPoison ? new AppError('storage', 'CHECK failed', { cause }) : null;
     };

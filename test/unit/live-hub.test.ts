@@ -4,14 +4,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { projectBatch } from '../../broker/core/projection.ts';
+import { createEventPlanner } from '../../broker/event-plan.ts';
 import type { Committed } from '../../broker/ingest.ts';
 import { createLiveHub } from '../../broker/live/hub.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
-import { insertEvents } from '../../broker/store/events.ts';
-import { numberOf } from '../../broker/store/row.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
+import { toRanges } from '../../src/core/wire.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
@@ -54,6 +54,7 @@ async function createBench() {
       return () => undefined;
     },
   });
+  const planner = createEventPlanner(db);
   let seq = 0;
   /** Committed, and not told yet. */
   const untold: Committed[] = [];
@@ -74,11 +75,13 @@ async function createBench() {
         longitude: 1,
       }));
       const receivedMs = clock.utcMs();
-      const results = await db.write(
-        insertEvents(events, { deviceNo: device.deviceNo, boot: 'b', receivedMs }),
-      );
-      const eventNos = results.flatMap(({ rows }) => rows.map((row) => numberOf(row, 'event_no')));
       const projection = projectBatch({ boot: 'b', events }, receivedMs);
+      const ranges = toRanges(events.map((event) => event.seq));
+      const plan = await planner.plan([
+        { deviceNo: device.deviceNo, boot: 'b', events, ranges, projection, receivedMs, also: [] },
+      ]);
+      const [outcome] = plan.settle(await db.write(plan.batch));
+      const eventNos = outcome?.kind === 'stored' ? outcome.eventNos : expect.fail('not stored');
       untold.push({ device, boot: 'b', fresh: events, eventNos, receivedMs, projection });
       return events.filter(({ statusCode }) => statusCode !== 61472).map((event) => `b:${event.seq}`);
     },

@@ -133,8 +133,8 @@ describe('a run', () => {
   test('leaves other accounts and their devices alone', async () => {
     const other = await addDevice(db, 'rival', 'truck-1');
     await db.write([
-      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-        VALUES (2, ${other.deviceNo}, 'r', 1, 1, 1, 'gnss', 61472)`,
+      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+        VALUES ((SELECT COALESCE(MAX(event_no), 0) FROM events) + 1, 2, ${other.deviceNo}, 'r', 1, 1, 1, 'gnss', 61472)`,
     ]);
     await keep(1);
     await run();
@@ -155,9 +155,9 @@ describe('a run', () => {
 
   test('of thousands of events goes in batches, and one that was broken off is taken up by the next', async () => {
     await db.write([
-      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-        SELECT 1, ${device.deviceNo}, 'b', i * 2, i, i, 'gnss', 61472 FROM n`,
+        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, ${device.deviceNo}, 'b', i * 2, i, i, 'gnss', 61472 FROM n`,
     ]);
     await keep(1);
     let batches = 0;
@@ -254,9 +254,9 @@ describe('what a vehicle sends again', () => {
 describe('the background work', () => {
   test('waits while vehicles wait for the disk, says what it did, and ends at once when told to', async () => {
     await db.write([
-      sql`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-        SELECT 1, ${device.deviceNo}, 'b', i, i, i, 'gnss', 61472 FROM n`,
+        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, ${device.deviceNo}, 'b', i, i, i, 'gnss', 61472 FROM n`,
     ]);
     await keep(1);
     const log = createBenchLog();

@@ -11,9 +11,9 @@ import {
   raisableCodes,
 } from '../../core/activation.ts';
 import { countByCode } from '../../store/event-counts.ts';
+import { bareKey, isNewBareEvent } from '../../store/event-insert.ts';
 import { codesKeys, deviceKeys, type KeyRange } from '../../store/event-keys.ts';
-import { eventNoOf, isNewEvent } from '../../store/event-records.ts';
-import { bareKey } from '../../store/events.ts';
+import { eventNoOf } from '../../store/event-records.ts';
 import { lastEventNo } from '../../store/events-by-number.ts';
 import { needDevice } from '../devices/devices.ts';
 import { exampleEvent } from '../examples.ts';
@@ -246,13 +246,15 @@ Allowed are the alerts of the four categories and notices: 61508 (notice), 62466
         action: 'event.create',
         object: deviceID,
         detail: { statusCode, text: statusText(statusCode), timestamp },
-        onlyIf: isNewEvent(deviceNo, key),
+        onlyIf: isNewBareEvent(deviceNo, { ...key, timestampMs: timestamp }),
       },
     );
     const payload = new TextEncoder().encode(JSON.stringify(event));
     const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
     const eventNo =
-      outcome.kind === 'stored' ? await eventNoOf(services.db, { scope, deviceID, ...key }) : null;
+      outcome.kind === 'stored'
+        ? await eventNoOf(services.db, { scope, deviceID, ...key, timestampMs: timestamp })
+        : null;
     if (eventNo === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
     return {
       ...ok,

@@ -1,0 +1,166 @@
+// The broker program killed with SIGKILL again and again while vehicles send as fast as they are answered: whatever was
+// acknowledged is stored, nothing is stored twice, and the numbers of the store say so.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import SqliteConnection from 'better-sqlite3';
+import { afterAll, expect, test } from 'vitest';
+import { createBrokerProgram } from '../support/broker-program.ts';
+import { connectPacket, connectRaw, publishPacket } from '../support/raw-mqtt.ts';
+
+const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-ingest-kill-'));
+const database = join(folder, 'fleet.db');
+const { launch, run, killAll } = createBrokerProgram(folder);
+afterAll(() => {
+  killAll();
+  rmSync(folder, { recursive: true });
+});
+
+const kills = Number(process.env['FLEETWARD_KILLS'] ?? 5);
+const inFlight = 8;
+const batch = 3;
+
+interface Unit {
+  readonly deviceID: string;
+  readonly secret: string;
+}
+
+interface Place {
+  port: number;
+  isStopped: boolean;
+}
+
+/** Sends batches with gaps and in twos out of order, several at once, and all that was not acknowledged again. */
+function startUnit(place: Place, { deviceID, secret }: Unit) {
+  const acknowledged = new Set<number>();
+  let next = 0;
+  const open = new Map<number, readonly number[]>();
+  const session = async (): Promise<void> => {
+    const client = await connectRaw(place.port);
+    client.send(connectPacket(`acme/${deviceID}`, secret));
+    const connack = await client.next('connack').catch(() => null);
+    if (connack?.returnCode !== 0) return client.end();
+    const send = (id: number, seqs: readonly number[]): void => {
+      const events = seqs.map((seq) => ({ seq, timestamp: 1_767_614_400 + seq, statusCode: 61_472 }));
+      client.send(
+        publishPacket(`fleet/v1/acme/${deviceID}/events`, JSON.stringify({ boot: 'b1', events }), id),
+      );
+    };
+    for (const [id, seqs] of open) send(id, seqs);
+    while (!place.isStopped && !client.isClosed()) {
+      while (open.size < inFlight && !place.isStopped) {
+        const id = (next % 60_000) + 1;
+        // 1, 3, 2 of each three batches; every seventh number is left out for good.
+        const at = next - (next % 3) + ([0, 2, 1][next % 3] ?? 0);
+        next += 1;
+        const seqs = Array.from({ length: batch }, (_unused, one) => at * batch + one + 1).filter(
+          (seq) => seq % 7 > 0,
+        );
+        open.set(id, seqs);
+        send(id, seqs);
+      }
+      for (const packet of client.received.splice(0)) {
+        if (packet.cmd !== 'puback' || packet.messageId === undefined) continue;
+        for (const seq of open.get(packet.messageId) ?? []) acknowledged.add(seq);
+        open.delete(packet.messageId);
+      }
+      await sleep(2);
+    }
+    client.end();
+  };
+  const ended = (async () => {
+    while (!place.isStopped) {
+      await session().catch(() => undefined);
+      await sleep(50);
+    }
+  })();
+  return { deviceID, acknowledged, ended };
+}
+
+test.skipIf(!isBuilt)(
+  `nothing that was acknowledged is lost or doubled over ${kills} kills${isBuilt ? '' : ' [skipped: not built]'}`,
+  { timeout: 60_000 + kills * 30_000 },
+  async () => {
+    expect(await run(['account', 'create', 'acme', '--admin', 'ann', '--database', database])).toMatchObject({
+      code: 0,
+    });
+    const units: Unit[] = [];
+    for (const deviceID of ['t1', 't2', 't3', 't4']) {
+      const { out, err } = await run(['device', 'create', 'acme', deviceID, '--database', database]);
+      units.push({ deviceID, secret: /secret: (\S+)/.exec(out)?.[1] ?? expect.fail(out + err) });
+    }
+    const place: Place = { port: 0, isStopped: false };
+    const start = async () => {
+      const program = launch([
+        'start',
+        '--database',
+        database,
+        '--http-port',
+        '0',
+        '--mqtt-port',
+        String(place.port),
+      ]);
+      for (let tries = 0; tries < 1000; tries++) {
+        const line = program.output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+        if (line !== undefined) {
+          place.port = (JSON.parse(line) as { mqttPort: number }).mqttPort;
+          return program;
+        }
+        await sleep(20);
+      }
+      return expect.fail(`the broker did not start: ${program.output.out}${program.output.err}`);
+    };
+    let program = await start();
+    const fleet = units.map((unit) => startUnit(place, unit));
+    const count = (): number => Math.min(...fleet.map(({ acknowledged }) => acknowledged.size));
+    for (let kill = 0; kill < kills; kill++) {
+      const before = count();
+      for (let tries = 0; tries < 1000 && count() < before + 60; tries++) await sleep(10);
+      expect(count()).toBeGreaterThanOrEqual(before + 60);
+      await sleep(Math.random() * 200);
+      program.child.kill('SIGKILL');
+      await program.ended;
+      program = await start();
+    }
+    const last = count();
+    for (let tries = 0; tries < 1000 && count() < last + 60; tries++) await sleep(10);
+    place.isStopped = true;
+    await Promise.all(fleet.map(({ ended }) => ended));
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+
+    const db = new SqliteConnection(database, { readonly: true });
+    for (const { deviceID, acknowledged } of fleet) {
+      const rows = db
+        .prepare<[string], number>(
+          `SELECT e.seq FROM events e JOIN devices d ON d.device_no = e.device_no
+          WHERE d.device_id = ? AND e.boot = 'b1' ORDER BY e.seq`,
+        )
+        .pluck()
+        .all(deviceID);
+      const stored = new Set(rows);
+      expect(stored.size).toBe(rows.length);
+      expect([...acknowledged].filter((seq) => !stored.has(seq))).toEqual([]);
+      const ranges = db
+        .prepare<[string], { first: number; last: number }>(
+          `SELECT s.first_seq AS first, s.last_seq AS last FROM stored_ranges s JOIN devices d ON d.device_no = s.device_no
+          WHERE d.device_id = ? ORDER BY s.first_seq`,
+        )
+        .all(deviceID);
+      const upTo = db
+        .prepare<[string], number>(
+          'SELECT b.up_to FROM boots b JOIN devices d ON d.device_no = b.device_no WHERE d.device_id = ?',
+        )
+        .pluck()
+        .get(deviceID);
+      const known = [{ first: 1, last: upTo ?? 0 }, ...ranges].flatMap(({ first, last: end }) =>
+        Array.from({ length: end - first + 1 }, (_unused, at) => first + at),
+      );
+      expect(known).toEqual(rows);
+    }
+    db.close();
+  },
+);
