@@ -17,6 +17,7 @@ import {
 } from './store/event-insert.ts';
 import { type DevicePresent, presentStatements, reportStatements } from './store/projections.ts';
 import { numberOf } from './store/row.ts';
+import { createSliceTarget, type Target } from './store/slice-target.ts';
 
 /** A payload that was read. */
 export interface EventWork {
@@ -212,15 +213,23 @@ function newsOf(works: readonly EventWork[], decided: readonly Decided[]): News 
   return { numbered, bare, bareOf };
 }
 
+const timeOf = ({ event, receivedMs }: NewEvent): number => event.timestamp ?? receivedMs;
+
+/** When the new events of a commit were, and when they came in. */
+function arrivalsOf({ numbered, bare }: News) {
+  const sought = bare.map(timeOf);
+  const receivedMs = Math.max(0, ...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
+  return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
+}
+
 /** Statements of the new events, the first of which gives the numbers. Bare ones go one by one, so that each is told of. */
-function newsStatements({ numbered, bare }: News): readonly Statement[] {
+function newsStatements({ numbered, bare }: News, target: Target): readonly Statement[] {
   const count = numbered.length + bare.length;
   if (count === 0) return [];
-  const receivedMs = Math.max(...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
   return [
-    takeEventNos(count, receivedMs),
-    ...(numbered.length === 0 ? [] : [insertEvents(numbered, count, receivedMs)]),
-    ...(bare.length === 0 ? [] : [insertBareEvents(bare, bare.length, receivedMs)]),
+    takeEventNos(count, target.sliceNo),
+    ...(numbered.length === 0 ? [] : [insertEvents(numbered, count, target.sliceNo)]),
+    ...(bare.length === 0 ? [] : [insertBareEvents(bare, bare.length, target)]),
   ];
 }
 
@@ -263,6 +272,7 @@ export function createEventPlanner(
   db: Database,
   memory: BootMemory = createBootMemory(db),
 ): Planner<EventWork, EventOutcome> {
+  const slices = createSliceTarget(db);
   return {
     async plan(works): Promise<Plan<EventOutcome>> {
       const drafts = await draftsOf(memory, works);
@@ -271,21 +281,25 @@ export function createEventPlanner(
       const news = newsOf(works, decided);
       const also = works.flatMap((work) => work.also);
       const boots = bootStatements(open);
-      const events = newsStatements(news);
+      const target = await slices.of(arrivalsOf(news));
+      const events = newsStatements(news, target);
       const presents = presentsOf(works, decided);
       const reports = works.flatMap(({ deviceNo, projection, receivedMs }, at) =>
         (decided[at] ?? null) === null ? [] : reportStatements(deviceNo, projection, receivedMs),
       );
       const present = presents.length === 0 ? [] : presentStatements(presents);
       return {
-        batch: open.length === 0 ? [] : [...also, ...boots, ...events, ...present, ...reports],
+        batch:
+          open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
         settle(results) {
+          slices.keep(target);
           for (const draft of open) memory.keep(draft.key, stateAfter(draft));
           const start = also.length + boots.length;
           const ofEvents = results.slice(start, start + events.length);
           return outcomesOf(works, decided, { news, results: ofEvents });
         },
         drop() {
+          slices.forget();
           for (const { key } of open) memory.forget(key);
         },
       };

@@ -13,6 +13,7 @@ import { createNotices, type Notices } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
 import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
+import { createSlicing } from './upkeep/slicing.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;
@@ -49,6 +50,7 @@ export function createServices({
   const deletion = createAccountDeletion({ ...broker, lagMs });
   const notices = createNotices({ ...broker, senders });
   const retention = createRetention({ ...broker, lagMs });
+  const slicing = createSlicing({ ...broker, lagMs });
   return {
     api: {
       ...broker,
@@ -73,6 +75,7 @@ export function createServices({
         sealer.close(),
         notices.close(),
         retention.close(),
+        slicing.close(),
       ]);
     },
   };

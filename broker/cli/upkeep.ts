@@ -43,14 +43,21 @@ export async function runRetentionOnce(flags: Flags): Promise<void> {
   const isDry = flags['dry-run'] === true;
   await administer(config, async ({ db, clock }) => {
     const rest = (): Promise<void> => new Promise((resolve) => void clock.after(retentionRestMs, resolve));
-    const accounts = await runRetention({ db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry });
-    const lines = accounts.map(
+    const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry };
+    const { slices, accounts } = await runRetention(run);
+    const whole = slices.map(({ sliceNo, openedMs, closedMs, events, became }) => {
+      const [from, to] = [openedMs, closedMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
+      const when = became === 'dropped' ? '' : ', whose space is free after a run an hour later';
+      return `slice ${sliceNo}, received ${from} to ${to}: up to ${events} events${when}`;
+    });
+    const rows = accounts.map(
       ({ accountID, days, devices, events, payloads }) =>
         `${accountID}: ${events} events and ${payloads} unreadable payloads of ${devices} devices, older than ${days} days`,
     );
     const head = isDry ? 'would be removed:' : 'removed:';
+    const lines = [...whole, ...rows];
     const text = lines.length === 0 ? 'no account has a limit' : [head, ...lines].join('\n');
-    print(flags, { json: { isDry, accounts }, text });
+    print(flags, { json: { isDry, slices, accounts }, text });
   });
 }
 

@@ -16,11 +16,11 @@ import {
   commandsSince,
   eventsByNumber,
   holdsMore,
-  lastEventNo,
   presencesSince,
   receivedMsOf,
 } from '../store/events-by-number.ts';
 import type { Scope } from '../store/scope.ts';
+import { lastEventNo } from '../store/slices.ts';
 
 export const openingLimits = {
   /** Events of the account that are told again, before the reader is sent to read the present instead. */

@@ -163,7 +163,7 @@ function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): rea
     deliveriesOf(firing, row, { ...telling, ruleNo: firing.rule.ruleNo }),
   );
   const written = isFull ? deliveries.slice(0, 1) : deliveries;
-  return [insertNotification(eventNo, { isLate: happening.isLate, onlyIf }), ...written];
+  return [insertNotification(row, { isLate: happening.isLate, onlyIf }), ...written];
 }
 
 function changedEpisodes(

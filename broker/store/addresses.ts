@@ -1,8 +1,10 @@
 // Street addresses of positions, as people looked them up. They are kept beside what the vehicle sent and never touch it:
 // neither the place nor the time of a record changes.
-import type { Statement } from '../../src/ports.ts';
+import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { numberOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { type Run, runsWithin, tableOf } from './slices.ts';
 
 interface AddressTarget {
   readonly scope: Scope;
@@ -24,6 +26,9 @@ export interface AddressSpan extends AddressTarget {
   readonly toMs: number;
 }
 
+const tablesOf = (runs: readonly Run[]): readonly Statement[] =>
+  [...new Set(runs.map(({ sliceNo }) => sliceNo))].map(tableOf);
+
 // Old records may be gone while the last position is still known: either is enough.
 const isFixIn = (span: AddressSpan): Statement =>
   sql`device_no = ${deviceNo(span)} AND fix_ms > 0 AND fix_ms BETWEEN ${span.fromMs} AND ${span.toMs}`;
@@ -31,16 +36,23 @@ const inSpan = (span: AddressSpan): Statement =>
   sql`device_no = ${deviceNo(span)} AND timestamp_ms BETWEEN ${span.fromMs} AND ${span.toMs} AND latitude IS NOT NULL`;
 
 /** Holds while there is a position in the span. */
-export function isPositionIn(span: AddressSpan): Statement {
-  return sql`(EXISTS (SELECT 1 FROM events WHERE ${inSpan(span)})
-    OR EXISTS (SELECT 1 FROM devices WHERE ${isFixIn(span)}))`;
+export async function isPositionIn(db: Database, span: AddressSpan): Promise<Statement> {
+  let isThere = sql`EXISTS (SELECT 1 FROM devices WHERE ${isFixIn(span)})`;
+  for (const { table } of await runsWithin(db, span))
+    isThere = sql`${isThere} OR EXISTS (SELECT 1 FROM ${table} WHERE ${inSpan(span)})`;
+  return sql`(${isThere})`;
 }
 
 /** Sets the address of the records with a position in the span, and of the last position if it is one of them. */
-export function setAddressIn(span: AddressSpan, { address, atMs }: Given): readonly Statement[] {
+export async function setAddressIn(
+  db: Database,
+  span: AddressSpan,
+  { address, atMs }: Given,
+): Promise<readonly Statement[]> {
+  const tables = tablesOf(await runsWithin(db, span));
   return [
     sql`UPDATE devices SET address = ${address}, edited_ms = ${atMs} WHERE ${isFixIn(span)}`,
-    sql`UPDATE events SET address = ${address} WHERE ${inSpan(span)}`,
+    ...tables.map((table) => sql`UPDATE ${table} SET address = ${address} WHERE ${inSpan(span)}`),
   ];
 }
 
@@ -50,11 +62,21 @@ export function isPositioned(target: AddressTarget): Statement {
 }
 
 /** Sets the address of the last position, whichever it is by then, and of its records. */
-export function setLastAddress(target: AddressTarget, { address, atMs }: Given): readonly Statement[] {
+export async function setLastAddress(
+  db: Database,
+  target: AddressTarget,
+  { address, atMs }: Given,
+): Promise<readonly Statement[]> {
+  const [device] = await db.read(sql`SELECT fix_ms FROM devices WHERE device_no = ${deviceNo(target)}`);
+  const fromMs = device === undefined ? Number.MAX_SAFE_INTEGER : numberOf(device, 'fix_ms');
   const fixMs = sql`(SELECT fix_ms FROM devices WHERE device_no = ${deviceNo(target)})`;
+  // The position may move on until this is written: it is looked for in what is newer, too.
+  const tables = tablesOf(await runsWithin(db, { fromMs, toMs: Number.MAX_SAFE_INTEGER }));
   return [
-    sql`UPDATE events SET address = ${address}
-      WHERE device_no = ${deviceNo(target)} AND timestamp_ms = ${fixMs} AND latitude IS NOT NULL`,
+    ...tables.map(
+      (table) => sql`UPDATE ${table} SET address = ${address}
+        WHERE device_no = ${deviceNo(target)} AND timestamp_ms = ${fixMs} AND latitude IS NOT NULL`,
+    ),
     sql`UPDATE devices SET address = ${address}, edited_ms = ${atMs}
       WHERE device_no = ${deviceNo(target)} AND fix_ms > 0`,
   ];

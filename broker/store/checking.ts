@@ -1,11 +1,12 @@
 // Statements that look for what can never be: rows without their device, a present that is older than what was stored, numbers
 // that were acknowledged and are not there. They change nothing, and each is true of one moment, also while the broker runs.
-import type { Database } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
+import { commaList, sql } from '../../src/sql.ts';
 import { numberOf, textOf } from './row.ts';
+import { lastEventNo, readSlice, tableOf, wholeSlices } from './slices.ts';
 
-/** The tables whose rows may outlive their device until they are purged; each has an index that begins with `device_no`. */
-const followers = ['events', 'notifications', 'notification_episodes'] as const;
+/** The tables, besides the slices of the events, whose rows may outlive their device until they are purged. */
+const followers = ['notifications', 'notification_episodes'] as const;
 
 export interface Orphans {
   readonly table: string;
@@ -13,33 +14,38 @@ export interface Orphans {
   readonly devices: number;
 }
 
-/** Walks from one device number to the next, so that the rows of a device are not read. */
+/**
+ * Walks from one device number to the next, so that the rows of a device are not read: each table has an index that begins
+ * with `device_no`.
+ */
+const countOrphans = (table: Statement): Statement => sql`WITH RECURSIVE numbers(n) AS (
+    SELECT MIN(device_no) FROM ${table}
+    UNION ALL
+    SELECT (SELECT MIN(device_no) FROM ${table} WHERE device_no > numbers.n) FROM numbers
+    WHERE numbers.n IS NOT NULL)
+  SELECT COUNT(*) AS devices FROM numbers WHERE n IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.device_no = n)
+    AND NOT EXISTS (SELECT 1 FROM deleted_devices x WHERE x.device_no = n AND x.is_purged = 0)`;
+
+/** Rows of devices that are neither there nor being purged. */
 export async function findOrphans(db: Database): Promise<readonly Orphans[]> {
   const found: Orphans[] = [];
-  for (const table of followers) {
-    const [row] = await db.read({
-      sql: `WITH RECURSIVE numbers(n) AS (
-          SELECT MIN(device_no) FROM ${table}
-          UNION ALL
-          SELECT (SELECT MIN(device_no) FROM ${table} WHERE device_no > numbers.n) FROM numbers
-          WHERE numbers.n IS NOT NULL)
-        SELECT COUNT(*) AS devices FROM numbers WHERE n IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.device_no = n)
-          AND NOT EXISTS (SELECT 1 FROM deleted_devices x WHERE x.device_no = n AND x.is_purged = 0)`,
-      params: [],
-    });
+  const note = (table: string, [row]: readonly Row[]): void => {
     const devices = row === undefined ? 0 : numberOf(row, 'devices');
     if (devices > 0) found.push({ table, devices });
+  };
+  for (const { sliceNo } of await wholeSlices(db)) {
+    const table = tableOf(sliceNo);
+    note(table.sql, await readSlice(db, sliceNo, countOrphans(table)));
   }
+  for (const table of followers) note(table, await db.read(countOrphans({ sql: table, params: [] })));
   return found;
 }
 
 /** Event numbers that the notifier has passed although they were never given: it would stay silent until they are. */
 export async function notifierAhead(db: Database): Promise<number> {
-  const [row] = await db.read(sql`SELECT
-    COALESCE((SELECT MAX(event_no) FROM notifier_cursor), 0) AS cursor_no,
-    COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS last_no`);
-  return row === undefined ? 0 : Math.max(0, numberOf(row, 'cursor_no') - numberOf(row, 'last_no'));
+  const [row] = await db.read(sql`SELECT COALESCE(MAX(event_no), 0) AS cursor_no FROM notifier_cursor`);
+  return row === undefined ? 0 : Math.max(0, numberOf(row, 'cursor_no') - (await lastEventNo(db)));
 }
 
 /** Up to `count` devices, drawn by lot. */
@@ -60,24 +66,42 @@ const earliestMs = 978_307_200_000;
 /** An event so far ahead of the broker's clock may have been set aside again; as in projections.ts. */
 const aheadMostMs = 300_000;
 
-/** Time of the newest event that tells `column` and whose time was known and plausible. */
-const newest = (column: string): string => `(SELECT MAX(e.timestamp_ms) FROM events e
-  WHERE e.device_no = d.device_no AND e.${column} IS NOT NULL AND e.time_quality <> 'none'
-    AND e.timestamp_ms >= ${earliestMs} AND e.timestamp_ms <= e.received_ms + ${aheadMostMs})`;
+/** What the present tells, and the column of an event that tells it. */
+const readings = [
+  ['position', 'fix_ms', 'latitude'],
+  ['fuel', 'fuel_ms', 'fuel_level'],
+  ['odometer', 'odometer_ms', 'odometer'],
+] as const;
 
-const presentText = `SELECT d.account_id, d.device_id,
-    CASE WHEN d.fix_ms < ${newest('latitude')} THEN 1 ELSE 0 END AS position,
-    CASE WHEN d.fuel_ms < ${newest('fuel_level')} THEN 1 ELSE 0 END AS fuel,
-    CASE WHEN d.odometer_ms < ${newest('odometer')} THEN 1 ELSE 0 END AS odometer
-  FROM devices d WHERE d.device_no = $1`;
+/** Times of a slice's newest events that tell something and whose time was known and plausible. */
+const newestIn = (table: Statement, deviceNo: number): Statement => {
+  const columns = readings.map(
+    ([name, , column]) =>
+      sql`MAX(CASE WHEN ${{ sql: column, params: [] }} IS NOT NULL THEN timestamp_ms END) AS ${{ sql: name, params: [] }}`,
+  );
+  return sql`SELECT ${commaList(columns)} FROM ${table} WHERE device_no = ${deviceNo}
+    AND time_quality <> 'none' AND timestamp_ms >= ${earliestMs} AND timestamp_ms <= received_ms + ${aheadMostMs}`;
+};
 
 /** What of a device's present is older than its own events; null when none is, or the device is gone. */
 export async function findStale(db: Database, deviceNo: number): Promise<StaleDevice | null> {
-  const [row] = await db.read({ sql: presentText, params: [deviceNo] });
+  const newest = new Map<string, number>();
+  for (const { sliceNo } of await wholeSlices(db)) {
+    const [row] = await readSlice(db, sliceNo, newestIn(tableOf(sliceNo), deviceNo));
+    if (row === undefined) continue;
+    for (const [name] of readings) newest.set(name, Math.max(newest.get(name) ?? 0, numberOf(row, name)));
+  }
+  // The present is read after the events: what comes in meanwhile only moves it on.
+  const [row] = await db.read(sql`SELECT account_id, device_id, fix_ms, fuel_ms, odometer_ms FROM devices
+    WHERE device_no = ${deviceNo}`);
   if (row === undefined) return null;
-  const readings = ['position', 'fuel', 'odometer'].filter((name) => numberOf(row, name) === 1);
-  if (readings.length === 0) return null;
-  return { accountID: textOf(row, 'account_id'), deviceID: textOf(row, 'device_id'), readings };
+  const stale = readings.filter(([name, column]) => numberOf(row, column) < (newest.get(name) ?? 0));
+  if (stale.length === 0) return null;
+  return {
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    readings: stale.map(([name]) => name),
+  };
 }
 
 /** Boots of one device that are looked at, newest first, and the most events of one. */
@@ -99,19 +123,33 @@ export interface Gap {
  * acknowledged is not there.
  */
 export async function findGaps(db: Database, deviceNo: number, sinceMs: number): Promise<readonly Gap[]> {
-  const rows = await db.read(sql`SELECT d.account_id, d.device_id, b.boot, b.up_to,
-      (SELECT COUNT(*) FROM events e WHERE e.device_no = b.device_no AND e.boot = b.boot AND e.seq <= b.up_to) AS stored
+  const boots = await db.read(sql`SELECT d.account_id, d.device_id, b.boot, b.up_to
     FROM (SELECT device_no, boot, up_to FROM boots
       WHERE device_no = ${deviceNo} AND first_seen_ms >= ${sinceMs} AND up_to BETWEEN 1 AND ${eventsMost}
       ORDER BY first_seen_ms DESC LIMIT ${bootsLooked}) b
-    JOIN devices d ON d.device_no = b.device_no`);
-  return rows
-    .map((row) => ({
+    JOIN devices d ON d.device_no = ${deviceNo}`);
+  const slices = (await wholeSlices(db)).filter(({ closedMs }) => closedMs === null || closedMs >= sinceMs);
+  const gaps: Gap[] = [];
+  for (const row of boots) {
+    const [boot, upTo] = [textOf(row, 'boot'), numberOf(row, 'up_to')] as const;
+    let stored = 0;
+    for (const { sliceNo } of slices) {
+      const [found] = await readSlice(
+        db,
+        sliceNo,
+        sql`SELECT COUNT(*) AS stored FROM ${tableOf(sliceNo)}
+          WHERE device_no = ${deviceNo} AND boot = ${boot} AND seq <= ${upTo}`,
+      );
+      stored += found === undefined ? 0 : numberOf(found, 'stored');
+    }
+    if (stored >= upTo) continue;
+    gaps.push({
       accountID: textOf(row, 'account_id'),
       deviceID: textOf(row, 'device_id'),
-      boot: textOf(row, 'boot'),
-      upTo: numberOf(row, 'up_to'),
-      stored: numberOf(row, 'stored'),
-    }))
-    .filter(({ upTo, stored }) => stored < upTo);
+      boot,
+      upTo,
+      stored,
+    });
+  }
+  return gaps;
 }

@@ -7,6 +7,7 @@ import { cutOffCertificates } from './certificates.ts';
 import type { DeviceRef } from './devices.ts';
 import { numberOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { readSlice, tableOf, wholeSlices } from './slices.ts';
 
 /** What must not be true of a device that is deleted: the truck would stay cut off with nobody to release it. */
 export interface Hindrance {
@@ -60,32 +61,59 @@ export async function nextToPurge(db: Database): Promise<number | null> {
   return row === undefined ? null : numberOf(row, 'device_no');
 }
 
-// Tables whose rows outlive their device for a while: too many to go with it in one batch, so they are no references.
-const purgeTexts = {
-  events: 'DELETE FROM events WHERE event_no IN (SELECT event_no FROM events WHERE device_no = $1 LIMIT $2)',
-  notifications: `DELETE FROM notifications WHERE notification_no IN (
-    SELECT notification_no FROM notifications WHERE device_no = $1 LIMIT $2)`,
-} as const;
+// Rows outlive their device for a while: too many to go with it in one batch, so they are no references.
 
 /** Never true of a device that is there. */
-const isDeleted = 'NOT EXISTS (SELECT 1 FROM devices WHERE device_no = $1)';
+const isDeleted = (deviceNo: number): Statement =>
+  sql`NOT EXISTS (SELECT 1 FROM devices WHERE device_no = ${deviceNo})`;
 
-/** Deletes up to `count` rows of each kind of a deleted device; each statement changes 0 rows when none is left. */
-export function purgeRows(deviceNo: number, count: number): readonly Statement[] {
+/** A slice that still has events of the device; null when none has. */
+async function sliceWithEvents(db: Database, deviceNo: number): Promise<Statement | null> {
+  for (const { sliceNo } of await wholeSlices(db)) {
+    const table = tableOf(sliceNo);
+    const rows = await readSlice(
+      db,
+      sliceNo,
+      sql`SELECT 1 AS there FROM ${table} WHERE device_no = ${deviceNo} LIMIT 1`,
+    );
+    if (rows.length > 0) return table;
+  }
+  return null;
+}
+
+/**
+ * Statements that delete up to `count` rows of each kind of a deleted device, events of one slice at a time; each changes 0
+ * rows when none is left.
+ */
+export async function purgeRows(
+  db: Database,
+  deviceNo: number,
+  count: number,
+): Promise<readonly Statement[]> {
+  const table = await sliceWithEvents(db, deviceNo);
+  const events =
+    table === null
+      ? []
+      : [
+          sql`DELETE FROM ${table} WHERE event_no IN (SELECT event_no FROM ${table}
+            WHERE device_no = ${deviceNo} LIMIT ${count}) AND ${isDeleted(deviceNo)}`,
+        ];
   return [
-    ...Object.values(purgeTexts).map((text) => ({
-      sql: `${text} AND ${isDeleted}`,
-      params: [deviceNo, count],
-    })),
-    { sql: `DELETE FROM notification_episodes WHERE device_no = $1 AND ${isDeleted}`, params: [deviceNo] },
+    ...events,
+    sql`DELETE FROM notifications WHERE notification_no IN (SELECT notification_no FROM notifications
+      WHERE device_no = ${deviceNo} LIMIT ${count}) AND ${isDeleted(deviceNo)}`,
+    sql`DELETE FROM notification_episodes WHERE device_no = ${deviceNo} AND ${isDeleted(deviceNo)}`,
   ];
 }
 
 /** Notes that nothing of the device is left. */
-export function endPurge(deviceNo: number): Statement {
-  return sql`UPDATE deleted_devices SET is_purged = 1 WHERE device_no = ${deviceNo}
-    AND NOT EXISTS (SELECT 1 FROM events WHERE device_no = ${deviceNo})
-    AND NOT EXISTS (SELECT 1 FROM notifications WHERE device_no = ${deviceNo})`;
+export async function endPurge(db: Database, deviceNo: number): Promise<Statement> {
+  let isEmpty = sql`NOT EXISTS (SELECT 1 FROM notifications WHERE device_no = ${deviceNo})`;
+  for (const { sliceNo } of await wholeSlices(db)) {
+    isEmpty = sql`${isEmpty}
+      AND NOT EXISTS (SELECT 1 FROM ${tableOf(sliceNo)} WHERE device_no = ${deviceNo})`;
+  }
+  return sql`UPDATE deleted_devices SET is_purged = 1 WHERE device_no = ${deviceNo} AND ${isEmpty}`;
 }
 
 /** Forgets deletions before `beforeS` that are done. */

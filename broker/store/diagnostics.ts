@@ -4,6 +4,7 @@ import { sql } from '../../src/sql.ts';
 import { notRoutine } from './routine-codes.ts';
 import { jsonObjectOf, numberOf, textListOf, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { readSlice, runsWithin } from './slices.ts';
 
 /** What is known of the health of a unit. */
 export interface DiagnosticRow {
@@ -98,13 +99,34 @@ export interface FleetCounts {
   readonly pendingCommands: number;
 }
 
+const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+
+async function countAlarms(
+  db: Database,
+  scope: Scope,
+  alarms: { readonly codes: Statement; readonly fromMs: number },
+): Promise<number> {
+  let count = 0;
+  for (const run of await runsWithin(db, { fromMs: alarms.fromMs, toMs: Number.MAX_SAFE_INTEGER })) {
+    const [row] = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT COUNT(*) AS there FROM ${run.table} e JOIN devices d ON d.device_no = e.device_no
+        WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+          AND e.status_code IN (${alarms.codes}) AND ${isNotRoutine}
+          AND e.timestamp_ms >= ${run.fromMs} AND e.timestamp_ms <= ${run.toMs} AND ${visible(scope)}`,
+    );
+    count += row === undefined ? 0 : numberOf(row, 'there');
+  }
+  return count;
+}
+
 /** Counts over the devices that the caller may see, each by an index. */
 export async function countFleet(
   db: Database,
   scope: Scope,
   alarms: { readonly codes: Statement; readonly fromMs: number },
 ): Promise<FleetCounts> {
-  const isNotRoutine: Statement = { sql: notRoutine, params: [] };
   const count = async (statement: Statement): Promise<number> => {
     const [row] = await db.read(statement);
     return row === undefined ? 0 : numberOf(row, 'there');
@@ -112,10 +134,7 @@ export async function countFleet(
   const [devices, online, alarmCount, pendingCommands] = await Promise.all([
     count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)}`),
     count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)} AND d.is_online = 1`),
-    count(sql`SELECT COUNT(*) AS there FROM events e JOIN devices d ON d.device_no = e.device_no
-      WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
-        AND e.status_code IN (${alarms.codes}) AND ${isNotRoutine} AND e.timestamp_ms >= ${alarms.fromMs}
-        AND ${visible(scope)}`),
+    countAlarms(db, scope, alarms),
     count(sql`SELECT COUNT(*) AS there FROM commands c JOIN devices d ON d.device_no = c.device_no
       WHERE c.is_final = 0 AND ${visible(scope)}`),
   ]);

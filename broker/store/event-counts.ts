@@ -6,6 +6,7 @@ import type { KeyRange } from './event-keys.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf } from './row.ts';
 import { visible } from './scope.ts';
+import { readSlice, runsWithin } from './slices.ts';
 
 const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
@@ -18,17 +19,23 @@ export async function countByCode(
   range: Pick<KeyRange, 'scope' | 'fromMs' | 'toMs' | 'plausibleMs'>,
   code: number,
 ): Promise<number> {
-  const { scope, fromMs, toMs, plausibleMs } = range;
+  const { scope, fromMs, plausibleMs } = range;
   let count = 0;
-  // What lies beyond the plausible is little, and counted with the last piece.
-  for (let start = fromMs; start <= Math.min(toMs, plausibleMs); start += pieceMs) {
-    const end = start + pieceMs > plausibleMs ? toMs : Math.min(toMs, start + pieceMs - 1);
-    const [row] =
-      await db.read(sql`SELECT COUNT(*) AS events FROM events e JOIN devices d ON d.device_no = e.device_no
-      WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
-        AND e.status_code = ${code} AND ${isNotRoutine} AND e.timestamp_ms >= ${start} AND e.timestamp_ms <= ${end}
-        AND (e.timestamp_ms <= ${plausibleMs} OR e.received_ms >= ${fromMs}) AND ${visible(scope)}`);
-    count += row === undefined ? 0 : numberOf(row, 'events');
+  for (const run of await runsWithin(db, range)) {
+    // What lies beyond the plausible is little, and counted with the last piece.
+    const lastMs = Math.max(run.fromMs, Math.min(run.toMs, plausibleMs));
+    for (let start = run.fromMs; start <= lastMs; start += pieceMs) {
+      const end = start + pieceMs > plausibleMs ? run.toMs : Math.min(run.toMs, start + pieceMs - 1);
+      const [row] = await readSlice(
+        db,
+        run.sliceNo,
+        sql`SELECT COUNT(*) AS events FROM ${run.table} e JOIN devices d ON d.device_no = e.device_no
+          WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+            AND e.status_code = ${code} AND ${isNotRoutine} AND e.timestamp_ms >= ${start} AND e.timestamp_ms <= ${end}
+            AND (e.timestamp_ms <= ${plausibleMs} OR e.received_ms >= ${fromMs}) AND ${visible(scope)}`,
+      );
+      count += row === undefined ? 0 : numberOf(row, 'events');
+    }
   }
   return count;
 }

@@ -4,36 +4,13 @@
 import { type FleetEvent, featureNames, inputNames } from '../../src/core/event.ts';
 import type { Rows, Statement } from '../../src/ports.ts';
 import { type RowsShape, toRows } from '../../src/rows.ts';
-import { sql } from '../../src/sql.ts';
-
-/** The table that takes events which come in at `receivedMs`. */
-export function eventTable(_receivedMs: number): string {
-  return 'events';
-}
-
-/** Tables in which an event that happened at `timestampMs` may stand. */
-function tablesAt(_timestampMs: number): readonly string[] {
-  return ['events'];
-}
+import type { Target } from './slice-target.ts';
+import { tableOf } from './slices.ts';
 
 /** The key of an event without boot and seq of its own: de-duplicated by (device, timestamp, statusCode). */
 export function bareKey(event: FleetEvent): { readonly boot: string; readonly seq: number } {
   // '@' is no character of an id, so no device can name a boot like this.
   return { boot: `@${event.timestamp ?? 0}`, seq: event.statusCode };
-}
-
-/** Condition that holds while no event of the device has this bare key; `timestampMs` finds it by index. */
-export function isNewBareEvent(
-  deviceNo: number,
-  key: { readonly boot: string; readonly seq: number; readonly timestampMs: number },
-): Statement {
-  const inTable = (table: string): Statement => ({
-    sql: `NOT EXISTS (SELECT 1 FROM ${table} WHERE device_no = $1 AND timestamp_ms = $2 AND boot = $3 AND seq = $4)`,
-    params: [deviceNo, key.timestampMs, key.boot, key.seq],
-  });
-  return tablesAt(key.timestampMs)
-    .map(inTable)
-    .reduce((all, one) => sql`${all} AND ${one}`);
 }
 
 /** An event with what it is stored under. */
@@ -106,11 +83,15 @@ const names = shape.map(({ name }) => name);
 // Above everything that is stored, whatever the counter says: it may come from another time than the table.
 const counterText = (table: string): string => `UPDATE event_counter SET next_no = $1 + CASE
     WHEN next_no > COALESCE((SELECT MAX(event_no) FROM ${table}), 0) THEN next_no
-    ELSE (SELECT MAX(event_no) FROM ${table}) + 1 END RETURNING next_no`;
+    ELSE (SELECT MAX(event_no) FROM ${table}) + 1 END
+  WHERE one = 1 AND slice_no = $2 RETURNING next_no`;
 
-/** Takes numbers for so many events that come in now; gives the first number that it did not take, as `next_no`. */
-export function takeEventNos(count: number, receivedMs: number): Statement {
-  return { sql: counterText(eventTable(receivedMs)), params: [count], mustChange: 1 };
+/**
+ * Takes numbers for so many events of that slice; gives the first number that it did not take, as `next_no`. The batch is
+ * refused when another slice is open by now.
+ */
+export function takeEventNos(count: number, sliceNo: number): Statement {
+  return { sql: counterText(tableOf(sliceNo).sql), params: [count, sliceNo], mustChange: 1 };
 }
 
 const insertText = (table: string, where: string): string =>
@@ -129,8 +110,8 @@ function rowsOf(events: readonly NewEvent[], back: number): Rows {
  * Stores events that are new, all of them. To stand behind `takeEventNos` in one batch.
  * @param back place of the first one from the end of the numbers taken; the others follow it.
  */
-export function insertEvents(events: readonly NewEvent[], back: number, receivedMs: number): Statement {
-  const text = insertText(eventTable(receivedMs), 'true');
+export function insertEvents(events: readonly NewEvent[], back: number, sliceNo: number): Statement {
+  const text = insertText(tableOf(sliceNo).sql, 'true');
   return { sql: text, params: [], rows: rowsOf(events, back), mustChange: events.length };
 }
 
@@ -138,12 +119,16 @@ export function insertEvents(events: readonly NewEvent[], back: number, received
  * The same for bare events, each with a key of its own within the batch: those that are there already change nothing.
  * Gives the `event_no` of the others.
  */
-export function insertBareEvents(events: readonly NewEvent[], back: number, receivedMs: number): Statement {
-  const tables = new Set(events.flatMap(({ event }) => tablesAt(event.timestamp ?? receivedMs)));
-  const isNew = [...tables].map(
+export function insertBareEvents(
+  events: readonly NewEvent[],
+  back: number,
+  { sliceNo, others }: Pick<Target, 'sliceNo' | 'others'>,
+): Statement {
+  const own = tableOf(sliceNo).sql;
+  const isNew = [own, ...others].map(
     (table) => `NOT EXISTS (SELECT 1 FROM ${table} e WHERE e.device_no = r.device_no
       AND e.timestamp_ms = r.timestamp_ms AND e.boot = r.boot AND e.seq = r.seq)`,
   );
-  const text = `${insertText(eventTable(receivedMs), isNew.join(' AND '))} RETURNING event_no`;
+  const text = `${insertText(own, isNew.join(' AND '))} RETURNING event_no`;
   return { sql: text, params: [], rows: rowsOf(events, back) };
 }

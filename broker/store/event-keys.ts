@@ -6,12 +6,10 @@ import { sql } from '../../src/sql.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf, textOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { type EventKey, inOrder, isBefore, type KeyedStream } from './slice-streams.ts';
+import { type Run, readSlice, runsWithin } from './slices.ts';
 
-/** Place of an event in a listing by event time; events of one millisecond follow in the order of arrival. */
-export interface EventKey {
-  readonly timestampMs: number;
-  readonly eventNo: number;
-}
+export type { EventKey } from './slice-streams.ts';
 
 /** Which events: by time, and by number (the order of arrival). */
 export interface KeyRange {
@@ -29,12 +27,12 @@ export interface KeyRange {
 }
 
 /** Keys in order, some at a time. */
-export type KeyStream = AsyncGenerator<readonly EventKey[], void, undefined>;
+export type KeyStream = KeyedStream<EventKey>;
 
 /** Index entries looked at by one read: a few milliseconds. */
 const chunk = 1000;
 /** Devices looked through by one read. */
-const devicesPerSlice = 500;
+const devicesPerRead = 500;
 /** Keys of a fleet that are put in order at once. */
 const windowKeys = 5000;
 /** First window of time; it becomes `coarse` times wider or narrower until one was too full, and then `fine` times. */
@@ -59,6 +57,20 @@ const keyOf = (row: Row): EventKey => ({
 const startOf = ({ fromMs, after }: KeyRange): EventKey =>
   after === null || after.timestampMs < fromMs ? { timestampMs: fromMs, eventNo: 0 } : after;
 
+/** What of a range lies in a run. */
+function cutTo(range: KeyRange, { fromMs, toMs }: Run): KeyRange {
+  const after = startOf(range);
+  return {
+    ...range,
+    after: after.timestampMs < fromMs ? { timestampMs: fromMs, eventNo: 0 } : after,
+    toMs: Math.min(range.toMs, toMs),
+  };
+}
+
+/** The runs that a range reaches into, the earliest first. */
+const runsOf = (db: Database, range: KeyRange): Promise<readonly Run[]> =>
+  runsWithin(db, { fromMs: startOf(range).timestampMs, toMs: range.toMs });
+
 interface Chunks {
   readonly start: EventKey;
   /** Up to `chunk` entries in order. */
@@ -79,114 +91,89 @@ async function* inChunks({ start, read, isHit }: Chunks): KeyStream {
 }
 
 /** Events of one device; with `codes` only those. */
-export function deviceKeys(
+export async function* deviceKeys(
   db: Database,
   range: KeyRange & { readonly deviceID: string },
   codes: ReadonlySet<number> | null,
 ): KeyStream {
   // Without codes the index alone answers.
   const column = codes === null ? sql`0 AS status_code` : sql`e.status_code`;
-  return inChunks({
-    start: startOf(range),
-    read: (after) =>
-      db.read(sql`SELECT e.timestamp_ms, e.event_no, ${column}
-        FROM devices d JOIN events e ON e.device_no = d.device_no
-        WHERE ${visible(range.scope)} AND d.device_id = ${range.deviceID} AND ${within(range, after)}
-        ORDER BY e.timestamp_ms, e.event_no LIMIT ${chunk}`),
-    isHit: (row) => codes === null || codes.has(numberOf(row, 'status_code')),
-  });
+  const open = (run: Run): KeyStream => {
+    const part = cutTo(range, run);
+    return inChunks({
+      start: startOf(part),
+      read: (after) =>
+        readSlice(
+          db,
+          run.sliceNo,
+          sql`SELECT e.timestamp_ms, e.event_no, ${column}
+            FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+            WHERE ${visible(range.scope)} AND d.device_id = ${range.deviceID} AND ${within(part, after)}
+            ORDER BY e.timestamp_ms, e.event_no LIMIT ${chunk}`,
+        ),
+      isHit: (row) => codes === null || codes.has(numberOf(row, 'status_code')),
+    });
+  };
+  const runs = await runsOf(db, range);
+  yield* inOrder(runs.map((run) => ({ fromMs: run.fromMs, open: () => open(run) })));
 }
 
-/** Events of all visible devices with one code that is not routine. */
-function codeKeys(db: Database, range: KeyRange, code: number): KeyStream {
+/** Events of all visible devices with one code that is not routine, of one run. */
+function codeKeys(db: Database, { range, run }: { range: KeyRange; run: Run }, code: number): KeyStream {
   const { scope } = range;
+  const part = cutTo(range, run);
   return inChunks({
-    start: startOf(range),
+    start: startOf(part),
     read: (after) =>
-      db.read(sql`SELECT e.timestamp_ms, e.event_no, CASE WHEN ${visible(scope)} THEN 1 ELSE 0 END AS is_visible
-        FROM events e JOIN devices d ON d.device_no = e.device_no
-        WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
-          AND e.status_code = ${code} AND ${isNotRoutine} AND ${within(range, after)}
-        ORDER BY e.timestamp_ms, e.event_no LIMIT ${chunk}`),
+      readSlice(
+        db,
+        run.sliceNo,
+        sql`SELECT e.timestamp_ms, e.event_no, CASE WHEN ${visible(scope)} THEN 1 ELSE 0 END AS is_visible
+          FROM ${run.table} e JOIN devices d ON d.device_no = e.device_no
+          WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+            AND e.status_code = ${code} AND ${isNotRoutine} AND ${within(part, after)}
+          ORDER BY e.timestamp_ms, e.event_no LIMIT ${chunk}`,
+      ),
     isHit: (row) => numberOf(row, 'is_visible') === 1,
   });
 }
 
-const isBefore = (one: EventKey, other: EventKey): boolean =>
-  one.timestampMs < other.timestampMs ||
-  (one.timestampMs === other.timestampMs && one.eventNo < other.eventNo);
-
-interface Head {
-  readonly stream: KeyStream;
-  keys: readonly EventKey[];
-  at: number;
-}
-
-/** False at the end of the stream. */
-async function refill(head: Head): Promise<boolean> {
-  const next = await head.stream.next();
-  head.keys = next.done === true ? [] : next.value;
-  head.at = 0;
-  return head.keys.length > 0;
-}
-
-/** Several streams as one, in order. */
-async function* merge(streams: readonly KeyStream[]): KeyStream {
-  let heads: Head[] = [];
-  for (const stream of streams) {
-    const head: Head = { stream, keys: [], at: 0 };
-    if (await refill(head)) heads.push(head);
-  }
-  let found: EventKey[] = [];
-  for (;;) {
-    let first: { head: Head; key: EventKey } | null = null;
-    for (const head of heads) {
-      const key = head.keys[head.at];
-      if (key !== undefined && (first === null || isBefore(key, first.key))) first = { head, key };
-    }
-    if (first === null) break;
-    const { head, key } = first;
-    found.push(key);
-    head.at += 1;
-    if (found.length >= chunk) {
-      yield found;
-      found = [];
-    }
-    if (head.at >= head.keys.length && !(await refill(head))) heads = heads.filter((one) => one !== head);
-  }
-  if (found.length > 0) yield found;
-}
-
 /** Events of all visible devices with one of the codes, none of which may be routine. */
-export function codesKeys(db: Database, range: KeyRange, codes: readonly number[]): KeyStream {
-  return merge(codes.map((code) => codeKeys(db, range, code)));
+export async function* codesKeys(db: Database, range: KeyRange, codes: readonly number[]): KeyStream {
+  const runs = await runsOf(db, range);
+  yield* inOrder(
+    runs.flatMap((run) =>
+      codes.map((code) => ({ fromMs: run.fromMs, open: () => codeKeys(db, { range, run }, code) })),
+    ),
+  );
 }
 
 /** First and last id of some devices that follow each other. */
-interface Slice {
+interface Devices {
   readonly first: string;
   readonly last: string;
 }
 
-async function slicesOf(db: Database, scope: Scope): Promise<readonly Slice[]> {
-  const slices: Slice[] = [];
+async function devicesOf(db: Database, scope: Scope): Promise<readonly Devices[]> {
+  const groups: Devices[] = [];
   let after = '';
   for (;;) {
     const rows = await db.read(sql`SELECT d.device_id FROM devices d
-      WHERE ${visible(scope)} AND d.device_id > ${after} ORDER BY d.device_id LIMIT ${devicesPerSlice}`);
+      WHERE ${visible(scope)} AND d.device_id > ${after} ORDER BY d.device_id LIMIT ${devicesPerRead}`);
     const [first, last] = [rows[0], rows.at(-1)];
-    if (first === undefined || last === undefined) return slices;
+    if (first === undefined || last === undefined) return groups;
     after = textOf(last, 'device_id');
-    slices.push({ first: textOf(first, 'device_id'), last: after });
+    groups.push({ first: textOf(first, 'device_id'), last: after });
   }
 }
 
-const ofSlice = ({ scope }: KeyRange, { first, last }: Slice): Statement =>
+const ofDevices = ({ scope }: KeyRange, { first, last }: Devices): Statement =>
   sql`${visible(scope)} AND d.device_id >= ${first} AND d.device_id <= ${last}`;
 
 interface Window {
   readonly range: KeyRange;
-  readonly slices: readonly Slice[];
+  readonly devices: readonly Devices[];
+  readonly runs: readonly Run[];
   readonly codes: ReadonlySet<number> | null;
   /** Null: no limit. */
   readonly most: number | null;
@@ -201,40 +188,56 @@ interface WindowKeys {
 
 /** The keys of one window of time; null when it holds more than `most` events, whatever their code. */
 async function keysOfWindow(db: Database, window: Window): Promise<WindowKeys | null> {
-  const { range, slices, codes, most } = window;
+  const { range, devices, runs, codes, most } = window;
   const column = codes === null ? sql`0 AS status_code` : sql`e.status_code`;
   const hits: EventKey[] = [];
   let seen = 0;
-  for (const slice of slices) {
-    const limit = most === null ? Number.MAX_SAFE_INTEGER : most + 1 - seen;
-    const rows = await db.read(sql`SELECT e.timestamp_ms, e.event_no, ${column}
-      FROM devices d JOIN events e ON e.device_no = d.device_no
-      WHERE ${ofSlice(range, slice)} AND ${within(range, startOf(range))} LIMIT ${limit}`);
-    seen += rows.length;
-    if (most !== null && seen > most) return null;
-    for (const row of rows)
-      if (codes === null || codes.has(numberOf(row, 'status_code'))) hits.push(keyOf(row));
+  for (const run of runs) {
+    const part = cutTo(range, run);
+    for (const group of devices) {
+      const limit = most === null ? Number.MAX_SAFE_INTEGER : most + 1 - seen;
+      const rows = await readSlice(
+        db,
+        run.sliceNo,
+        sql`SELECT e.timestamp_ms, e.event_no, ${column}
+          FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+          WHERE ${ofDevices(range, group)} AND ${within(part, startOf(part))} LIMIT ${limit}`,
+      );
+      seen += rows.length;
+      if (most !== null && seen > most) return null;
+      for (const row of rows)
+        if (codes === null || codes.has(numberOf(row, 'status_code'))) hits.push(keyOf(row));
+    }
   }
   return { hits: hits.sort((one, other) => (isBefore(one, other) ? -1 : 1)), seen };
 }
 
 /**
  * Events of all visible devices; with `codes` only those. There is no index of a whole fleet by time, which would cost
- * every event that comes in: so devices are looked through slice by slice, in windows of time that hold what fits.
+ * every event that comes in: so devices are looked through group by group, in windows of time that hold what fits.
  */
 export async function* fleetKeys(
   db: Database,
   range: KeyRange,
   codes: ReadonlySet<number> | null,
 ): KeyStream {
-  const slices = await slicesOf(db, range.scope);
+  const devices = await devicesOf(db, range.scope);
+  const runs = await runsOf(db, range);
   let start = startOf(range);
   let widthMs = windowMs;
   let factor = coarse;
   while (start.timestampMs <= range.toMs) {
+    const fromMs = start.timestampMs;
+    const left = runs.filter((run) => run.toMs >= fromMs);
+    const [first] = left;
+    if (first === undefined) return;
+    // Where no slice has anything there is nothing to look through.
+    if (first.fromMs > fromMs) start = { timestampMs: first.fromMs, eventNo: 0 };
     const toMs = Math.min(range.toMs, start.timestampMs + widthMs - 1);
     const most = widthMs === 1 ? null : windowKeys;
-    const keys = await keysOfWindow(db, { range: { ...range, after: start, toMs }, slices, codes, most });
+    const inside = left.filter((run) => run.fromMs <= toMs);
+    const window = { range: { ...range, after: start, toMs }, devices, runs: inside, codes, most };
+    const keys = await keysOfWindow(db, window);
     if (keys === null) {
       widthMs = Math.max(1, Math.floor(widthMs / factor));
       factor = fine;
@@ -249,12 +252,20 @@ export async function* fleetKeys(
 /** True when the visible devices hold more than `most` events in the range, whatever their code; stops as soon as it knows. */
 export async function fleetHoldsMore(db: Database, range: KeyRange, most: number): Promise<boolean> {
   let left = most + 1;
-  for (const slice of await slicesOf(db, range.scope)) {
-    const [row] = await db.read(sql`SELECT COUNT(*) AS seen FROM (SELECT 1
-      FROM devices d JOIN events e ON e.device_no = d.device_no
-      WHERE ${ofSlice(range, slice)} AND ${within(range, startOf(range))} LIMIT ${left}) AS part`);
-    left -= row === undefined ? 0 : numberOf(row, 'seen');
-    if (left <= 0) return true;
+  const devices = await devicesOf(db, range.scope);
+  for (const run of await runsOf(db, range)) {
+    const part = cutTo(range, run);
+    for (const group of devices) {
+      const [row] = await readSlice(
+        db,
+        run.sliceNo,
+        sql`SELECT COUNT(*) AS seen FROM (SELECT 1
+          FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+          WHERE ${ofDevices(range, group)} AND ${within(part, startOf(part))} LIMIT ${left}) AS part`,
+      );
+      left -= row === undefined ? 0 : numberOf(row, 'seen');
+      if (left <= 0) return true;
+    }
   }
   return false;
 }

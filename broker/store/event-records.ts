@@ -1,10 +1,11 @@
 // Whole records of events by their numbers, with what their device is called: what a listing shows once it knows its keys.
 // Statements only; a number outside of the scope finds nothing.
-import type { Database, Statement } from '../../src/ports.ts';
+import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { type DeviceOf, type EventRow, toEvent } from './events.ts';
+import { type EventRow, toEvent } from './events.ts';
 import { numberOf, textOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { readSlice, runsWithin, slicesOfNumbers } from './slices.ts';
 
 /** An event with what is shown of its device. */
 export interface EventRecord extends EventRow {
@@ -21,6 +22,24 @@ const holes: Statement = {
   params: [],
 };
 
+/** The events with these numbers, which all lie in one slice. */
+async function recordsIn(
+  db: Database,
+  slice: { readonly sliceNo: number; readonly table: Statement },
+  { scope, eventNos }: { readonly scope: Scope; readonly eventNos: readonly number[] },
+): Promise<readonly Row[]> {
+  // One text whatever the count, so that it stays prepared: the first number fills the places that are left.
+  const params = Array.from({ length: recordsPerRead }, (_unused, at) => eventNos[at] ?? eventNos[0] ?? 0);
+  // CROSS JOIN: SQLite then looks the events up first, and does not go through every device of the account.
+  return readSlice(
+    db,
+    slice.sliceNo,
+    sql`SELECT e.*, d.device_id, d.description, d.pin_color, d.pin_tag
+      FROM ${slice.table} e CROSS JOIN devices d
+      WHERE e.event_no IN (${{ sql: holes.sql, params }}) AND d.device_no = e.device_no AND ${visible(scope)}`,
+  );
+}
+
 /** The events with these numbers (at most `recordsPerRead`), in that order; one that was deleted meanwhile is left out. */
 export async function eventRecords(
   db: Database,
@@ -28,12 +47,14 @@ export async function eventRecords(
   eventNos: readonly number[],
 ): Promise<readonly EventRecord[]> {
   if (eventNos.length === 0) return [];
-  // One text whatever the count, so that it stays prepared: the last number fills the places that are left.
-  const params = Array.from({ length: recordsPerRead }, (_unused, at) => eventNos[at] ?? eventNos[0] ?? 0);
-  // CROSS JOIN: SQLite then looks the events up first, and does not go through every device of the account.
-  const rows = await db.read(sql`SELECT e.*, d.device_id, d.description, d.pin_color, d.pin_tag
-    FROM events e CROSS JOIN devices d
-    WHERE e.event_no IN (${{ sql: holes.sql, params }}) AND d.device_no = e.device_no AND ${visible(scope)}`);
+  const span = { after: Math.min(...eventNos) - 1, upTo: Math.max(...eventNos) };
+  const slices = await slicesOfNumbers(db, span);
+  const parts = slices.map((slice, at) => {
+    const endNo = slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY;
+    return { slice, eventNos: eventNos.filter((no) => no >= slice.firstNo && no < endNo) };
+  });
+  const reads = parts.filter((part) => part.eventNos.length > 0);
+  const rows = (await Promise.all(reads.map((part) => recordsIn(db, part.slice, { ...part, scope })))).flat();
   const found = new Map(
     rows.map((row) => [
       numberOf(row, 'event_no'),
@@ -48,13 +69,38 @@ export async function eventRecords(
   return eventNos.flatMap((eventNo) => found.get(eventNo) ?? []);
 }
 
-/** The number of the event of a device with that key, found by its time; null when there is none. */
+/** An event without boot and number of its own is known by its time and code; these stand for them. */
+export interface BareEvent {
+  readonly boot: string;
+  readonly seq: number;
+  readonly timestampMs: number;
+}
+
+const isEvent = ({ boot, seq, timestampMs }: BareEvent): Statement =>
+  sql`timestamp_ms = ${timestampMs} AND boot = ${boot} AND seq = ${seq}`;
+
+const momentOf = ({ timestampMs }: BareEvent) => ({ fromMs: timestampMs, toMs: timestampMs });
+
+/** The number of that event of a device; null when there is none. */
 export async function eventNoOf(
   db: Database,
-  of: DeviceOf & { readonly boot: string; readonly seq: number; readonly timestampMs: number },
+  device: { readonly deviceNo: number },
+  event: BareEvent,
 ): Promise<number | null> {
-  const [row] = await db.read(sql`SELECT e.event_no FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms = ${of.timestampMs}
-      AND e.boot = ${of.boot} AND e.seq = ${of.seq}`);
-  return row === undefined ? null : numberOf(row, 'event_no');
+  for (const run of await runsWithin(db, momentOf(event))) {
+    const statement = sql`SELECT event_no FROM ${run.table}
+      WHERE device_no = ${device.deviceNo} AND ${isEvent(event)}`;
+    const [row] = await readSlice(db, run.sliceNo, statement);
+    if (row !== undefined) return numberOf(row, 'event_no');
+  }
+  return null;
+}
+
+/** Condition that holds while there is no such event. */
+export async function isNewEvent(db: Database, deviceNo: number, event: BareEvent): Promise<Statement> {
+  let isNew = sql`1 = 1`;
+  for (const { table } of await runsWithin(db, momentOf(event))) {
+    isNew = sql`${isNew} AND NOT EXISTS (SELECT 1 FROM ${table} WHERE device_no = ${deviceNo} AND ${isEvent(event)})`;
+  }
+  return isNew;
 }

@@ -8,6 +8,7 @@ import type { Presence } from '../core/live-presence.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { type NumberSpan, readSlice, sliceOfNumber, slicesOfNumbers } from './slices.ts';
 
 /** Rows of one page. */
 const pageSize = 500;
@@ -16,22 +17,13 @@ const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 const accountNoOf = (accountID: string): Statement =>
   sql`(SELECT account_no FROM accounts WHERE account_id = ${accountID})`;
 
-/** The number of the newest event of all accounts; 0 when there is none. */
-export async function lastEventNo(db: Database): Promise<number> {
-  const [row] = await db.read(sql`SELECT MAX(event_no) AS event_no FROM events`);
-  return row === undefined ? 0 : numberOf(row, 'event_no');
-}
-
 /** When the event of that number came in; null when it is not kept. */
 export async function receivedMsOf(db: Database, eventNo: number): Promise<number | null> {
-  const [row] = await db.read(sql`SELECT received_ms FROM events WHERE event_no = ${eventNo}`);
+  const slice = await sliceOfNumber(db, eventNo);
+  if (slice === null) return null;
+  const statement = sql`SELECT received_ms FROM ${slice.table} WHERE event_no = ${eventNo}`;
+  const [row] = await readSlice(db, slice.sliceNo, statement);
   return row === undefined ? null : numberOf(row, 'received_ms');
-}
-
-/** Numbers of events: after `after`, up to `upTo`. */
-export interface NumberSpan {
-  readonly after: number;
-  readonly upTo: number;
 }
 
 const within = ({ after, upTo }: NumberSpan): Statement => sql`event_no > ${after} AND event_no <= ${upTo}`;
@@ -41,10 +33,19 @@ export async function holdsMore(
   db: Database,
   span: NumberSpan & { readonly accountID: string; readonly most: number },
 ): Promise<boolean> {
-  const rows = await db.read(sql`SELECT 1 AS there FROM events
-    WHERE account_no = ${accountNoOf(span.accountID)} AND ${within(span)} AND ${isNotRoutine}
-    ORDER BY event_no LIMIT 1 OFFSET ${span.most}`);
-  return rows.length > 0;
+  let left = span.most + 1;
+  for (const { sliceNo, table } of await slicesOfNumbers(db, span)) {
+    const [row] = await readSlice(
+      db,
+      sliceNo,
+      sql`SELECT COUNT(*) AS seen FROM (SELECT 1 FROM ${table}
+        WHERE account_no = ${accountNoOf(span.accountID)} AND ${within(span)} AND ${isNotRoutine}
+        ORDER BY event_no LIMIT ${left}) AS part`,
+    );
+    left -= row === undefined ? 0 : numberOf(row, 'seen');
+    if (left <= 0) return true;
+  }
+  return false;
 }
 
 function toLiveEvent(row: Row): LiveEvent {
@@ -74,19 +75,24 @@ export async function* eventsByNumber(
 ): AsyncGenerator<readonly LiveEvent[], void, undefined> {
   const { scope, upTo } = span;
   let { after } = span;
-  for (;;) {
-    const rows = await db.read(sql`
-      SELECT e.event_no, e.device_no, d.device_id, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.status_code,
-        e.latitude, e.longitude, e.speed, e.heading, e.geozone_id, e.command_id, e.command_state
-      FROM events e JOIN devices d ON d.device_no = e.device_no
-      WHERE e.account_no = ${accountNoOf(scope.accountID)} AND ${within({ after, upTo })} AND ${isNotRoutine}
-        AND ${visible(scope)}
-      ORDER BY e.event_no LIMIT ${pageSize}`);
-    const page = rows.map(toLiveEvent);
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
-    after = last.eventNo;
+  for (const { sliceNo, table } of await slicesOfNumbers(db, span)) {
+    for (;;) {
+      const rows = await readSlice(
+        db,
+        sliceNo,
+        sql`SELECT e.event_no, e.device_no, d.device_id, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.status_code,
+            e.latitude, e.longitude, e.speed, e.heading, e.geozone_id, e.command_id, e.command_state
+          FROM ${table} e JOIN devices d ON d.device_no = e.device_no
+          WHERE e.account_no = ${accountNoOf(scope.accountID)} AND ${within({ after, upTo })} AND ${isNotRoutine}
+            AND ${visible(scope)}
+          ORDER BY e.event_no LIMIT ${pageSize}`,
+      );
+      const page = rows.map(toLiveEvent);
+      if (page.length > 0) yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) break;
+      after = last.eventNo;
+    }
   }
 }
 

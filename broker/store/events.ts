@@ -6,6 +6,7 @@ import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { type Run, readSlice, runsWithin } from './slices.ts';
 
 export interface EventRow {
   /** Grows with every event stored: the resume point of a listing by arrival. */
@@ -41,7 +42,7 @@ export interface EventRow {
 /** Most events that one read gives. */
 const eventsMost = 10_000;
 
-/** An event from a row of `events` with the `device_id` of its device. */
+/** An event from a row of a slice with the `device_id` of its device. */
 export function toEvent(row: Row): EventRow {
   return {
     eventNo: numberOf(row, 'event_no'),
@@ -79,13 +80,47 @@ export interface DeviceOf {
   readonly deviceID: string;
 }
 
-/** The newest `count` (1 to 10,000) events of a device by event time, newest first. */
-export async function latestEvents(db: Database, of: DeviceOf, count: number): Promise<readonly EventRow[]> {
-  const rows = await db.read(sql`
-    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID}
-    ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT ${Math.min(count, eventsMost)}`);
+/** Slices that are asked at once while nothing is found: twice as many each time. */
+const askedMost = 8;
+
+interface Newest extends DeviceOf {
+  readonly toMs: number;
+  readonly count: number;
+}
+
+async function newestOf(db: Database, of: Newest, run: Run): Promise<readonly EventRow[]> {
+  const rows = await readSlice(
+    db,
+    run.sliceNo,
+    sql`SELECT e.*, d.device_id FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+      WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID}
+        AND e.timestamp_ms >= ${run.fromMs} AND e.timestamp_ms <= ${run.toMs}
+      ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT ${of.count}`,
+  );
   return rows.map(toEvent);
+}
+
+/** From the newest slice back, until no older one can hold anything newer than what was found. */
+async function newestEvents(db: Database, of: Newest): Promise<readonly EventRow[]> {
+  const runs = [...(await runsWithin(db, { fromMs: Number.MIN_SAFE_INTEGER, toMs: of.toMs }))];
+  runs.sort((one, other) => other.toMs - one.toMs || other.sliceNo - one.sliceNo);
+  let found: readonly EventRow[] = [];
+  let asked = 1;
+  while (runs.length > 0) {
+    const last = found[of.count - 1];
+    if (last !== undefined && runs.every((run) => run.toMs < last.timestampMs)) break;
+    const parts = await Promise.all(runs.splice(0, asked).map((run) => newestOf(db, of, run)));
+    found = [...found, ...parts.flat()]
+      .sort((one, other) => other.timestampMs - one.timestampMs || other.eventNo - one.eventNo)
+      .slice(0, of.count);
+    asked = Math.min(askedMost, asked * 2);
+  }
+  return found;
+}
+
+/** The newest `count` (1 to 10,000) events of a device by event time, newest first. */
+export function latestEvents(db: Database, of: DeviceOf, count: number): Promise<readonly EventRow[]> {
+  return newestEvents(db, { ...of, toMs: Number.MAX_SAFE_INTEGER, count: Math.min(count, eventsMost) });
 }
 
 /** The newest event of a device by event time, none later than `toMs`; null when there is none. */
@@ -93,11 +128,8 @@ export async function latestEventUntil(
   db: Database,
   of: DeviceOf & { readonly toMs: number },
 ): Promise<EventRow | null> {
-  const [row] = await db.read(sql`
-    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms <= ${of.toMs}
-    ORDER BY e.timestamp_ms DESC, e.event_no DESC LIMIT 1`);
-  return row === undefined ? null : toEvent(row);
+  const [newest] = await newestEvents(db, { ...of, count: 1 });
+  return newest ?? null;
 }
 
 /** Where a listing by event time goes on: the last event already read, exclusive. */
@@ -128,7 +160,7 @@ export function listOf(values: readonly (string | number)[]): Statement {
     .reduce((list, item) => sql`${list}${item}`);
 }
 
-/** The condition of a range, on `events` as `e` and `devices` as `d`. */
+/** The condition of a range, on events as `e` and `devices` as `d`. */
 function inRange(range: EventRange): Statement {
   const { scope, deviceID, fromMs, toMs, statusCodes, after } = range;
   const none = sql``;
@@ -143,9 +175,19 @@ function inRange(range: EventRange): Statement {
 /** Events in a range of event time, oldest first; ties in order of arrival. */
 export async function eventsInRange(db: Database, range: EventRange): Promise<readonly EventRow[]> {
   if (range.statusCodes?.length === 0) return [];
-  const rows = await db.read(sql`
-    SELECT e.*, d.device_id FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${inRange(range)}
-    ORDER BY e.timestamp_ms, e.event_no LIMIT ${Math.min(range.limit, eventsMost)}`);
-  return rows.map(toEvent);
+  const limit = Math.min(range.limit, eventsMost);
+  let found: EventRow[] = [];
+  for (const run of await runsWithin(db, range)) {
+    const rows = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT e.*, d.device_id FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+        WHERE ${inRange({ ...range, fromMs: run.fromMs, toMs: run.toMs })}
+        ORDER BY e.timestamp_ms, e.event_no LIMIT ${limit}`,
+    );
+    found = [...found, ...rows.map(toEvent)]
+      .sort((one, other) => one.timestampMs - other.timestampMs || one.eventNo - other.eventNo)
+      .slice(0, limit);
+  }
+  return found;
 }

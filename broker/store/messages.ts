@@ -8,6 +8,7 @@ import type { DeviceRef } from './devices.ts';
 import { notRoutine } from './routine-codes.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { readSlice, runsWithin } from './slices.ts';
 
 export const messageLimits = {
   text: 500,
@@ -123,36 +124,51 @@ export interface VehicleMessage {
 
 const notRoutineCode: Statement = { sql: notRoutine, params: [] };
 
+function toVehicleMessage(row: Row): VehicleMessage {
+  const text = jsonObjectOf(row, 'attributes')?.['message'];
+  return {
+    eventNo: numberOf(row, 'event_no'),
+    deviceID: textOf(row, 'device_id'),
+    text: typeof text === 'string' ? text.slice(0, messageLimits.text) : '',
+    timestampMs: numberOf(row, 'timestamp_ms'),
+  };
+}
+
 /** Messages of vehicles that the user has not read, oldest first. */
 export async function unreadMessages(
   db: Database,
   of: { readonly user: UserKey; readonly scope: Scope; readonly sinceMs: number; readonly limit: number },
 ): Promise<readonly VehicleMessage[]> {
   const { user, scope, sinceMs, limit } = of;
-  const rows = await db.read(sql`
-    SELECT e.event_no, e.timestamp_ms, e.attributes, d.device_id
-    FROM (SELECT event_no, device_no, timestamp_ms, attributes FROM events
-      WHERE ${notRoutineCode} AND account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
-        AND status_code = ${statusCodes.MESSAGE.code} AND timestamp_ms >= ${sinceMs}
-        AND event_no > COALESCE((SELECT read_up_to FROM message_reads
-          WHERE account_id = ${user.accountID} AND user_id = ${user.userID}), 0)) e
-    JOIN devices d ON d.device_no = e.device_no
-    WHERE ${visible(scope)} ORDER BY e.event_no LIMIT ${limit}`);
-  return rows.map((row) => {
-    const text = jsonObjectOf(row, 'attributes')?.['message'];
-    return {
-      eventNo: numberOf(row, 'event_no'),
-      deviceID: textOf(row, 'device_id'),
-      text: typeof text === 'string' ? text.slice(0, messageLimits.text) : '',
-      timestampMs: numberOf(row, 'timestamp_ms'),
-    };
-  });
+  const [read] = await db.read(sql`SELECT read_up_to FROM message_reads
+    WHERE account_id = ${user.accountID} AND user_id = ${user.userID}`);
+  const after = read === undefined ? 0 : numberOf(read, 'read_up_to');
+  const found: VehicleMessage[] = [];
+  const runs = await runsWithin(db, { fromMs: sinceMs, toMs: Number.MAX_SAFE_INTEGER });
+  // In the order of numbers.
+  const slices = [...new Map(runs.map((run) => [run.sliceNo, run])).values()];
+  slices.sort((one, other) => one.sliceNo - other.sliceNo);
+  for (const { sliceNo, table } of slices) {
+    if (found.length >= limit) break;
+    const rows = await readSlice(
+      db,
+      sliceNo,
+      sql`SELECT e.event_no, e.timestamp_ms, e.attributes, d.device_id
+        FROM (SELECT event_no, device_no, timestamp_ms, attributes FROM ${table}
+          WHERE ${notRoutineCode} AND account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+            AND status_code = ${statusCodes.MESSAGE.code} AND timestamp_ms >= ${sinceMs} AND event_no > ${after}) e
+        JOIN devices d ON d.device_no = e.device_no
+        WHERE ${visible(scope)} ORDER BY e.event_no LIMIT ${limit - found.length}`,
+    );
+    found.push(...rows.map(toVehicleMessage));
+  }
+  return found;
 }
 
-/** Messages up to this number count as read by the user; it never goes back, nor beyond what is stored. */
-export function markRead(user: UserKey, upTo: number): Statement {
+/** Messages up to this number count as read by the user; it never goes back, nor beyond what is stored (`lastNo`). */
+export function markRead(user: UserKey, upTo: number, lastNo: number): Statement {
   return sql`INSERT INTO message_reads (account_id, user_id, read_up_to)
-    SELECT ${user.accountID}, ${user.userID}, COALESCE(MAX(event_no), 0) FROM events WHERE event_no <= ${upTo}
+    VALUES (${user.accountID}, ${user.userID}, ${Math.min(upTo, lastNo)})
     ON CONFLICT (account_id, user_id) DO UPDATE SET read_up_to = excluded.read_up_to
     WHERE message_reads.read_up_to < excluded.read_up_to`;
 }

@@ -14,6 +14,7 @@ import { ledgerMigrations } from './migrations/ledger.ts';
 import { liveMigrations } from './migrations/live.ts';
 import { notificationMigrations } from './migrations/notifications.ts';
 import { requestMigrations } from './migrations/requests.ts';
+import { sliceMigrations } from './migrations/slices.ts';
 import { storedRangeMigrations } from './migrations/stored-ranges.ts';
 
 export const migrations: readonly Migration[] = [
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   ...deviceRequestMigrations,
   ...certificateMigrations,
   ...storedRangeMigrations,
+  ...sliceMigrations,
 ];

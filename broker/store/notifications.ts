@@ -7,12 +7,15 @@ import { isCrossingUnasked } from '../core/status-episodes.ts';
 import { notRoutine } from './routine-codes.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
+import { lastEventNo, type NumberSpan, readSlice, slicesOfNumbers, tableOf } from './slices.ts';
 
 const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
 /** An event that somebody may have to be told of. */
 export interface NewsRow {
   readonly eventNo: number;
+  /** The slice that it is in. */
+  readonly sliceNo: number;
   readonly accountID: string;
   readonly deviceNo: number;
   readonly deviceID: string;
@@ -34,12 +37,8 @@ interface Progress {
 
 /** How far the notifier is, and how far it could be. */
 export async function readProgress(db: Database): Promise<Progress> {
-  const [row] = await db.read(sql`SELECT
-    (SELECT event_no FROM notifier_cursor WHERE name = 'notifier') AS decided_no,
-    (SELECT MAX(event_no) FROM events) AS newest_no`);
-  return row === undefined
-    ? { decidedNo: 0, newestNo: 0 }
-    : { decidedNo: numberOf(row, 'decided_no'), newestNo: numberOf(row, 'newest_no') };
+  const [row] = await db.read(sql`SELECT event_no FROM notifier_cursor WHERE name = 'notifier'`);
+  return { decidedNo: row === undefined ? 0 : numberOf(row, 'event_no'), newestNo: await lastEventNo(db) };
 }
 
 export interface NewsPage {
@@ -49,27 +48,38 @@ export interface NewsPage {
   readonly upTo: number;
 }
 
-/** Events of the span that are not routine, in the order of their numbers. */
+/** Events of the span that are not routine, in the order of their numbers: of the first slice that has some. */
 export async function newsAfter(
   db: Database,
-  span: { readonly after: number; readonly upTo: number; readonly limit: number },
+  span: NumberSpan & { readonly limit: number },
 ): Promise<NewsPage> {
-  const rows = await db.read(sql`
-    SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
-      e.received_ms, e.geozone_id, e.command_id, e.attributes
-    FROM (SELECT * FROM events WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
-      ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
-    ORDER BY e.event_no`);
-  const last = rows.at(-1);
-  const isWhole = last === undefined || rows.length < span.limit;
-  const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
-  return { news: known.map(toNews), upTo: isWhole ? span.upTo : numberOf(last, 'event_no') };
+  const slices = await slicesOfNumbers(db, span);
+  for (const [at, { sliceNo, table }] of slices.entries()) {
+    const rows = await readSlice(
+      db,
+      sliceNo,
+      sql`SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
+          e.received_ms, e.geozone_id, e.command_id, e.attributes
+        FROM (SELECT * FROM ${table} WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
+          ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
+        ORDER BY e.event_no`,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) continue;
+    const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
+    const news = known.map((row) => toNews(row, sliceNo));
+    if (rows.length >= span.limit) return { news, upTo: numberOf(last, 'event_no') };
+    // The slices after it are looked through the next time.
+    return { news, upTo: Math.min(span.upTo, (slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY) - 1) };
+  }
+  return { news: [], upTo: span.upTo };
 }
 
-function toNews(row: Row): NewsRow {
+function toNews(row: Row, sliceNo: number): NewsRow {
   const statusCode = numberOf(row, 'status_code');
   return {
     eventNo: numberOf(row, 'event_no'),
+    sliceNo,
     accountID: textOf(row, 'account_id'),
     deviceNo: numberOf(row, 'device_no'),
     deviceID: textOf(row, 'device_id'),
@@ -95,7 +105,7 @@ export function moveCursor(from: number, to: number): Statement {
 
 /** Puts an event into the inbox, once. */
 export function insertNotification(
-  eventNo: number,
+  { eventNo, sliceNo }: Pick<NewsRow, 'eventNo' | 'sliceNo'>,
   { isLate, onlyIf }: { readonly isLate: boolean; readonly onlyIf: Statement },
 ): Statement {
   return sql`
@@ -103,7 +113,7 @@ export function insertNotification(
       longitude, geozone_id, command_id, command_state, is_late)
     SELECT d.account_id, e.device_no, e.event_no, e.status_code, e.timestamp_ms, e.received_ms, e.latitude,
       e.longitude, e.geozone_id, e.command_id, e.command_state, CAST(${isLate ? 1 : 0} AS INTEGER)
-    FROM events e JOIN devices d ON d.device_no = e.device_no
+    FROM ${tableOf(sliceNo)} e JOIN devices d ON d.device_no = e.device_no
     WHERE e.event_no = ${eventNo} AND ${onlyIf}
     ON CONFLICT (event_no) DO NOTHING`;
 }

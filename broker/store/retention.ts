@@ -3,6 +3,7 @@
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { numberOf, textOf } from './row.ts';
+import { tableOf } from './slices.ts';
 
 /** An account that does not keep its events for ever. */
 export interface RetainingAccount {
@@ -37,8 +38,9 @@ export interface OldEvent {
   readonly receivedMs: number;
 }
 
-/** Where in a device's events by time to look: after that one, and before `beforeMs`. */
+/** Where in a device's events of a slice by time to look: after that one, and before `beforeMs`. */
 export interface OldSpan {
+  readonly sliceNo: number;
   readonly deviceNo: number;
   readonly after: { readonly timestampMs: number; readonly eventNo: number };
   readonly beforeMs: number;
@@ -53,8 +55,8 @@ const toOldEvent = (row: Row): OldEvent => ({
 
 /** The next events of a device by event time. */
 export async function oldEvents(db: Database, span: OldSpan): Promise<readonly OldEvent[]> {
-  const { deviceNo, after, beforeMs, limit } = span;
-  const rows = await db.read(sql`SELECT e.event_no, e.timestamp_ms, e.received_ms FROM events e
+  const { sliceNo, deviceNo, after, beforeMs, limit } = span;
+  const rows = await db.read(sql`SELECT e.event_no, e.timestamp_ms, e.received_ms FROM ${tableOf(sliceNo)} e
     WHERE e.device_no = ${deviceNo} AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})
       AND e.timestamp_ms < ${beforeMs}
     ORDER BY e.timestamp_ms, e.event_no LIMIT ${limit}`);
@@ -64,18 +66,27 @@ export async function oldEvents(db: Database, span: OldSpan): Promise<readonly O
 /** Events removed by one batch: some 10 ms, because those of one vehicle lie far apart in the file. */
 export const removedAtOnce = 100;
 
-const removeText = `DELETE FROM events WHERE device_no = $1 AND event_no IN (${Array.from(
+const isRemoved = `device_no = $1 AND event_no IN (${Array.from(
   { length: removedAtOnce },
   (_unused, at) => `$${at + 2}`,
 ).join(', ')})`;
 
+/** Whose events, and in which slice. */
+export interface OldOf {
+  readonly sliceNo: number;
+  readonly deviceNo: number;
+}
+
 /** Removes at most `removedAtOnce` events of a device; one batch. */
-export function removeEvents(deviceNo: number, events: readonly OldEvent[]): readonly Statement[] {
+export function removeEvents(
+  { sliceNo, deviceNo }: OldOf,
+  events: readonly OldEvent[],
+): readonly Statement[] {
   const [first] = events;
   if (first === undefined) return [];
   // One text whatever the count: the first number fills the places that are left.
   const numbers = Array.from({ length: removedAtOnce }, (_unused, at) => (events[at] ?? first).eventNo);
-  return [{ sql: removeText, params: [deviceNo, ...numbers] }];
+  return [{ sql: `DELETE FROM ${tableOf(sliceNo).sql} WHERE ${isRemoved}`, params: [deviceNo, ...numbers] }];
 }
 
 /** Unreadable payloads of a device that came in before `beforeMs`: how many there are. */

@@ -74,7 +74,7 @@ interface Tree {
 
 /**
  * Sizes of all tables of an SQLite database. Rows by the lowest and highest key, bytes by what a row takes in the pages that
- * are looked at: small tables exactly, large ones about.
+ * are looked at: small tables exactly, large ones about. The slices of the events count as one.
  */
 export async function sqliteTableSizes(db: Database): Promise<readonly TableSize[]> {
   const found = await db.read(
@@ -95,7 +95,18 @@ export async function sqliteTableSizes(db: Database): Promise<readonly TableSize
     const most = ends === undefined ? 0 : numberOf(ends, 'most');
     sizes.push({ table, ...(await sizeOf(db, { table, most, trees })) });
   }
-  return sizes;
+  return inFamilies(sizes);
+}
+
+/** The slices of the events are shown as one table: their number grows with the history. */
+function inFamilies(sizes: readonly TableSize[]): readonly TableSize[] {
+  const families = new Map<string, TableSize>();
+  for (const size of sizes) {
+    const table = size.table.replace(/^events_\d+$/, 'events');
+    const { rows, bytes } = families.get(table) ?? { rows: 0, bytes: 0 };
+    families.set(table, { table, rows: rows + size.rows, bytes: bytes + size.bytes });
+  }
+  return [...families.values()];
 }
 
 interface TreeOf {

@@ -6,6 +6,8 @@ import type { TripEvent } from '../core/trips.ts';
 import type { DeviceOf } from './events.ts';
 import { jsonObjectOf, numberOf, numberOrNull, textOf } from './row.ts';
 import { visible } from './scope.ts';
+import { type EventKey, inOrder, type KeyedStream } from './slice-streams.ts';
+import { type Run, readSlice, runsWithin } from './slices.ts';
 
 /** Events read at once: a few milliseconds. */
 const pageSize = 500;
@@ -29,10 +31,21 @@ export interface TrackSpan extends DeviceOf {
 
 /** When the first event of the device was; null while there is none. */
 export async function firstEventMs(db: Database, of: DeviceOf): Promise<number | null> {
-  const [row] =
-    await db.read(sql`SELECT e.timestamp_ms FROM devices d JOIN events e ON e.device_no = d.device_no
-    WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} ORDER BY e.timestamp_ms LIMIT 1`);
-  return row === undefined ? null : numberOf(row, 'timestamp_ms');
+  let firstMs: number | null = null;
+  const everMs = { fromMs: Number.MIN_SAFE_INTEGER, toMs: Number.MAX_SAFE_INTEGER };
+  for (const run of await runsWithin(db, everMs)) {
+    if (firstMs !== null && run.fromMs > firstMs) break;
+    const [row] = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT e.timestamp_ms FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+        WHERE ${visible(of.scope)} AND d.device_id = ${of.deviceID} AND e.timestamp_ms >= ${run.fromMs}
+        ORDER BY e.timestamp_ms LIMIT 1`,
+    );
+    if (row !== undefined)
+      firstMs = Math.min(firstMs ?? Number.MAX_SAFE_INTEGER, numberOf(row, 'timestamp_ms'));
+  }
+  return firstMs;
 }
 
 interface Numbered {
@@ -70,23 +83,48 @@ const inOwnOrder = (events: readonly Numbered[]): readonly TrackEvent[] =>
     .sort((one, other) => one.seq - other.seq || (one.boot < other.boot ? -1 : 1))
     .map(({ event }) => event);
 
-/** The events of a device in order, page by page; nothing is held but a page and the events of one moment. */
+/** A row with its place in the order. */
+interface KeyedRow extends EventKey {
+  readonly row: Row;
+}
+
+/** Rows of one slice, in the order of their keys. */
+async function* rowsOf(db: Database, span: TrackSpan, run: Run): KeyedStream<KeyedRow> {
+  let after: EventKey = { timestampMs: run.fromMs, eventNo: 0 };
+  for (;;) {
+    const rows = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT e.event_no, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.time_quality, e.status_code, e.latitude,
+          e.longitude, e.altitude, e.speed, e.heading, e.hdop, e.satellites, e.odometer, e.fuel_level, e.inputs, e.geozone_id
+        FROM devices d JOIN ${run.table} e ON e.device_no = d.device_no
+        WHERE ${visible(span.scope)} AND d.device_id = ${span.deviceID} AND e.timestamp_ms <= ${run.toMs}
+          AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})
+        ORDER BY e.timestamp_ms, e.event_no LIMIT ${pageSize}`,
+    );
+    const keyed = rows.map((row) => ({
+      timestampMs: numberOf(row, 'timestamp_ms'),
+      eventNo: numberOf(row, 'event_no'),
+      row,
+    }));
+    if (keyed.length > 0) yield keyed;
+    const last = keyed.at(-1);
+    if (last === undefined || keyed.length < pageSize) return;
+    after = last;
+  }
+}
+
+/** The events of a device in order, page by page; nothing is held but a page of each slice and the events of one moment. */
 export async function* trackEvents(
   db: Database,
   span: TrackSpan,
 ): AsyncGenerator<readonly TrackEvent[], void, undefined> {
-  let after = { timestampMs: span.fromMs, eventNo: 0 };
   let moment: Numbered[] = [];
-  for (;;) {
-    const rows = await db.read(sql`
-      SELECT e.event_no, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.time_quality, e.status_code, e.latitude,
-        e.longitude, e.altitude, e.speed, e.heading, e.hdop, e.satellites, e.odometer, e.fuel_level, e.inputs, e.geozone_id
-      FROM devices d JOIN events e ON e.device_no = d.device_no
-      WHERE ${visible(span.scope)} AND d.device_id = ${span.deviceID} AND e.timestamp_ms <= ${span.toMs}
-        AND (e.timestamp_ms, e.event_no) > (${after.timestampMs}, ${after.eventNo})
-      ORDER BY e.timestamp_ms, e.event_no LIMIT ${pageSize}`);
+  const runs = await runsWithin(db, span);
+  const sources = runs.map((run) => ({ fromMs: run.fromMs, open: () => rowsOf(db, span, run) }));
+  for await (const keyed of inOrder(sources)) {
     const page: TrackEvent[] = [];
-    for (const row of rows) {
+    for (const { row } of keyed) {
       const event = toTrackEvent(row);
       if (moment[0] !== undefined && moment[0].event.timestampMs !== event.timestampMs) {
         page.push(...inOwnOrder(moment));
@@ -94,11 +132,7 @@ export async function* trackEvents(
       }
       moment.push({ event, boot: textOf(row, 'boot'), seq: numberOf(row, 'seq') });
     }
-    const last = rows.at(-1);
-    const isEnd = last === undefined || rows.length < pageSize;
-    if (isEnd) page.push(...inOwnOrder(moment));
     if (page.length > 0) yield page;
-    if (isEnd) return;
-    after = { timestampMs: numberOf(last, 'timestamp_ms'), eventNo: numberOf(last, 'event_no') };
   }
+  if (moment.length > 0) yield inOwnOrder(moment);
 }

@@ -32,11 +32,11 @@ const rememberedS = 3600;
 export async function purgeSome({ db, clock, log }: Omit<PurgeOptions, 'lagMs'>): Promise<number | null> {
   const deviceNo = await nextToPurge(db);
   if (deviceNo === null) return null;
-  const results = await db.write(purgeRows(deviceNo, rowsAtOnce));
+  const results = await db.write(await purgeRows(db, deviceNo, rowsAtOnce));
   const deleted = results.reduce((sum, { changes }) => sum + changes, 0);
   if (deleted > 0) return deleted;
   const beforeS = Math.floor(clock.utcMs() / 1000) - rememberedS;
-  await db.write([endPurge(deviceNo), forgetPurged(beforeS)]);
+  await db.write([await endPurge(db, deviceNo), forgetPurged(beforeS)]);
   log.info('device-purged', { deviceNo });
   return 0;
 }

@@ -1,6 +1,6 @@
-// Removes what accounts no longer want kept: events older than their limit by event time and by arrival, a few hundred at a
-// time, and never while vehicles wait for the disk. What a run leaves undone the next one finds. It must never touch what
-// is younger than a day, and never make an event that a vehicle sends again look new.
+// Removes what accounts no longer want kept: events older than their limit by event time and by arrival, as whole slices where
+// nobody keeps anything of them, else a few hundred at a time, and never while vehicles wait for the disk. What a run leaves
+// undone the next one finds. It must never touch what is younger than a day, nor make an event that is sent again look new.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { aheadMostMs } from '../core/projection.ts';
@@ -16,6 +16,19 @@ import {
   removePayloads,
   retainingAccounts,
 } from '../store/retention.ts';
+import { spansOf } from '../store/slice-retention.ts';
+import { allSlices } from '../store/slices.ts';
+import {
+  createKeeping,
+  graceOf,
+  isPast,
+  type Keeping,
+  limitOf,
+  type RetentionRun,
+  retireSlices,
+  type SliceRetention,
+  type Timed,
+} from './slice-retention.ts';
 
 export interface RetentionOptions {
   readonly db: Database;
@@ -37,7 +50,6 @@ export interface Retention {
   close(): Promise<void>;
 }
 
-const dayMs = 24 * 3_600_000;
 const periodMs = 3_600_000;
 /** After the start, so that a restart under load does not begin with it. */
 const firstMs = 60_000;
@@ -51,16 +63,16 @@ const devicesAtOnce = 500;
 /** Event numbers and times of every span begin above this. */
 const start = { timestampMs: -1, eventNo: 0 } as const;
 
-interface Run {
-  readonly db: Database;
-  readonly nowMs: number;
-  /** Between two batches, told how long the last one took; rejects to stop the run. */
-  readonly rest: (tookMs: number) => Promise<void>;
-  readonly clock: Pick<Clock, 'monoMs'>;
-  readonly isDry: boolean;
+/** Slices of which an account has nothing left to remove, by their numbers and its id. */
+export type Cleared = Set<string>;
+
+interface Run extends RetentionRun {
+  /** Kept from run to run by who runs for long: a closed slice gets nothing new. */
+  readonly cleared?: Cleared;
 }
 
 interface Span {
+  readonly sliceNo: number;
   readonly deviceNo: number;
   readonly fromMs: number;
   readonly toMs: number;
@@ -68,15 +80,21 @@ interface Span {
 }
 
 /** Removes the events of one span that are old; the others are looked at and left. */
-async function clearSpan(run: Run, { deviceNo, fromMs, toMs, isOld }: Span): Promise<number> {
+async function clearSpan(run: Run, { sliceNo, deviceNo, fromMs, toMs, isOld }: Span): Promise<number> {
   let after: { readonly timestampMs: number; readonly eventNo: number } = { ...start, timestampMs: fromMs };
   let removed = 0;
   for (;;) {
-    const events = await oldEvents(run.db, { deviceNo, after, beforeMs: toMs, limit: removedAtOnce });
+    const events = await oldEvents(run.db, {
+      sliceNo,
+      deviceNo,
+      after,
+      beforeMs: toMs,
+      limit: removedAtOnce,
+    });
     const old = events.filter(isOld);
     if (old.length > 0 && !run.isDry) {
       const sinceMs = run.clock.monoMs();
-      await run.db.write(removeEvents(deviceNo, old));
+      await run.db.write(removeEvents({ sliceNo, deviceNo }, old));
       await run.rest(run.clock.monoMs() - sinceMs);
     }
     removed += old.length;
@@ -86,48 +104,105 @@ async function clearSpan(run: Run, { deviceNo, fromMs, toMs, isOld }: Span): Pro
   }
 }
 
-async function clearDevice(run: Run, deviceNo: number, beforeMs: number): Promise<RetentionCounts> {
+/** What is removed of an account's devices one by one. */
+interface Clearing {
+  readonly beforeMs: number;
+  readonly slices: readonly number[];
+}
+
+async function clearDevice(
+  run: Run,
+  deviceNo: number,
+  { beforeMs, slices }: Clearing,
+): Promise<RetentionCounts> {
   const { db, nowMs, isDry } = run;
   const isOld = ({ receivedMs }: OldEvent): boolean => receivedMs < beforeMs;
-  const past = await clearSpan(run, { deviceNo, fromMs: start.timestampMs, toMs: beforeMs, isOld });
-  // Stamped by a clock that ran ahead: their time never comes, so their arrival alone counts.
-  const ahead = { deviceNo, fromMs: nowMs + aheadMostMs, toMs: Number.MAX_SAFE_INTEGER, isOld };
-  const events = past + (await clearSpan(run, ahead));
+  let events = 0;
+  for (const sliceNo of slices) {
+    const past = { sliceNo, deviceNo, fromMs: start.timestampMs, toMs: beforeMs, isOld };
+    // Stamped by a clock that ran ahead: their time never comes, so their arrival alone counts.
+    const ahead = { ...past, fromMs: nowMs + aheadMostMs, toMs: Number.MAX_SAFE_INTEGER };
+    events += (await clearSpan(run, past)) + (await clearSpan(run, ahead));
+  }
   const payloads = await countOldPayloads(db, deviceNo, beforeMs);
   if (payloads > 0 && !isDry) await db.write([removePayloads(deviceNo, beforeMs)]);
   return { devices: events + payloads > 0 ? 1 : 0, events, payloads };
 }
 
-async function clearAccount(run: Run, { accountID, days }: RetainingAccount): Promise<RetentionCounts> {
-  const beforeMs = run.nowMs - Math.max(1, days) * dayMs;
+interface Looked {
+  readonly timed: readonly Timed[];
+  readonly keeping: Keeping;
+}
+
+/** The slices whose rows must go one by one, because the whole slice will not go in time. */
+async function slicesToClear(
+  run: Run,
+  { accountID, days }: RetainingAccount,
+  { timed, keeping }: Looked,
+): Promise<readonly Timed[]> {
+  const beforeMs = limitOf(run.nowMs, days);
+  const found: Timed[] = [];
+  for (const one of timed) {
+    const { slice } = one;
+    if (slice.openedMs >= beforeMs || run.cleared?.has(`${slice.sliceNo} ${accountID}`) === true) continue;
+    if (await keeping.isForNobody(one, run.nowMs + graceOf(days))) continue;
+    found.push(one);
+  }
+  return found;
+}
+
+async function clearAccount(run: Run, account: RetainingAccount, looked: Looked): Promise<RetentionCounts> {
+  const { accountID, days } = account;
+  const beforeMs = limitOf(run.nowMs, days);
+  const timed = await slicesToClear(run, account, looked);
+  const clearing = { beforeMs, slices: timed.map(({ slice }) => slice.sliceNo) };
   const sum = { devices: 0, events: 0, payloads: 0 };
   let afterNo = 0;
   for (;;) {
     const numbers = await deviceNosAfter(run.db, { accountID, afterNo, limit: devicesAtOnce });
     for (const deviceNo of numbers) {
-      const cleared = await clearDevice(run, deviceNo, beforeMs);
+      const cleared = await clearDevice(run, deviceNo, clearing);
       sum.devices += cleared.devices;
       sum.events += cleared.events;
       sum.payloads += cleared.payloads;
     }
     const last = numbers.at(-1);
-    if (last === undefined) return sum;
+    if (last === undefined) break;
     afterNo = last;
   }
+  for (const one of timed)
+    if (!run.isDry && isPast(one, beforeMs, run.nowMs)) run.cleared?.add(`${one.slice.sliceNo} ${accountID}`);
+  return sum;
 }
 
 export interface AccountRetention extends RetentionCounts, RetainingAccount {}
+
+export interface RetentionReport {
+  /** Slices that go away as a whole; what accounts lose with them is not counted with the accounts. */
+  readonly slices: readonly SliceRetention[];
+  readonly accounts: readonly AccountRetention[];
+}
 
 /**
  * One run over all accounts with a limit.
  * @param run `isDry`: counts and removes nothing.
  */
-export async function runRetention(run: Run): Promise<readonly AccountRetention[]> {
-  const results: AccountRetention[] = [];
-  for (const account of await retainingAccounts(run.db)) {
-    results.push({ ...account, ...(await clearAccount(run, account)) });
+export async function runRetention(run: Run): Promise<RetentionReport> {
+  const { db } = run;
+  const limited = await retainingAccounts(db);
+  const keeping = await createKeeping(db, limited);
+  const slices = await retireSlices(run, keeping);
+  const gone = new Set(slices.map(({ sliceNo }) => sliceNo));
+  const timed: Timed[] = [];
+  for (const slice of await allSlices(db)) {
+    if (gone.has(slice.sliceNo) || slice.state === 'retired' || slice.state === 'dropping') continue;
+    timed.push({ slice, spans: await spansOf(db, slice.sliceNo) });
   }
-  return results;
+  const accounts: AccountRetention[] = [];
+  for (const account of limited) {
+    accounts.push({ ...account, ...(await clearAccount(run, account, { timed, keeping })) });
+  }
+  return { slices, accounts };
 }
 
 class Stopped extends Error {}
@@ -136,6 +211,7 @@ class Stopped extends Error {}
 export function createRetention(options: RetentionOptions): Retention {
   const { db, clock, log, lagMs } = options;
   const counts = { devices: 0, events: 0, payloads: 0, runs: 0 };
+  const cleared: Cleared = new Set();
   let isStopped = false;
   let wake: () => void = () => undefined;
   const sleep = (delayMs: number): Promise<void> =>
@@ -157,8 +233,13 @@ export function createRetention(options: RetentionOptions): Retention {
   const once = async (): Promise<number> => {
     const startedMs = clock.monoMs();
     try {
-      const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false };
-      for (const { accountID, days, devices, events, payloads } of await runRetention(run)) {
+      const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false, cleared };
+      const { slices, accounts } = await runRetention(run);
+      for (const { sliceNo, became, events } of slices) {
+        if (became === 'dropped') counts.events += events;
+        log.info('slice-retention', { sliceNo, became, events });
+      }
+      for (const { accountID, days, devices, events, payloads } of accounts) {
         counts.devices += devices;
         counts.events += events;
         counts.payloads += payloads;

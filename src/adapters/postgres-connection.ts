@@ -20,7 +20,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Most statements kept prepared on one connection; the product has far fewer, only a bug could reach it. */
+/** Most statements kept prepared on one connection. Those of slices that are asked seldom make place for others. */
 const preparedMost = 500;
 
 interface Column {
@@ -84,9 +84,19 @@ function withoutGaps(text: string): { readonly text: string; readonly order: rea
   };
 }
 
+/** Gives the name of the statement that was prepared first back with the next journey. */
+function dropOldest(names: PreparedNames): void {
+  const [oldest] = names.byText;
+  if (oldest === undefined) return;
+  const [text, prepared] = oldest;
+  names.byText.delete(text);
+  names.doubtful.push(prepared.name);
+}
+
 /** Has the server prepare a statement. DDL is said once. */
 function prepare(wire: Wire, sql: string, names: PreparedNames): Prepared {
-  const isKept = names.byText.size < preparedMost && !/^\s*(CREATE|ALTER|DROP)\b/i.test(sql);
+  const isKept = !/^\s*(CREATE|ALTER|DROP)\b/i.test(sql);
+  if (isKept && names.byText.size >= preparedMost) dropOldest(names);
   names.count += 1;
   const { text, order } = withoutGaps(sql);
   const prepared = { name: isKept ? `s${names.count}` : '', order };

@@ -36,6 +36,11 @@ const rollback = plain('ROLLBACK');
 /** Building an index of a large table takes longer than any statement of the product may. */
 const patient = [plain("SET LOCAL statement_timeout = '1h'")];
 
+/** A table is dropped alone and at once, or not: who waits for its readers would hold up everybody who writes. */
+const impatient = [plain("SET LOCAL lock_timeout = '100ms'")];
+const isLoneDrop = (batch: readonly Statement[]): boolean =>
+  batch.length === 1 && /^\s*DROP\s+TABLE\b/i.test(batch[0]?.sql ?? '');
+
 // The number of a writer's newest batch stands in the batch itself: whoever lost the answer of a commit finds it there, or
 // finds that the batch was not written. The server's own numbers of transactions would not do: after a crash it gives those
 // that had not reached its disk to others.
@@ -80,7 +85,7 @@ function conflictIn(batch: readonly Statement[], results: readonly WriteResult[]
 /** @param seal the last statement, whose answer nobody needs. */
 async function tryBatch(connection: Connection, batch: readonly Statement[], seal: Statement): Promise<Try> {
   const isDdl = batch.some(({ sql }) => /^\s*(CREATE|ALTER|DROP)\b/i.test(sql));
-  const head = [begin, ...(isDdl ? patient : []), lock];
+  const head = [begin, ...(isDdl ? patient : []), lock, ...(isLoneDrop(batch) ? impatient : [])];
   let answers: readonly WriteResult[];
   try {
     answers = await connection.run([...head, ...batch, seal]);

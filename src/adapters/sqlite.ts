@@ -43,7 +43,7 @@ function prepareOn(connection: SqliteConnection.Database, text: string): Prepare
   return { statement: connection.prepare(rewritten), order, isInOrder, columns: [] };
 }
 
-/** Most statements kept prepared; the product has far fewer, only a bug could reach it. */
+/** Most statements kept prepared. Those of slices that are asked seldom make place for others. */
 const preparedMost = 1000;
 
 /** Opens, sets the pragmas that durability rests on, and returns plain synchronous read and write. */
@@ -62,7 +62,9 @@ export function connectSqlite(options: SqliteOptions) {
     const known = prepared.get(text);
     if (known) return known;
     const fresh = prepareOn(connection, text);
-    if (prepared.size < preparedMost) prepared.set(text, fresh);
+    const [oldest] = prepared.keys();
+    if (prepared.size >= preparedMost && oldest !== undefined) prepared.delete(oldest);
+    prepared.set(text, fresh);
     return fresh;
   };
   const valuesOf = ({ order, isInOrder }: Prepared, params: Statement['params']) =>

@@ -9,6 +9,7 @@ import { networkOf } from '../../broker/core/source-network.ts';
 import { createPageTurns } from '../../broker/page-turns.ts';
 import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
+import { storeMany } from '../support/stored-events.ts';
 
 type Answer = Awaited<ReturnType<HttpService['call']>>;
 const errorOf = (answer: Answer) =>
@@ -170,9 +171,12 @@ describe('a caller with many long answers', () => {
     const service = await startHttpService();
     await service.account('acme');
     await service.device('acme', 'chatty');
-    await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
+    await storeMany(service.db, {
+      device: 'chatty',
+      count: 5000,
+      boot: 'b',
+      of: (i) => ({ timestampMs: i * 1000 }),
+    });
     const token = await service.login('acme', 'admin');
     for (const what of ['eventdata/devicedata', 'export/csv']) {
       const path = `/api/v1/${what}/chatty/0/5000/authorization`;
@@ -203,10 +207,17 @@ describe('a client that asks and never reads', () => {
       await service.account('acme');
       await service.device('acme', 'truck-1');
       const nowS = Math.floor(Date.now() / 1000);
-      await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality,
-        status_code, latitude, longitude)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 19000)
-        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, 1, 'b1', i, ${nowS - 20_000}000 + i * 1000, ${nowS}000, 'gnss', 61472, 43.6, -79.3 + i * 0.00001 FROM n`);
+      await storeMany(service.db, {
+        device: 'truck-1',
+        count: 19_000,
+        boot: 'b1',
+        of: (i) => ({
+          timestampMs: (nowS - 20_000 + i) * 1000,
+          receivedMs: nowS * 1000,
+          latitude: 43.6,
+          longitude: -79.3 + i * 0.00001,
+        }),
+      });
       const token = await service.login('acme', 'admin');
       const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
       const path = v1(`/export/geojson/truck-1/${nowS - 20_000}/${nowS}`);

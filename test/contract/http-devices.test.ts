@@ -8,6 +8,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import type { HttpService } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { connectPacket, connectRaw } from '../support/raw-mqtt.ts';
+import { storeMany } from '../support/stored-events.ts';
 import { goesWith, tablesOf } from '../support/test-database.ts';
 
 let service: HttpService;
@@ -306,9 +307,12 @@ describe('a deleted device', () => {
     while ((await purgeSome({ db, log, clock: createSystemClock() })) !== null);
   };
   const fill = (deviceNo: number, count: number) =>
-    service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 63553 FROM devices, n WHERE device_no = ${deviceNo}`);
+    storeMany(service.db, {
+      device: deviceNo,
+      count,
+      boot: 'b',
+      of: (i) => ({ timestampMs: i * 1000, statusCode: 63553 }),
+    });
 
   it('is gone from every answer at once, and its events soon after, in batches', async () => {
     await service.device('acme', 'del-1');

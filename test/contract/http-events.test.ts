@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activationCodes, codesByCategory } from '../../broker/core/activation.ts';
 import { startHttpService } from '../support/http-service.ts';
+import { storeMany } from '../support/stored-events.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 interface Shown {
@@ -192,10 +193,15 @@ describe('a range of the fleet', () => {
 
   it('of more than 20,000 records is refused before anything is sent, and can be paged', async () => {
     await service.device('acme', 'chatty');
-    await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001)
-      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'c', i, 1000000000000 + i % 7 * 1000, 0, 'gnss', CASE WHEN i % 2 = 0 THEN 61472 ELSE 63617 END
-      FROM devices, n WHERE device_id = 'chatty' AND account_id = 'acme'`);
+    await storeMany(service.db, {
+      device: 'chatty',
+      count: 20_001,
+      boot: 'c',
+      of: (i) => ({
+        timestampMs: 1_000_000_000_000 + (i % 7) * 1000,
+        statusCode: i % 2 === 0 ? 61472 : 63617,
+      }),
+    });
     for (const path of [
       '/eventdata/devicedata/chatty/0/0/authorization',
       '/eventdata/devicemetadata/chatty/0/0/authorization',

@@ -14,6 +14,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database, Log } from '../../src/ports.ts';
 import { createOfflineSenders } from '../support/senders.ts';
+import { storeEvents } from '../support/stored-events.ts';
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
 const clock = createSystemClock();
@@ -54,8 +55,7 @@ async function store(codes: readonly number[]): Promise<void> {
   const now = Date.now();
   for (const code of codes) {
     seq += 1;
-    await run(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      VALUES ((SELECT COALESCE(MAX(event_no), 0) FROM events) + 1, 1, 1, 'b1', ${seq}, ${now}, ${now}, 'gnss', ${code})`);
+    await storeEvents(db, [{ deviceNo: 1, boot: 'b1', seq, timestampMs: now, statusCode: code }]);
   }
 }
 
@@ -130,9 +130,16 @@ describe('the notifier', () => {
   });
 
   it('works through a backlog in batches, positions in between cost nothing', async () => {
-    await run(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
-      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, 1, 'b2', i, 1, 1, 'gnss', CASE WHEN i % 100 = 0 THEN ${panic} ELSE 61472 END FROM n`);
+    await storeEvents(
+      db,
+      Array.from({ length: 120_000 }, (_unused, at) => ({
+        deviceNo: 1,
+        boot: 'b2',
+        seq: at + 1,
+        timestampMs: 1,
+        statusCode: (at + 1) % 100 === 0 ? panic : 61472,
+      })),
+    );
     const notifier = notifierOf(db);
     await notifier.runAll();
     await notifier.close();
@@ -193,7 +200,9 @@ describe('the notifier', () => {
     await run(
       "INSERT INTO devices (account_no, account_id, device_id, created_s) VALUES (1, 'acme', 't', 1)",
     );
-    await store([panic]);
+    // As it was before there were slices.
+    await run(`INSERT INTO events (account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
+      VALUES (1, 1, 'b0', 1, 1, 1, 'gnss', ${panic})`);
     await migrate(db, migrations);
     await store([panic]);
     const notifier = notifierOf(db);

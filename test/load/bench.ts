@@ -7,6 +7,7 @@ import { hideBin } from 'yargs/helpers';
 import { AppError } from '../../src/core/errors.ts';
 import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
+import { benchHistory, type HistoryBenchResult } from './history-bench.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
 import { benchIngest, formatIngest, ingestSections } from './ingest-bench.ts';
 
@@ -43,6 +44,26 @@ function agentTableOf(result: AgentBenchResult): string {
   return `${formatFigures(result.figures)}\n\nNode ${node}, ${cores} cores, load ${load}`;
 }
 
+function historyTableOf(result: HistoryBenchResult): string {
+  const number = (value: number): string => value.toFixed(2).padStart(10);
+  const reads = result.reads.map(({ read, shortMs, longMs, ratio, shortCpuMs, longCpuMs }) =>
+    [read.padEnd(34), ...[shortMs, longMs, ratio, shortCpuMs, longCpuMs].map(number)].join(' '),
+  );
+  const commits = result.commits.map((one) =>
+    [one.while.padEnd(34), ...[one.p50Ms, one.p99Ms, one.mostMs, one.commits].map(number)].join(' '),
+  );
+  const heads = (names: readonly string[]): string =>
+    ['read', ...names].map((name, at) => (at === 0 ? name.padEnd(34) : name.padStart(10))).join(' ');
+  return [
+    `${result.baseline.toLocaleString('en')} events against ${result.events.toLocaleString('en')} in ${result.slices} slices`,
+    heads(['short ms', 'long ms', 'ratio', 'cpu short', 'cpu long']),
+    ...reads,
+    '',
+    heads(['p50 ms', 'p99 ms', 'most ms', 'commits']).replace('read  ', 'commit'),
+    ...commits,
+  ].join('\n');
+}
+
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 await yargs(hideBin(process.argv))
@@ -69,6 +90,26 @@ await yargs(hideBin(process.argv))
     async ({ events, seconds, rounds, folder, json }) => {
       const result = await benchHttp({ folder, histories: events, seconds, rounds, say });
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : tableOf(result)}\n`);
+    },
+  )
+  .command(
+    'history',
+    'Reads with a year of events behind, against the newest of them alone; commits while a slice is dropped',
+    (parser) =>
+      parser
+        .option('events', { describe: 'Events of the year', type: 'number', default: 50_000_000 })
+        .option('baseline', { describe: 'Events of the short history', type: 'number', default: 1_000_000 })
+        .option('requests', { describe: 'Requests of each kind', type: 'number', default: 200 })
+        .option('folder', {
+          describe:
+            'Where the databases are kept (50 million events need about 7 GB and a quarter of an hour)',
+          type: 'string',
+          default: join(tmpdir(), 'fleetward-bench'),
+        })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ events, baseline, requests, folder, json }) => {
+      const result = await benchHistory({ folder, events, baseline, requests, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : historyTableOf(result)}\n`);
     },
   )
   .command(
@@ -125,7 +166,7 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatIngest(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http, agent or ingest')
+  .demandCommand(1, 'Say what to measure: http, history, agent or ingest')
   .strict()
   .help()
   .fail((message, thrown) => {

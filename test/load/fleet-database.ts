@@ -1,16 +1,20 @@
-// A database with history for benches: 10,000 devices of one account, one million events a month back from `nowMs` in the
-// order in which they would have come, and one busy device with a record every ten seconds of the last day. The last
-// month is the same whatever the history, so that two databases differ in nothing but what lies behind.
-import { existsSync, mkdirSync } from 'node:fs';
+// A database with history for benches: 10,000 devices of one account, events back from `nowMs` in the order in which they would
+// have come and in the slices of the weeks in which they came, and one busy device with a record every ten seconds of the last
+// day. The last weeks are the same whatever the history, so that two databases differ in nothing but what lies behind.
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
+import { spanOf } from '../../broker/core/event-spans.ts';
 import { insertDevice } from '../../broker/store/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
+import { noteSpan, openNext } from '../../broker/store/slice-writing.ts';
+import { tableOf } from '../../broker/store/slices.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
+import type { Statement } from '../../src/ports.ts';
 
 export const benchAccount = {
   accountID: 'bench',
@@ -21,16 +25,21 @@ export const busyDevice = 'truck-00000';
 /** One event in a thousand is a panic. */
 export const rareCode = 63553;
 
-const deviceCount = 10_000;
-const eventsPerMonth = 1_000_000;
-const monthMs = 30 * 24 * 3_600_000;
+export const deviceCount = 10_000;
 const dayMs = 24 * 3_600_000;
+const weekMs = 7 * dayMs;
+/** One million events a month. */
+export const monthlyStepMs = (30 * dayMs) / 1_000_000;
+/** How much later than its time an event comes in. */
+const delayMs = 900;
 const chunk = 100_000;
 
 export interface FleetDatabase {
   readonly path: string;
   readonly eventCount: number;
   readonly nowMs: number;
+  /** Between two events of the history. */
+  readonly stepMs: number;
 }
 
 async function createFleet(path: string): Promise<void> {
@@ -57,20 +66,86 @@ async function createFleet(path: string): Promise<void> {
   await db.close();
 }
 
-const columns = `account_no, device_no, boot, seq, timestamp_ms, received_ms, up_ms, time_quality, status_code, latitude,
-  longitude, altitude, speed, heading, hdop, satellites, odometer, fuel_level, inputs`;
+const columns = `event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, up_ms, time_quality, status_code,
+  latitude, longitude, altitude, speed, heading, hdop, satellites, odometer, fuel_level, inputs`;
 
 /** Rows `$from` to `$to` of the fleet's history, by time; `$step` ms apart, the last one at `$now`. */
-const historySql = `INSERT INTO events (${columns})
+const historySql = (table: string): string => `INSERT INTO ${table} (${columns})
   WITH RECURSIVE n (i) AS (SELECT $from UNION ALL SELECT i + 1 FROM n WHERE i < $to)
-  SELECT 1, 1 + (i * 7919) % ${deviceCount}, 'b1', i, $now - ($total - i) * $step, $now - ($total - i) * $step + 900,
-    i, 'gnss', CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN 62465 ELSE 61472 END,
+  SELECT i, 1, 1 + (i * 7919) % ${deviceCount}, 'b1', i, CAST($now - ($total - i) * $step AS INTEGER),
+    CAST($now - ($total - i) * $step AS INTEGER) + ${delayMs}, i, 'gnss',
+    CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN 62465 ELSE 61472 END,
     43.6 + (i % 1000) * 0.0001, -79.3 - (i % 777) * 0.0001, 90, i % 90, i % 360, 0.9, 11, i * 0.01, 0.62, NULL FROM n`;
 
-const busySql = `INSERT INTO events (${columns})
+const busySql = (table: string): string => `INSERT INTO ${table} (${columns})
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8640)
-  SELECT 1, 1, 'b2', i, $now - (8640 - i) * 10000, $now, i, 'gnss', 61472, 43.65, -79.34, 90, 54, i % 360, 0.9, 11,
-    i * 0.1, 0.6, '{"ignition":true}' FROM n`;
+  SELECT $total + i, 1, 1, 'b2', i, $now - (8640 - i) * 10000, $now, i, 'gnss', 61472, 43.65, -79.34, 90, 54, i % 360,
+    0.9, 11, i * 0.1, 0.6, '{"ignition":true}' FROM n`;
+
+type Connection = InstanceType<typeof SqliteConnection>;
+
+function perform(connection: Connection, { sql, params }: Statement): void {
+  const order: number[] = [];
+  const text = sql.replace(/\$(\d+)/g, (_whole, digits: string) => {
+    order.push(Number(digits) - 1);
+    return '?';
+  });
+  connection.prepare(text).run(...order.map((at) => params[at] ?? null));
+}
+
+/** Notes every day of a stretch of time. */
+function noteDays(
+  connection: Connection,
+  sliceNo: number,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+) {
+  for (let ms = fromMs; ms <= toMs + dayMs; ms += dayMs) {
+    const at = Math.min(ms, toMs);
+    perform(connection, noteSpan(sliceNo, spanOf(at, at)));
+  }
+}
+
+interface Week {
+  readonly sliceNo: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The history by weeks of receipt, in slices from the second on: the first one gives numbers of its own. */
+function weeksOf({ eventCount, nowMs, stepMs }: FleetDatabase): readonly Week[] {
+  const weeks: Week[] = [];
+  const endMs = nowMs - dayMs;
+  const timeOf = (no: number): number => endMs - (eventCount - no) * stepMs;
+  let from = 1;
+  while (from <= eventCount) {
+    const nextMs = (Math.floor((timeOf(from) + delayMs) / weekMs) + 1) * weekMs - delayMs;
+    const to = Math.min(eventCount, Math.max(from, Math.ceil((nextMs - timeOf(1)) / stepMs)));
+    weeks.push({ sliceNo: weeks.length + 2, from, to });
+    from = to + 1;
+  }
+  return weeks;
+}
+
+function fillWeek(connection: Connection, fleet: FleetDatabase, { sliceNo, from, to }: Week): void {
+  const { eventCount: total, nowMs, stepMs: step } = fleet;
+  const now = nowMs - dayMs;
+  const timeOf = (no: number): number => Math.trunc(now - (total - no) * step);
+  perform(connection, { sql: 'UPDATE event_counter SET next_no = $1', params: [from] });
+  connection.transaction(() => {
+    for (const statement of openNext(sliceNo - 1, timeOf(from))) perform(connection, statement);
+  })();
+  const insert = connection.prepare(historySql(tableOf(sliceNo).sql));
+  // Indexes are made much faster of what is there than row by row.
+  const indexes = connection
+    .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
+    .all(tableOf(sliceNo).sql) as readonly { readonly name: string; readonly sql: string }[];
+  for (const { name } of indexes) connection.exec(`DROP INDEX ${name}`);
+  for (let first = from; first <= to; first += chunk) {
+    insert.run({ from: first, to: Math.min(to, first + chunk - 1), total, now, step });
+  }
+  for (const { sql } of indexes) connection.exec(sql);
+  noteDays(connection, sliceNo, { fromMs: timeOf(from), toMs: timeOf(to) });
+}
 
 /** Makes the database unless the file is there already; `onProgress` gets 0 to 1. */
 export async function makeFleetDatabase(
@@ -80,24 +155,27 @@ export async function makeFleetDatabase(
   const { path, eventCount, nowMs } = fleet;
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
-  await createFleet(path);
-  const connection = new SqliteConnection(path);
-  connection.pragma('journal_mode = OFF');
+  // Under its name only when it is whole.
+  const part = `${path}.part`;
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${part}${suffix}`, { force: true });
+  await createFleet(part);
+  const connection = new SqliteConnection(part);
+  connection.pragma('journal_mode = MEMORY');
   connection.pragma('synchronous = OFF');
-  connection.pragma('cache_size = -4000000');
-  const insert = connection.prepare(historySql);
-  for (let from = 1; from <= eventCount; from += chunk) {
-    const to = Math.min(eventCount, from + chunk - 1);
-    insert.run({
-      from,
-      to,
-      total: eventCount,
-      now: nowMs - dayMs,
-      step: Math.round(monthMs / eventsPerMonth),
-    });
-    onProgress(to / eventCount);
+  connection.pragma('cache_size = -1000000');
+  connection.pragma('temp_store = MEMORY');
+  const weeks = weeksOf(fleet);
+  for (const week of weeks) {
+    fillWeek(connection, fleet, week);
+    onProgress(week.to / eventCount);
   }
-  connection.prepare(busySql).run({ now: nowMs });
+  const last = weeks.at(-1)?.sliceNo ?? 1;
+  connection.prepare(busySql(tableOf(last).sql)).run({ now: nowMs, total: eventCount });
+  noteDays(connection, last, { fromMs: nowMs - dayMs, toMs: nowMs });
+  perform(connection, { sql: 'UPDATE event_counter SET next_no = $1', params: [eventCount + 8641] });
+  // Nobody is to be told of any of it.
+  perform(connection, { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + 8640] });
   connection.pragma('journal_mode = WAL');
   connection.close();
+  renameSync(part, path);
 }

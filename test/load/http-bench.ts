@@ -11,6 +11,7 @@ import {
   busyDevice,
   type FleetDatabase,
   makeFleetDatabase,
+  monthlyStepMs,
   rareCode,
 } from './fleet-database.ts';
 import { hasWrk, type LoadRequest, type LoadResult, runWrk } from './wrk.ts';
@@ -87,7 +88,7 @@ async function portSaidBy(child: ChildProcess, portOf: (line: string) => number 
   });
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+export async function stop(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.stdin?.end();
   child.kill('SIGTERM');
@@ -103,7 +104,7 @@ function brokerPort(line: string): number | null {
   }
 }
 
-async function startBroker(database: string) {
+export async function startBroker(database: string) {
   const child = spawn(
     process.execPath,
     [
@@ -131,7 +132,7 @@ async function startBare(files: Readonly<Record<string, string>>) {
   return { child, port: await portSaidBy(child, (line) => Number(line) || null) };
 }
 
-const median = (values: readonly number[]): number =>
+export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 function middle(results: readonly LoadResult[]): LoadResult {
@@ -144,7 +145,7 @@ function middle(results: readonly LoadResult[]): LoadResult {
 }
 
 /** CPU time of a process so far, in ms (proc(5): fields 14 and 15 of `stat`, in ticks of 10 ms). */
-function cpuMsOf(child: ChildProcess): number {
+export function cpuMsOf(child: ChildProcess): number {
   const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
   const parts = fields.split(' ');
   return (Number(parts[11]) + Number(parts[12])) * 10;
@@ -182,7 +183,7 @@ async function capture(
   return bytes.length;
 }
 
-async function logIn(port: number): Promise<string> {
+export async function logIn(port: number): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -249,7 +250,7 @@ export async function benchHttp(options: HttpBenchOptions): Promise<HttpBenchRes
   const figures: RouteFigures[] = [];
   for (const eventCount of options.histories) {
     const path = join(options.folder, `history-${eventCount}-${nowMs / 1000}.db`);
-    const fleet = { path, eventCount, nowMs };
+    const fleet = { path, eventCount, nowMs, stepMs: monthlyStepMs };
     await makeFleetDatabase(fleet, (done) => options.say(`${path}: ${Math.round(done * 100)} %`));
     figures.push(...(await benchHistory(fleet, options)));
   }

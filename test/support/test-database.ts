@@ -35,6 +35,20 @@ export async function openTestDatabase(path?: string): Promise<Database> {
     : openSqliteThreads({ path, pageSize: 4096 });
 }
 
+/** A database without any table, in memory or on the server. */
+export async function openEmptyDatabase(): Promise<Database> {
+  if (folder === undefined) return openSqlite({ path: ':memory:', pageSize: 4096 });
+  const url = await databasesIn(folder).create();
+  const db = await openPostgres({ url, readersMost: 3 });
+  return {
+    ...db,
+    async close() {
+      await db.close();
+      await databasesIn(folder).drop(url);
+    },
+  };
+}
+
 interface Table {
   readonly name: string;
   readonly columns: readonly string[];

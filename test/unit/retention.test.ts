@@ -17,6 +17,7 @@ import {
   openBenchDatabase,
   settle,
 } from '../support/broker-bench.ts';
+import { storeEvents, storeMany } from '../support/stored-events.ts';
 
 const dayMs = 86_400_000;
 
@@ -66,8 +67,8 @@ function openIngest() {
 
 const keep = (days: number | null) =>
   db.write([sql`UPDATE accounts SET retained_days = ${days} WHERE account_id = 'acme'`]);
-const run = (isDry = false) =>
-  runRetention({ db, clock, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry });
+const run = async (isDry = false) =>
+  (await runRetention({ db, clock, nowMs: clock.utcMs(), rest: () => Promise.resolve(), isDry })).accounts;
 const stored = async () =>
   (await db.read(sql`SELECT boot, seq FROM events ORDER BY boot, seq`)).map(
     (row) => `${String(row['boot'])}:${String(row['seq'])}`,
@@ -132,10 +133,7 @@ describe('a run', () => {
 
   test('leaves other accounts and their devices alone', async () => {
     const other = await addDevice(db, 'rival', 'truck-1');
-    await db.write([
-      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-        VALUES ((SELECT COALESCE(MAX(event_no), 0) FROM events) + 1, 2, ${other.deviceNo}, 'r', 1, 1, 1, 'gnss', 61472)`,
-    ]);
+    await storeEvents(db, [{ accountNo: 2, deviceNo: other.deviceNo, boot: 'r', seq: 1, timestampMs: 1 }]);
     await keep(1);
     await run();
     expect(await stored()).toEqual(['r:1']);
@@ -154,11 +152,13 @@ describe('a run', () => {
   });
 
   test('of thousands of events goes in batches, and one that was broken off is taken up by the next', async () => {
-    await db.write([
-      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, ${device.deviceNo}, 'b', i * 2, i, i, 'gnss', 61472 FROM n`,
-    ]);
+    const { deviceNo } = device;
+    await storeMany(db, {
+      device: deviceNo,
+      count: 3000,
+      boot: 'b',
+      of: (i) => ({ seq: i * 2, timestampMs: i }),
+    });
     await keep(1);
     let batches = 0;
     const rest = () => {
@@ -253,11 +253,8 @@ describe('what a vehicle sends again', () => {
 
 describe('the background work', () => {
   test('waits while vehicles wait for the disk, says what it did, and ends at once when told to', async () => {
-    await db.write([
-      sql`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-        SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, 1, ${device.deviceNo}, 'b', i, i, i, 'gnss', 61472 FROM n`,
-    ]);
+    const { deviceNo } = device;
+    await storeMany(db, { device: deviceNo, count: 1200, boot: 'b', of: (i) => ({ timestampMs: i }) });
     await keep(1);
     const log = createBenchLog();
     let lag = 5000;

@@ -14,6 +14,7 @@ import {
   trimMessages,
   unreadMessages,
 } from '../../store/messages.ts';
+import { lastEventNo } from '../../store/slices.ts';
 import { needDevice } from '../devices/devices.ts';
 import { type ApiServices, type Caller, operation } from '../operation.ts';
 import { envelope, ok } from '../shapes.ts';
@@ -107,7 +108,7 @@ number than before changes nothing.`,
   effects: true,
   examples: { params: {}, body: { upTo: 4711 }, result: ok },
   async run({ body, caller }, services) {
-    await services.db.write([markRead(caller, body.upTo)]);
+    await services.db.write([markRead(caller, body.upTo, await lastEventNo(services.db))]);
     return ok;
   },
 });

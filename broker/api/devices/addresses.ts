@@ -45,6 +45,7 @@ belongs to what was looked up. A device without a position, or no record with on
   },
   async run({ body, caller, source }, services) {
     const { deviceID, timestamp, address } = body;
+    const { db } = services;
     await needDevice(services, caller, deviceID);
     const target = { scope: caller.scope, deviceID };
     const span = { ...target, fromMs: timestamp * 1000, toMs: timestamp * 1000 + 999 };
@@ -53,12 +54,12 @@ belongs to what was looked up. A device without a position, or no record with on
       action: 'device.address',
       object: deviceID,
       detail: { timestamp },
-      onlyIf: isLast ? isPositioned(target) : isPositionIn(span),
+      onlyIf: isLast ? isPositioned(target) : await isPositionIn(db, span),
     };
     const given = { address, atMs: Math.round(services.clock.utcMs()) };
-    const [, ...results] = await services.db.write([
+    const [, ...results] = await db.write([
       trail(services, { caller, source }, deed),
-      ...(isLast ? setLastAddress(target, given) : setAddressIn(span, given)),
+      ...(await (isLast ? setLastAddress(db, target, given) : setAddressIn(db, span, given))),
     ]);
     if (results.every(({ changes }) => changes === 0)) {
       const what = isLast ? 'no position yet' : `no record with a position at ${timestamp}`;

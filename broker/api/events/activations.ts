@@ -11,10 +11,10 @@ import {
   raisableCodes,
 } from '../../core/activation.ts';
 import { countByCode } from '../../store/event-counts.ts';
-import { bareKey, isNewBareEvent } from '../../store/event-insert.ts';
+import { bareKey } from '../../store/event-insert.ts';
 import { codesKeys, deviceKeys, type KeyRange } from '../../store/event-keys.ts';
-import { eventNoOf } from '../../store/event-records.ts';
-import { lastEventNo } from '../../store/events-by-number.ts';
+import { eventNoOf, isNewEvent } from '../../store/event-records.ts';
+import { lastEventNo } from '../../store/slices.ts';
 import { needDevice } from '../devices/devices.ts';
 import { exampleEvent } from '../examples.ts';
 import { type ApiServices, type Caller, operation } from '../operation.ts';
@@ -234,11 +234,12 @@ Allowed are the alerts of the four categories and notices: 61508 (notice), 62466
   examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, body: null, result: example },
   async run({ params, caller, source }, services) {
     const statusCode = raisableOf(params.statusCode);
-    const { accountID, scope } = caller;
+    const { accountID } = caller;
     const { deviceID, deviceNo } = await needDevice(services, caller, params.deviceID);
     const timestamp = Math.floor(services.clock.utcMs() / 1000) * 1000;
     const event = { timestamp, statusCode, attributes: { by: caller.userID } };
     const key = bareKey({ ...event, seq: 0, upMs: null, timeQuality: 'server' });
+    const known = { ...key, timestampMs: timestamp };
     const entry = trail(
       services,
       { caller, source },
@@ -246,15 +247,12 @@ Allowed are the alerts of the four categories and notices: 61508 (notice), 62466
         action: 'event.create',
         object: deviceID,
         detail: { statusCode, text: statusText(statusCode), timestamp },
-        onlyIf: isNewBareEvent(deviceNo, { ...key, timestampMs: timestamp }),
+        onlyIf: await isNewEvent(services.db, deviceNo, known),
       },
     );
     const payload = new TextEncoder().encode(JSON.stringify(event));
     const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
-    const eventNo =
-      outcome.kind === 'stored'
-        ? await eventNoOf(services.db, { scope, deviceID, ...key, timestampMs: timestamp })
-        : null;
+    const eventNo = outcome.kind === 'stored' ? await eventNoOf(services.db, { deviceNo }, known) : null;
     if (eventNo === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
     return {
       ...ok,

@@ -6,7 +6,7 @@ import { eventLimits } from '../../../src/core/event.ts';
 import { aheadMostMs } from '../../core/projection.ts';
 import type { EventKey, KeyRange, KeyStream } from '../../store/event-keys.ts';
 import { type EventRecord, eventRecords, recordsPerRead } from '../../store/event-records.ts';
-import { lastEventNo } from '../../store/events-by-number.ts';
+import { lastEventNo } from '../../store/slices.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import { zoneNames } from '../geozones/geozone-views.ts';
 import type { ApiServices, Caller, Pages } from '../operation.ts';

@@ -1,0 +1,155 @@
+// Takes away slices of the events of which every row is past the limit of its account: one piece of work instead of a
+// deletion for each event. What was decided by a clock that turns out wrong within the hour is taken back.
+import { AppError } from '../../src/core/errors.ts';
+import type { Clock, Database } from '../../src/ports.ts';
+import type { TimeSpan } from '../core/event-spans.ts';
+import { aheadMostMs } from '../core/projection.ts';
+import type { RetainingAccount } from '../store/retention.ts';
+import {
+  beginDrop,
+  dropIndexes,
+  dropPiece,
+  dropTable,
+  forgetSlice,
+  hasEventsOf,
+  hasTable,
+  isDroppedInPieces,
+  keepingAccounts,
+  numbersOf,
+  restoreSlice,
+  retireSlice,
+  spansOf,
+} from '../store/slice-retention.ts';
+import { allSlices, type Slice } from '../store/slices.ts';
+import { sliceRules } from './slicing.ts';
+
+const dayMs = 86_400_000;
+/** A slice that is hidden waits so long before it goes: whoever still reads it is done, and a wrong clock was put right. */
+export const retiredMs = 3_000_000;
+/** Received times come from clocks of several bridges, which need not agree to the second. */
+const clockMarginMs = 60_000;
+
+/** What a run of retention works with. */
+export interface RetentionRun {
+  readonly db: Database;
+  readonly nowMs: number;
+  /** Between two batches, told how long the last one took; rejects to stop the run. */
+  readonly rest: (tookMs: number) => Promise<void>;
+  readonly clock: Pick<Clock, 'monoMs'>;
+  readonly isDry: boolean;
+}
+
+/** A slice that goes away. */
+export interface SliceRetention {
+  readonly sliceNo: number;
+  readonly openedMs: number;
+  readonly closedMs: number;
+  /** At most so many: numbers of events that were removed one by one count. */
+  readonly events: number;
+  /** `retired`: hidden, its space is free at a run some time later. `dropped`: gone. */
+  readonly became: 'retired' | 'dropped';
+}
+
+/** What is received before the limit and belongs before it, or to a time that never comes, is past it. */
+export const limitOf = (nowMs: number, days: number): number => nowMs - Math.max(1, days) * dayMs;
+
+/** A slice with the time that it can hold. */
+export interface Timed {
+  readonly slice: Slice;
+  readonly spans: readonly TimeSpan[];
+}
+
+/** True when every event that the slice can hold is past the limit: by arrival, and by event time unless that is ahead. */
+export function isPast({ slice, spans }: Timed, beforeMs: number, nowMs: number): boolean {
+  if (slice.closedMs === null || slice.closedMs + clockMarginMs >= beforeMs) return false;
+  return spans.every(({ fromMs, toMs }) => toMs < beforeMs || fromMs >= nowMs + aheadMostMs);
+}
+
+/** An account may keep events so much longer than it wants, so that they go with their slice: never more than a quarter. */
+export const graceOf = (days: number): number =>
+  Math.min(sliceRules.widthMs, (Math.max(1, days) * dayMs) / 4);
+
+/** What is known of who keeps what, asked once in a run. */
+export interface Keeping {
+  /** True when nobody keeps anything of the slice at that time any more. */
+  isForNobody(timed: Timed, atMs: number): Promise<boolean>;
+}
+
+export async function createKeeping(db: Database, accounts: readonly RetainingAccount[]): Promise<Keeping> {
+  const forEver = await keepingAccounts(db);
+  const known = new Map<string, Promise<boolean>>();
+  const hasEvents = (sliceNo: number, accountID: string): Promise<boolean> => {
+    const key = `${sliceNo} ${accountID}`;
+    const answer = known.get(key) ?? hasEventsOf(db, sliceNo, accountID);
+    known.set(key, answer);
+    return answer;
+  };
+  return {
+    async isForNobody(timed, atMs) {
+      const unpast = accounts.filter(({ days }) => !isPast(timed, limitOf(atMs, days), atMs));
+      // Past nobody's limit: that no device has anything in it is no reason to take it away.
+      if (unpast.length === accounts.length) return false;
+      for (const accountID of [...unpast.map((one) => one.accountID), ...forEver])
+        if (await hasEvents(timed.slice.sliceNo, accountID)) return false;
+      return true;
+    },
+  };
+}
+
+async function writeAlone(run: RetentionRun, statement: Parameters<Database['write']>[0][number]) {
+  const sinceMs = run.clock.monoMs();
+  const [result] = await run.db.write([statement]);
+  await run.rest(run.clock.monoMs() - sinceMs);
+  return result?.changes ?? 0;
+}
+
+/** SQLSTATE 55P03: the lock of the table was not free at once. */
+function isLocked(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : null;
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === '55P03';
+}
+
+/** Takes the table away, from wherever an earlier run was stopped. */
+async function drop(run: RetentionRun, sliceNo: number): Promise<void> {
+  if ((await hasTable(run.db, sliceNo)) && (await isDroppedInPieces(run.db))) {
+    for (const statement of dropIndexes(sliceNo)) await writeAlone(run, statement);
+    while ((await writeAlone(run, dropPiece(sliceNo))) > 0);
+  }
+  try {
+    await writeAlone(run, dropTable(sliceNo));
+  } catch (thrown) {
+    // Somebody still reads it: the next run finds it.
+    if (isLocked(thrown)) return;
+    throw thrown;
+  }
+  await writeAlone(run, forgetSlice(sliceNo));
+}
+
+/** Hides what is past every limit, and drops what was hidden before. `isDry`: says what it would hide, and does nothing. */
+export async function retireSlices(run: RetentionRun, keeping: Keeping): Promise<readonly SliceRetention[]> {
+  const { db, nowMs, isDry } = run;
+  const slices = await allSlices(db);
+  const results: SliceRetention[] = [];
+  for (const slice of slices) {
+    const { sliceNo, state, openedMs, closedMs } = slice;
+    if (state === 'open' || closedMs === null) continue;
+    const told = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
+    const isDue =
+      state === 'dropping' ||
+      (await keeping.isForNobody({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
+    if (state === 'closed') {
+      if (!isDue) continue;
+      if (!isDry) await writeAlone(run, retireSlice(sliceNo, nowMs));
+      results.push({ ...told, became: 'retired' });
+    } else if (!isDry && !isDue) {
+      await writeAlone(run, restoreSlice(sliceNo));
+    } else if (isDue && (state === 'dropping' || nowMs - (slice.retiredMs ?? nowMs) >= retiredMs)) {
+      if (!isDry) {
+        await writeAlone(run, beginDrop(sliceNo));
+        await drop(run, sliceNo);
+      }
+      results.push({ ...told, became: 'dropped' });
+    }
+  }
+  return results;
+}
