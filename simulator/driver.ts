@@ -29,6 +29,8 @@ export interface Driver {
   drive(): boolean;
   /** Drives along the route at this speed, 0 to stop. False when the engine does not start. */
   setSpeed(kmh: number): boolean;
+  /** Pulled along the route at this speed with the ignition off, 0 to be let go. `drive` ends it. */
+  tow(kmh: number): void;
   /** The vehicle is somewhere else at once, as after a ferry or a transport. */
   goTo(point: Point): void;
 }
@@ -52,6 +54,7 @@ interface Vehicle {
   targetMps: number;
   ignition: boolean;
   isRunning: boolean;
+  isTowed: boolean;
 }
 
 function approach(value: number, target: number, step: number): number {
@@ -60,9 +63,10 @@ function approach(value: number, target: number, step: number): number {
 
 /** Moves `vehicle` by hand for `forS` seconds; constant acceleration towards the target speed. */
 function roll(vehicle: Vehicle, forS: number): void {
-  const rate = vehicle.isRunning ? rateMps2 : rollMps2;
+  const isPulled = vehicle.isRunning || vehicle.isTowed;
+  const rate = isPulled ? rateMps2 : rollMps2;
   const before = vehicle.speedMps;
-  vehicle.speedMps = approach(before, vehicle.isRunning ? vehicle.targetMps : 0, rate * forS);
+  vehicle.speedMps = approach(before, isPulled ? vehicle.targetMps : 0, rate * forS);
   vehicle.odometerM += ((before + vehicle.speedMps) / 2) * forS;
 }
 
@@ -73,11 +77,18 @@ function tryStart(vehicle: Vehicle, isCut: boolean): void {
 
 /** Follows the timetable for `forS` seconds, but waits wherever the engine has to be started and does not start. */
 function follow(vehicle: Vehicle, route: Route, step: { forS: number; isCut: boolean }): void {
+  if (vehicle.ignition && !vehicle.isRunning) {
+    // Who has turned the key waits with it turned.
+    tryStart(vehicle, step.isCut);
+    vehicle.speedMps = 0;
+    if (!vehicle.isRunning) return;
+  }
   const next = route.at(vehicle.tS + step.forS);
   vehicle.ignition = next.ignition;
   tryStart(vehicle, step.isCut);
   if (vehicle.ignition && !vehicle.isRunning) {
     vehicle.speedMps = 0;
+    if (next.speedKmh === 0) vehicle.tS += step.forS;
     return;
   }
   vehicle.tS += step.forS;
@@ -107,6 +118,7 @@ function parkedAt(options: DriverOptions): Vehicle {
     targetMps: 0,
     ignition: isDriven && first.ignition,
     isRunning: isDriven && first.ignition,
+    isTowed: false,
   };
 }
 
@@ -176,7 +188,15 @@ export function createDriver(options: DriverOptions): Driver {
       vehicle.ignition = false;
       vehicle.isRunning = false;
     },
+    tow(kmh) {
+      catchUp();
+      byHand(kmh / 3.6);
+      vehicle.ignition = false;
+      vehicle.isRunning = false;
+      vehicle.isTowed = kmh > 0;
+    },
     drive() {
+      vehicle.isTowed = false;
       if (!start()) return false;
       if (vehicle.mode === 'hand') vehicle.mode = 'joining';
       return true;

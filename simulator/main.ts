@@ -11,6 +11,7 @@ import { readEnvironment } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { readVersion } from '../src/version.ts';
 import { boardMaps, boardNames } from './board-maps.ts';
+import { compare, run, withCompare, withRun, withScenario } from './cli/run.ts';
 import { type DemoOptions, runDemo } from './demo.ts';
 import { hardwareEpilogue, runHardware } from './hardware.ts';
 
@@ -143,6 +144,9 @@ function createCommands(args: readonly string[]): Argv {
       withHardware,
       hardware,
     )
+    .command('run <scenario>', 'a fleet of real agents, and the proof that nothing was lost', withRun, run)
+    .command('compare <a> <b>', 'two runs side by side, from their JSON reports', withCompare, compare)
+    .command('scenario', 'look at scenarios', withScenario)
     .demandCommand(1, 'Name a command; --help lists them.')
     .strict()
     .help()

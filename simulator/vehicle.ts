@@ -17,12 +17,14 @@ import { type Board, createBoard } from './board.ts';
 import type { BoardName } from './board-maps.ts';
 import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts';
 import type { RelayChange } from './contacts.ts';
+import type { Terminals } from './core/facts.ts';
 import { createDriver, type Driver, type DriverMoment } from './driver.ts';
 import { createGnss, type Gnss } from './gnss.ts';
 import { createSimulatedHost } from './host-facts.ts';
 import { createPipe, type Pipe } from './pipe.ts';
 import type { SeededEntropy } from './random.ts';
 import type { Route } from './routes.ts';
+import { createTank, type Tank } from './tank.ts';
 
 export interface VehicleOptions {
   readonly config: AgentConfig;
@@ -40,6 +42,10 @@ export interface VehicleOptions {
   readonly log: Log;
   readonly verifier: Verifier;
   readonly openMqttLink: OpenMqttLink;
+  /** Told of every change at the board's terminals, at the moment of the change; the first time with all of them. */
+  onTerminals?(terminals: Terminals): void;
+  /** Told of every contact that moves. */
+  onContact?(change: RelayChange, motion: Motion): void;
   /** The disk; given the vehicle's own clock. */
   openOutbox(
     clock: Clock,
@@ -54,14 +60,24 @@ interface VehicleTruth {
   readonly relayChanges: readonly RelayChange[];
 }
 
+/** For how long, in ms, the vehicle has moved and had its ignition on; 0 when it does not. */
+export interface Motion {
+  readonly movingMs: number;
+  readonly ignitionOnMs: number;
+}
+
 export interface Vehicle {
   readonly agent: Agent;
+  readonly driver: Driver;
+  readonly tank: Tank;
   readonly board: Board;
   readonly gnss: Gnss;
   readonly clock: WrongClock;
   readonly boardCable: Pipe;
   readonly gnssCable: Pipe;
   now(): DriverMoment;
+  /** Holds an input in the state in which it does not rest (pressed, open, cut) for `ms`, beside what the driver does. */
+  hold(input: HeldInput, ms: number): void;
   /** Presses the panic button for `ms`. */
   panic(ms: number): void;
   truth(): VehicleTruth;
@@ -76,30 +92,20 @@ const noSupervisor: Supervisor = {
   stopping: () => undefined,
 };
 
-const litresPerKm = 0.12;
-const tankLitres = 70;
-/** The tank is filled at a stop once it is this empty. */
-const refillBelow = 0.25;
-const refillTo = 0.95;
 const runningVolts = 13.9;
 const restingVolts = 12.6;
+/** Above this a vehicle moves, as people see it. */
+const standstillKmh = 3;
 
-/** A tank that empties by distance, sloshes while the vehicle moves and is filled while it stands. */
-function createTank(startFraction: number): (moment: DriverMoment) => number {
-  let fraction = startFraction;
-  let atM: number | null = null;
-  return (moment) => {
-    const drivenKm = (moment.odometerM - (atM ?? moment.odometerM)) / 1000;
-    atM = moment.odometerM;
-    fraction = Math.max(0, fraction - (drivenKm * litresPerKm) / tankLitres);
-    if (fraction < refillBelow && !moment.ignition) fraction = refillTo;
-    const slosh = moment.speedKmh > 5 ? 0.015 * Math.sin(moment.odometerM / 6) : 0;
-    return Math.min(1, Math.max(0, fraction + slosh));
-  };
-}
+/** Inputs that people other than the driver act upon. */
+export type HeldInput = 'panic' | 'cabinDoor' | 'tamper' | 'externalPower';
 
 interface Hardware {
   readonly board: Board;
+  readonly tank: Tank;
+  readonly held: Set<HeldInput>;
+  /** Brings the terminals up to date at once. */
+  update(): void;
   readonly gnss: Gnss;
   readonly driver: Driver;
   readonly boardCable: Pipe;
@@ -110,19 +116,66 @@ interface Hardware {
 
 const line = (settings: SerialSettings): Omit<SerialSettings, 'path'> => settings;
 
-/** The board's terminals as the vehicle is now. */
-function createTerminalUpdate(
-  driver: Driver,
-  tank: (moment: DriverMoment) => number,
-): (board: Board) => void {
-  return (board) => {
+const terminalsOf = (moment: DriverMoment, held: ReadonlySet<HeldInput>): Terminals => ({
+  ignition: moment.ignition,
+  cabinDoor: moment.cabinDoor || held.has('cabinDoor'),
+  cargoDoor: moment.cargoDoor,
+  panic: held.has('panic'),
+  tamper: held.has('tamper'),
+  externalPower: !held.has('externalPower'),
+});
+
+interface Stopwatch {
+  update(isOn: boolean): void;
+  ms(): number;
+}
+
+/** For how long something has been so. */
+function createStopwatch(clock: Clock): Stopwatch {
+  let sinceMs: number | null = null;
+  return {
+    update(isOn) {
+      sinceMs = isOn ? (sinceMs ?? clock.monoMs()) : null;
+    },
+    ms: () => (sinceMs === null ? 0 : clock.monoMs() - sinceMs),
+  };
+}
+
+interface World {
+  readonly driver: Driver;
+  readonly tank: Tank;
+  readonly held: Set<HeldInput>;
+}
+
+/** The board's terminals as the vehicle is now, and what is told of their changes. */
+function createTerminalUpdate(options: VehicleOptions, { driver, tank, held }: World) {
+  const { clock } = options;
+  const moving = createStopwatch(clock);
+  const ignition = createStopwatch(clock);
+  let shown = '';
+  const look = (): DriverMoment => {
     const moment = driver.now();
-    board.setSignal('ignition', moment.ignition);
-    board.setSignal('cabinDoor', moment.cabinDoor);
-    board.setSignal('cargoDoor', moment.cargoDoor);
-    board.setSignal('motion', moment.speedKmh > 1);
-    board.setFuel(tank(moment));
-    board.setSupplyVolts(moment.engine === 'running' ? runningVolts : restingVolts);
+    moving.update(moment.speedKmh > standstillKmh);
+    ignition.update(moment.ignition);
+    return moment;
+  };
+  return {
+    motion(): Motion {
+      look();
+      return { movingMs: moving.ms(), ignitionOnMs: ignition.ms() };
+    },
+    update(board: Board): void {
+      const moment = look();
+      const terminals = terminalsOf(moment, held);
+      for (const [name, isOn] of Object.entries(terminals)) board.setSignal(name as keyof Terminals, isOn);
+      board.setSignal('motion', moment.speedKmh > 1);
+      board.setFuel(tank.level(moment, clock.monoMs()));
+      board.setSupplyVolts(moment.engine === 'running' ? runningVolts : restingVolts);
+      const now = Object.values(terminals).join();
+      if (now === shown) return;
+      shown = now;
+      options.onTerminals?.(terminals);
+    },
   };
 }
 
@@ -135,16 +188,20 @@ function createHardware(options: VehicleOptions): Hardware {
     startS: options.startS,
     isStarterCut: () => board.isEnergised('enginecutoff'),
   });
+  const tank = createTank(0.4 + entropy.stream('fuel').fraction() * 0.5);
+  const held = new Set<HeldInput>();
+  const terminals = createTerminalUpdate(options, { driver, tank, held });
   const board: Board = createBoard({
     name: options.boardName,
     clock,
     entropy: entropy.stream('board'),
     baudRate: config.boardPort.baudRate,
     send: (bytes) => boardCable.send(bytes),
-    refresh: createTerminalUpdate(driver, createTank(0.4 + entropy.stream('fuel').fraction() * 0.5)),
+    refresh: terminals.update,
     onRelayChange(change) {
       const isCut = change.feature === 'enginecutoff' && change.energised;
       if (isCut && driver.now().speedKmh > 0) cutWhileMoving += 1;
+      options.onContact?.(change, terminals.motion());
     },
   });
   const boardCable = createPipe({
@@ -171,6 +228,9 @@ function createHardware(options: VehicleOptions): Hardware {
     board,
     gnss,
     driver,
+    tank,
+    held,
+    update: () => terminals.update(board),
     boardCable,
     gnssCable,
     cutWhileMoving: () => cutWhileMoving,
@@ -200,23 +260,32 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     hardware.close();
     throw error;
   });
-  let releasePanic: Cancel = () => undefined;
+  const releases = new Map<HeldInput, Cancel>();
+  const hold = (input: HeldInput, ms: number): void => {
+    releases.get(input)?.();
+    hardware.held.add(input);
+    hardware.update();
+    const release = options.clock.after(ms, () => {
+      hardware.held.delete(input);
+      hardware.update();
+    });
+    releases.set(input, release);
+  };
   return {
     agent,
+    driver,
+    tank: hardware.tank,
+    hold,
     board,
     gnss,
     clock,
     boardCable,
     gnssCable,
     now: () => driver.now(),
-    panic(ms) {
-      releasePanic();
-      board.setSignal('panic', true);
-      releasePanic = options.clock.after(ms, () => board.setSignal('panic', false));
-    },
+    panic: (ms) => hold('panic', ms),
     truth: () => ({ cutWhileMoving: hardware.cutWhileMoving(), relayChanges: board.relayLog().changes }),
     async close() {
-      releasePanic();
+      for (const cancel of releases.values()) cancel();
       await agent.close();
       hardware.close();
     },

@@ -10,22 +10,11 @@ import type { Route } from '../../simulator/routes.ts';
 import { createVehicle } from '../../simulator/vehicle.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
-import type { Database, OpenMqttLink } from '../../src/ports.ts';
+import type { Database } from '../../src/ports.ts';
+import { openNoNetwork } from './no-network.ts';
 import { silentLog } from './outbox-bench.ts';
 
 const { publicKey } = generateSigningKey();
-
-/** Every attempt to connect fails a little later. */
-const openNothing: OpenMqttLink = (_, handlers) => {
-  const never = new Promise<never>(() => undefined);
-  setImmediate(() => handlers.onDown('no network'));
-  return {
-    publish: () => never,
-    subscribe: () => never,
-    close: () => Promise.resolve(),
-    destroy: () => undefined,
-  };
-};
 
 export interface VirtualVehicleOptions {
   readonly seed: string;
@@ -88,7 +77,7 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
     agentEntropy: entropy.stream('agent'),
     log: silentLog,
     verifier: createVerifier(publicKey),
-    openMqttLink: openNothing,
+    openMqttLink: openNoNetwork,
     async openOutbox(ownClock, boot, bootMonoMs) {
       outbox = await openOutbox({
         path,

@@ -1,0 +1,257 @@
+// The truth ledger of a run: every fact is numbered, every event that a vehicle has on disk is noted with what became of it, and
+// what the service returns is held against it. Pure: time comes in. It never forgives: what is excused has an excuse on record.
+import type { FleetEvent } from '../../src/core/event.ts';
+import { statusCodes } from '../../src/core/status-codes.ts';
+import type { FactKind } from './facts.ts';
+import { compareShown } from './ledger-compare.ts';
+import type {
+  Breach,
+  BreachKind,
+  CommandNote,
+  ContactNote,
+  EventNote,
+  Excuse,
+  SentEvent,
+  ShownEvent,
+  VehicleNotes,
+} from './ledger-types.ts';
+
+/** More events than this are a run that has to be split: a note takes about 250 bytes. */
+export const eventsMost = 5_000_000;
+
+export interface LedgerCounts {
+  readonly facts: number;
+  readonly events: number;
+  readonly acknowledged: number;
+  readonly shown: number;
+  readonly commands: number;
+  readonly connects: number;
+}
+
+export interface Ledger {
+  addVehicle(deviceID: string): void;
+  /** @returns the number of the fact within its vehicle. */
+  fact(deviceID: string, kind: FactKind, atMs: number): number;
+  /** Events are on the vehicle's disk. */
+  stored(deviceID: string, boot: string, of: { events: readonly FleetEvent[]; atMs: number }): void;
+  /** A batch is handed to the link. */
+  sent(deviceID: string, boot: string, of: { events: readonly FleetEvent[]; atMs: number }): void;
+  /** @returns the events that were not acknowledged before, with when they were stored. */
+  acknowledged(
+    deviceID: string,
+    boot: string,
+    of: { ranges: readonly (readonly [from: number, to: number])[]; atMs: number },
+  ): readonly EventNote[];
+  link(deviceID: string, isUp: boolean, atMs: number): void;
+  excuse(deviceID: string, excuse: Excuse): void;
+  /** The simulated hardware itself was late: the generator had no time for it. Strikes all vehicles. */
+  stall(fromMs: number, toMs: number): void;
+  contact(deviceID: string, contact: ContactNote): void;
+  requested(command: Omit<CommandNote, 'endState' | 'hasEnded'>): void;
+  ended(commandID: string, endState: string, hasEnded: boolean): void;
+  /** From now on what is stored may stay on the vehicle: it is told to stop. */
+  stopping(deviceID: string, atMs: number): void;
+  /** A record that the service returned; records of one vehicle in its order. */
+  shown(record: ShownEvent): void;
+  /** Events that no acknowledgement has come for, over all vehicles. */
+  waiting(): number;
+  /** When the event of that id was stored on the vehicle; null when it is not known. */
+  storedMsOf(deviceID: string, eventID: string): number | null;
+  breach(breach: Breach): void;
+  counts(): LedgerCounts;
+  /** For who judges. */
+  readonly stalls: readonly Omit<Excuse, 'kind'>[];
+  readonly vehicles: ReadonlyMap<string, VehicleNotes>;
+  readonly commands: ReadonlyMap<string, CommandNote>;
+  readonly breaches: readonly Breach[];
+}
+
+const sentOf = (event: FleetEvent): SentEvent => ({
+  timestampMs: event.timestamp,
+  latitude: event.latitude ?? null,
+  longitude: event.longitude ?? null,
+  speedKmh: event.speed ?? 0,
+  headingDeg: event.heading ?? 0,
+  commandID: event.commandID ?? null,
+});
+
+function noteOf(event: FleetEvent, atMs: number): EventNote {
+  const { statusCode: code } = event;
+  return { code, storedMs: atMs, ackedMs: null, sent: null, isResent: false, shown: 0, factNo: null };
+}
+
+/** The event that a service's id names. */
+function find(vehicle: VehicleNotes, eventID: string): EventNote | undefined {
+  const at = eventID.lastIndexOf(':');
+  return vehicle.boots.get(eventID.slice(0, at))?.[Number(eventID.slice(at + 1)) - 1];
+}
+
+function emptyNotes(deviceID: string): VehicleNotes {
+  return {
+    deviceID,
+    facts: [],
+    boots: new Map(),
+    contacts: [],
+    excuses: [],
+    ups: [],
+    isUp: false,
+    stopMs: null,
+    lastShown: null,
+    unacknowledged: 0,
+  };
+}
+
+/** A breach that is about an event. */
+export function eventBreach(
+  kind: BreachKind,
+  of: { readonly deviceID: string; readonly eventID: string; readonly factNo?: number | null },
+  words: string,
+): Breach {
+  const { deviceID, eventID, factNo = null } = of;
+  return { kind, deviceID, eventID, factNo, commandID: null, words };
+}
+
+interface Books {
+  readonly vehicles: Map<string, VehicleNotes>;
+  readonly commands: Map<string, CommandNote>;
+  readonly breaches: Breach[];
+  readonly stalls: Omit<Excuse, 'kind'>[];
+  readonly counts: { -readonly [K in keyof LedgerCounts]: LedgerCounts[K] };
+}
+
+function vehicleIn({ vehicles }: Books, deviceID: string): VehicleNotes {
+  const notes = vehicles.get(deviceID) ?? emptyNotes(deviceID);
+  vehicles.set(deviceID, notes);
+  return notes;
+}
+
+/** The notes of a boot with one for each of these events. */
+function enter(
+  books: Books,
+  deviceID: string,
+  of: { boot: string; events: readonly FleetEvent[]; atMs: number },
+) {
+  const vehicle = vehicleIn(books, deviceID);
+  const notes = vehicle.boots.get(of.boot) ?? [];
+  vehicle.boots.set(of.boot, notes);
+  for (const event of of.events) {
+    if (notes[event.seq - 1] !== undefined) continue;
+    notes[event.seq - 1] = noteOf(event, of.atMs);
+    books.counts.events += 1;
+    vehicle.unacknowledged += 1;
+    if (event.statusCode !== statusCodes.EVENTS_DROPPED.code) continue;
+    const id = { deviceID, eventID: `${of.boot}:${event.seq}` };
+    books.breaches.push(eventBreach('dropped', id, JSON.stringify(event.attributes ?? {})));
+  }
+  return notes;
+}
+
+function acknowledge(
+  books: Books,
+  vehicle: VehicleNotes,
+  of: { notes: readonly EventNote[]; ranges: readonly (readonly [number, number])[]; atMs: number },
+): readonly EventNote[] {
+  const fresh: EventNote[] = [];
+  for (const [from, to] of of.ranges) {
+    for (let seq = from; seq <= Math.min(to, of.notes.length); seq += 1) {
+      const note = of.notes[seq - 1];
+      if (note === undefined || note.ackedMs !== null) continue;
+      note.ackedMs = of.atMs;
+      vehicle.unacknowledged -= 1;
+      books.counts.acknowledged += 1;
+      fresh.push(note);
+    }
+  }
+  return fresh;
+}
+
+function show(books: Books, record: ShownEvent): void {
+  const vehicle = books.vehicles.get(record.deviceID);
+  if (vehicle === undefined) return; // a vehicle of somebody else
+  books.counts.shown += 1;
+  books.breaches.push(...compareShown(vehicle, find(vehicle, record.eventID), record));
+}
+
+/** What has to do with events. */
+function eventNotes(books: Books): Pick<Ledger, 'stored' | 'sent' | 'acknowledged' | 'shown' | 'storedMsOf'> {
+  return {
+    stored(deviceID, boot, { events, atMs }) {
+      enter(books, deviceID, { boot, events, atMs });
+    },
+    sent(deviceID, boot, { events, atMs }) {
+      const notes = enter(books, deviceID, { boot, events, atMs });
+      for (const event of events) {
+        const note = notes[event.seq - 1];
+        if (note === undefined) continue;
+        if (note.sent === null) note.sent = sentOf(event);
+        else if (note.sent.timestampMs !== event.timestamp) note.isResent = true;
+      }
+    },
+    acknowledged(deviceID, boot, { ranges, atMs }) {
+      const vehicle = vehicleIn(books, deviceID);
+      return acknowledge(books, vehicle, { notes: vehicle.boots.get(boot) ?? [], ranges, atMs });
+    },
+    shown: (record) => show(books, record),
+    storedMsOf(deviceID, eventID) {
+      const vehicle = books.vehicles.get(deviceID);
+      return vehicle === undefined ? null : (find(vehicle, eventID)?.storedMs ?? null);
+    },
+  };
+}
+
+/** An empty ledger. */
+export function createLedger(): Ledger {
+  const books: Books = {
+    vehicles: new Map(),
+    commands: new Map(),
+    breaches: [],
+    stalls: [],
+    counts: { facts: 0, events: 0, acknowledged: 0, shown: 0, commands: 0, connects: 0 },
+  };
+  const { vehicles, commands, breaches, stalls, counts } = books;
+  return {
+    vehicles,
+    commands,
+    breaches,
+    stalls,
+    ...eventNotes(books),
+    addVehicle: (deviceID) => void vehicleIn(books, deviceID),
+    fact(deviceID, kind, atMs) {
+      const { facts } = vehicleIn(books, deviceID);
+      const no = facts.length + 1;
+      facts.push({ no, kind, atMs });
+      counts.facts += 1;
+      return no;
+    },
+    link(deviceID, isUp, atMs) {
+      const vehicle = vehicleIn(books, deviceID);
+      if (isUp && !vehicle.isUp) {
+        vehicle.ups.push(atMs);
+        counts.connects += 1;
+      }
+      vehicle.isUp = isUp;
+    },
+    excuse: (deviceID, excuse) => void vehicleIn(books, deviceID).excuses.push(excuse),
+    stall(fromMs, toMs) {
+      const last = stalls.at(-1);
+      // Late again before anything could settle: one stall.
+      if (last === undefined || fromMs - last.toMs > 1000) stalls.push({ fromMs, toMs });
+      else stalls.splice(-1, 1, { ...last, toMs });
+    },
+    contact: (deviceID, contact) => void vehicleIn(books, deviceID).contacts.push(contact),
+    requested(command) {
+      commands.set(command.commandID, { ...command, endState: null, hasEnded: false });
+      counts.commands += 1;
+    },
+    ended(commandID, endState, hasEnded) {
+      const command = commands.get(commandID);
+      if (command !== undefined) Object.assign(command, { endState, hasEnded });
+    },
+    stopping(deviceID, atMs) {
+      vehicleIn(books, deviceID).stopMs = atMs;
+    },
+    waiting: () => [...vehicles.values()].reduce((sum, vehicle) => sum + vehicle.unacknowledged, 0),
+    breach: (breach) => void breaches.push(breach),
+    counts: () => ({ ...counts }),
+  };
+}

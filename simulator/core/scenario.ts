@@ -1,0 +1,118 @@
+// Judges a scenario: schema first, then what the schema cannot say. It never repairs and never ignores: a misspelt key is a
+// fault that names its place.
+import { Default, Errors } from 'typebox/value';
+import type { ErrorDetail } from '../../src/core/errors.ts';
+import { type FaultKind, type Scenario, scenarioSchema } from './scenario-schema.ts';
+import { parseThreshold } from './thresholds.ts';
+
+export type ScenarioVerdict =
+  | { readonly kind: 'ok'; readonly scenario: Scenario }
+  | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Lays values over a scenario's table, table by table: what flags of the command line do. */
+export function overlay(base: Table, change: Table): Table {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(change)) {
+    const before = merged[key];
+    const areTables = isTable(before) && isTable(value);
+    if (value !== undefined) merged[key] = areTables ? overlay(before, value) : value;
+  }
+  return merged;
+}
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: unknown;
+}
+
+/** In words; an unknown key is told at its own place, and not once more at that of its table. */
+function wordsOf({ keyword, params, message, instancePath: pointer }: SchemaError): readonly ErrorDetail[] {
+  if (keyword === 'additionalProperties') return [];
+  if (keyword === 'boolean') return [{ pointer, message: 'there is no such key' }];
+  if (isTable(params) && keyword === 'enum')
+    return [{ pointer, message: `must be one of ${JSON.stringify(params['allowedValues'] ?? [])}` }];
+  return [{ pointer, message }];
+}
+
+/** What can strike a vehicle that is nothing but a connection. */
+const trackerFaults: readonly FaultKind[] = [
+  'link-outage',
+  'link-half-open',
+  'link-delay',
+  'link-loss',
+  'reconnect-storm',
+  'broker-kill',
+];
+
+/** What the schema cannot say: order, and things that would never happen. */
+function rulesOf(scenario: Scenario): readonly ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  const fault = (pointer: string, message: string): void => void faults.push({ pointer, message });
+  let before = { atS: -1, share: 0 };
+  for (const [index, phase] of scenario.phases.entries()) {
+    const at = `/phases/${index}`;
+    if (phase.atS <= before.atS) fault(`${at}/atS`, 'phases must stand in the order of their time');
+    if (phase.share < before.share)
+      fault(`${at}/share`, 'vehicles are not taken off the road again: share only grows');
+    if (phase.atS >= scenario.durationS) fault(`${at}/atS`, 'begins when the run has ended');
+    before = phase;
+  }
+  if (!scenario.phases.some(({ share }) => share > 0))
+    fault('/phases', 'no phase puts a vehicle on the road');
+  for (const [index, { atS, forS, kind }] of scenario.faults.entries()) {
+    const endS = kind === 'clock-jump' ? atS : atS + forS;
+    if (atS >= scenario.durationS) fault(`/faults/${index}/atS`, 'begins when the run has ended');
+    else if (endS > scenario.durationS)
+      fault(`/faults/${index}/forS`, `lasts until ${endS} s, but the run ends at ${scenario.durationS} s`);
+  }
+  for (const [index, { kind }] of scenario.faults.entries())
+    if (scenario.fleet.kind === 'tracker' && !trackerFaults.includes(kind))
+      fault(`/faults/${index}/kind`, `a light tracker knows ${trackerFaults.join(', ')} only`);
+  const asked = [...Object.values(scenario.deeds), scenario.commands.perMinute];
+  if (scenario.fleet.kind === 'tracker' && asked.some((rate) => rate > 0))
+    fault('/fleet/kind', 'a light tracker has no inputs and obeys nobody: leave out deeds and commands');
+  for (const [index, text] of scenario.thresholds.entries()) {
+    const parsed = parseThreshold(text);
+    if (parsed.kind === 'fault') fault(`/thresholds/${index}`, parsed.message);
+  }
+  return faults;
+}
+
+/** A schema in which only that is required which has no default: what an editor should ask for. */
+function withoutDefaults(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutDefaults);
+  if (!isTable(schema)) return schema;
+  const { properties, required } = schema;
+  const copy = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, withoutDefaults(value)]),
+  );
+  if (!isTable(properties) || !Array.isArray(required)) return copy;
+  const isNeeded = (name: unknown): boolean => {
+    const member = properties[String(name)];
+    return !isTable(member) || !('default' in member);
+  };
+  return { ...copy, required: required.filter(isNeeded) };
+}
+
+/** JSON Schema of a scenario file, for the completion of an editor. */
+export function editorSchema(): unknown {
+  return withoutDefaults(JSON.parse(JSON.stringify(scenarioSchema)));
+}
+
+/** Checks what a file holds; defaults are filled in. */
+export function checkScenario(value: unknown): ScenarioVerdict {
+  // Default writes into what it is given.
+  const filled: unknown = Default(scenarioSchema, JSON.parse(JSON.stringify(value ?? {})));
+  const errors = Errors(scenarioSchema, filled).flatMap((error) => wordsOf(error as SchemaError));
+  if (errors.length > 0) return { kind: 'faults', faults: errors };
+  const scenario = filled as Scenario;
+  const faults = rulesOf(scenario);
+  return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', scenario };
+}

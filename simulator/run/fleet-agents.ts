@@ -1,0 +1,127 @@
+// Vehicles of a run that are the real agent on simulated hardware. What a vehicle is like is drawn from the seed and its number
+// alone, so that one more vehicle changes nothing for another.
+import { readFile } from 'node:fs/promises';
+import {
+  type AgentConfig,
+  standardProtection,
+  standardSettings,
+  standardUpdate,
+  toAgentConfig,
+} from '../../agent/config.ts';
+import { createCityRoute } from '../city-route.ts';
+import { planDeeds, startMsOf } from '../core/deeds.ts';
+import type { SeededEntropy } from '../random.ts';
+import type { Route } from '../routes.ts';
+import { createTrackRoute } from '../track-route.ts';
+import { createDeedActor } from './deed-actor.ts';
+import type { FleetOptions, Made, Maker } from './fleet.ts';
+import { startFleetVehicle } from './fleet-vehicle.ts';
+
+/** What all vehicles have in common. */
+function configOf({ scenario, accountID, publicKey, version }: FleetOptions): Promise<AgentConfig> {
+  const { fleet, reporting } = scenario;
+  const { windowS, ...positions } = reporting;
+  const file = {
+    device: { account: accountID, id: 'sim' },
+    broker: {
+      url: 'mqtt://127.0.0.1:1883',
+      secretFile: 'simulated',
+      publicKey,
+      keepaliveS: 60,
+      connectSpreadS: fleet.connectSpreadS,
+    },
+    storage: { path: ':memory:', maxMb: 16, windowS },
+    board: {
+      profile: fleet.board,
+      port: 'simulated board',
+      overrides: { polls: { inputs: { periodMs: fleet.inputsMs } } },
+    },
+    gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
+    network: {},
+    protection: standardProtection,
+    update: standardUpdate,
+    ...standardSettings,
+    reporting: { ...standardSettings.reporting, ...positions },
+    local: { socket: '' },
+    log: { level: 'info' as const },
+  };
+  return toAgentConfig(file, { secret: 'set for each vehicle', agentVersion: version });
+}
+
+/** Recorded tracks, read once; a vehicle may share its road with others. */
+async function readTracks(files: readonly string[]): Promise<readonly Route[]> {
+  const tracks: Route[] = [];
+  for (const file of files) tracks.push(createTrackRoute(await readFile(file, 'utf8'), file));
+  return tracks;
+}
+
+function routeOf(
+  options: FleetOptions,
+  of: { index: number; entropy: SeededEntropy; tracks: readonly Route[] },
+): Route {
+  const { latitude, longitude, restS } = options.scenario.route;
+  const track = of.tracks[of.index % Math.max(1, of.tracks.length)];
+  if (track !== undefined) return track;
+  return createCityRoute({ centre: { latitude, longitude }, entropy: of.entropy.stream('route'), restS });
+}
+
+async function make(
+  options: FleetOptions,
+  of: { readonly index: number; readonly common: AgentConfig; readonly tracks: readonly Route[] },
+): Promise<Made | null> {
+  const { scenario, time, ledger, ports } = options;
+  const { index, common } = of;
+  const device = options.devices[index];
+  if (device === undefined) return null;
+  const { deviceID, secret } = device;
+  const entropy = options.entropy.stream(`vehicle ${index}`);
+  const route = routeOf(options, { index, entropy, tracks: of.tracks });
+  const chance = entropy.stream('start');
+  const { clockOffsetS, clockDriftPpm } = scenario.fleet;
+  const either = (most: number): number => (chance.fraction() * 2 - 1) * most;
+  const broker = { ...common.broker, url: options.network.urlOf(index), secret };
+  const target = await startFleetVehicle({
+    ports,
+    time,
+    ledger,
+    config: { ...common, deviceID, broker },
+    boardName: scenario.fleet.board,
+    route,
+    startS: chance.fraction() * route.roundS,
+    clockErrors: { offsetMs: either(clockOffsetS * 1000), driftPpm: either(clockDriftPpm) },
+    entropy,
+    verifier: options.verifier,
+    onAcknowledged: (notes, nowMs) => options.onAcknowledged(deviceID, notes, nowMs),
+  });
+  const fromMs = startMsOf(scenario, index) ?? 0;
+  const actor = createDeedActor({
+    clock: ports.clock,
+    target,
+    deeds: planDeeds(scenario, {
+      draw: entropy.stream('deeds'),
+      fromMs: fromMs + scenario.fleet.connectSpreadS * 1000,
+    }),
+    nowMs: time.nowMs,
+    note: (kind) => void ledger.fact(deviceID, kind, time.nowMs()),
+  });
+  return {
+    member: {
+      deviceID,
+      isUp: target.isUp,
+      cutLink: target.cutLink,
+      agent: target,
+    },
+    rest: actor.close,
+    async close() {
+      actor.close();
+      await target.close();
+    },
+  };
+}
+
+/** Reads what all vehicles share. Rejects with AppError `config` when the settings or a track are wrong. */
+export async function createAgentMaker(options: FleetOptions): Promise<Maker> {
+  const common = await configOf(options);
+  const tracks = await readTracks(options.scenario.route.files);
+  return (index) => make(options, { index, common, tracks });
+}

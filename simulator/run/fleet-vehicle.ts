@@ -1,0 +1,168 @@
+// One vehicle of a run: the real agent on simulated hardware, with the ledger looking over its shoulder at its terminals, its
+// contacts, its disk and its link. What is noted here is never told to the agent.
+import type { AgentConfig } from '../../agent/config.ts';
+import { type Outbox, openOutbox } from '../../agent/outbox.ts';
+import type { FeatureName } from '../../src/core/event.ts';
+import type { Log, LogFields, MqttLink, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import type { BoardName } from '../board-maps.ts';
+import { changesOf, type Terminals } from '../core/facts.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { EventNote } from '../core/ledger-types.ts';
+import type { SeededEntropy } from '../random.ts';
+import type { Route } from '../routes.ts';
+import { createVehicle, type Vehicle } from '../vehicle.ts';
+import type { RunPorts } from './ports.ts';
+
+/** The one clock of a run: ms since its start. */
+export interface RunTime {
+  nowMs(): number;
+}
+
+export interface FleetVehicleOptions {
+  readonly ports: RunPorts;
+  readonly time: RunTime;
+  readonly ledger: Ledger;
+  readonly config: AgentConfig;
+  readonly boardName: BoardName;
+  readonly route: Route;
+  readonly startS: number;
+  readonly clockErrors: { readonly offsetMs: number; readonly driftPpm: number };
+  readonly entropy: SeededEntropy;
+  readonly verifier: Verifier;
+  /** Told of events whose acknowledgement has just come. */
+  onAcknowledged(notes: readonly EventNote[], nowMs: number): void;
+}
+
+export interface FleetVehicle {
+  readonly deviceID: string;
+  readonly config: AgentConfig;
+  readonly vehicle: Vehicle;
+  isUp(): boolean;
+  /** Drops the connection as a lost carrier does. */
+  cutLink(reason: string): void;
+  /** Of the agent's own log: lines at warn and error. */
+  complaints(): { readonly count: number; readonly last: string };
+  close(): Promise<void>;
+}
+
+const outboxBytes = 16 * 1024 * 1024;
+
+/** A log that keeps nothing but the newest complaint, and hands relay orders on. */
+function createListeningLog(onInfo: (event: string, fields: LogFields) => void) {
+  const kept = { count: 0, last: '' };
+  const complain = (event: string, fields: LogFields = {}): void => {
+    kept.count += 1;
+    kept.last = `${event} ${JSON.stringify(fields)}`.slice(0, 300);
+  };
+  const info = (event: string, fields: LogFields = {}): void => onInfo(event, fields);
+  const log: Log = { debug: () => undefined, info, warn: complain, error: complain, with: () => log };
+  return { log, complaints: () => ({ ...kept }) };
+}
+
+/** The outbox, with every durable event, batch and acknowledgement noted. */
+function watchOutbox(outbox: Outbox, boot: string, of: FleetVehicleOptions): Outbox {
+  const { ledger, time, config } = of;
+  const { deviceID } = config;
+  return {
+    ...outbox,
+    async append(records, extra) {
+      const events = await outbox.append(records, extra);
+      ledger.stored(deviceID, boot, { events, atMs: time.nowMs() });
+      return events;
+    },
+    async next(want) {
+      const batch = await outbox.next(want);
+      if (batch !== null) ledger.sent(deviceID, batch.boot, { events: batch.events, atMs: time.nowMs() });
+      return batch;
+    },
+    acknowledge(ofBoot, ranges) {
+      const atMs = time.nowMs();
+      of.onAcknowledged(ledger.acknowledged(deviceID, ofBoot, { ranges, atMs }), atMs);
+      return outbox.acknowledge(ofBoot, ranges);
+    },
+  };
+}
+
+/** The link, with its ups and downs noted. */
+function watchLink(of: FleetVehicleOptions, onLink: (link: MqttLink) => void): OpenMqttLink {
+  const { ledger, time, config } = of;
+  const { deviceID } = config;
+  return (options, handlers) => {
+    const link = of.ports.openMqttLink(options, {
+      onUp() {
+        ledger.link(deviceID, true, time.nowMs());
+        handlers.onUp();
+      },
+      onMessage: handlers.onMessage,
+      onDown(reason, isSilent) {
+        ledger.link(deviceID, false, time.nowMs());
+        handlers.onDown(reason, isSilent);
+      },
+    });
+    onLink(link);
+    return link;
+  };
+}
+
+/** Notes what changes at the terminals as facts. */
+function createFactNotes({ ledger, time, config }: FleetVehicleOptions): (terminals: Terminals) => void {
+  let before: Terminals | null = null;
+  return (terminals) => {
+    for (const kind of changesOf(before, terminals)) ledger.fact(config.deviceID, kind, time.nowMs());
+    before = terminals;
+  };
+}
+
+/** Starts a vehicle; rejects as `createAgent` does. */
+export async function startFleetVehicle(options: FleetVehicleOptions): Promise<FleetVehicle> {
+  const { ports, config, ledger, time, entropy } = options;
+  const { deviceID } = config;
+  let link: MqttLink | null = null;
+  const orders = new Map<string, string>();
+  const { log, complaints } = createListeningLog((event, fields) => {
+    if (event === 'relay order') orders.set(String(fields['relay']), String(fields['order']));
+  });
+  ledger.addVehicle(deviceID);
+  const tokenOf = (feature: FeatureName, cause: string): string | null =>
+    // Power and the board's own timer move a contact without an order.
+    cause === 'power' || cause === 'flash end' ? cause : (orders.get(feature) ?? null);
+  const vehicle = await createVehicle({
+    config,
+    boardName: options.boardName,
+    route: options.route,
+    startS: options.startS,
+    clock: ports.clock,
+    clockErrors: options.clockErrors,
+    entropy,
+    agentEntropy: ports.entropy,
+    log,
+    verifier: options.verifier,
+    openMqttLink: watchLink(options, (opened) => {
+      link = opened;
+    }),
+    onTerminals: createFactNotes(options),
+    onContact({ feature, energised, cause }, motion) {
+      if (feature === null) return;
+      const token = tokenOf(feature, cause);
+      ledger.contact(deviceID, { atMs: time.nowMs(), feature, energised, token, ...motion });
+    },
+    openOutbox: async (clock, boot, bootMonoMs) => {
+      const { openDatabase } = ports;
+      const disk = { path: ':memory:', maxBytes: outboxBytes, openDatabase };
+      const outbox = await openOutbox({ ...disk, boot, bootMonoMs, clock, entropy: ports.entropy, log });
+      return watchOutbox(outbox, boot, options);
+    },
+  });
+  return {
+    deviceID,
+    config,
+    vehicle,
+    isUp: () => ledger.vehicles.get(deviceID)?.isUp ?? false,
+    cutLink: (reason) => link?.destroy(reason),
+    complaints,
+    async close() {
+      ledger.stopping(deviceID, time.nowMs());
+      await vehicle.close();
+    },
+  };
+}

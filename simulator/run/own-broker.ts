@@ -1,0 +1,109 @@
+// A broker of the run's own: the program from this build on a database in the run's folder, set up through its own command line.
+// It can be killed without mercy and started again on the same files; it never outlives the run.
+import { mkdir, readdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { AppError } from '../../src/core/errors.ts';
+import type { Entropy } from '../../src/ports.ts';
+import {
+  type DemoBroker,
+  type DemoBrokerOptions,
+  runBrokerCommand,
+  startDemoBroker,
+} from '../demo-broker.ts';
+import type { Login } from './service.ts';
+
+/** Where a run sends its vehicles. */
+export interface Target {
+  /** Of the HTTP service, such as `http://127.0.0.1:8080`. */
+  readonly http: string;
+  /** Of the MQTT listener, such as `mqtt://127.0.0.1:1883`. */
+  readonly mqtt: string;
+  readonly login: Login;
+  /** The key that vehicles pin; null: asked for with the first device. */
+  readonly publicKey: string | null;
+}
+
+export interface OwnBroker {
+  readonly target: Target;
+  /** The broker's public key, told with the new secret of this device; the secret before is void. */
+  keyWithSecret(deviceID: string): Promise<{ readonly secret: string; readonly publicKey: string }>;
+  /** Kills it (SIGKILL). */
+  kill(): void;
+  /** Starts it again on the same database and ports. */
+  restart(): Promise<void>;
+  /** Resolves with the reason when it ends although nobody stopped it. */
+  readonly died: Promise<string>;
+  close(): Promise<void>;
+}
+
+const accountID = 'simulation';
+const userID = 'simulator';
+const host = '127.0.0.1';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, host, done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((done) => server.close(() => done()));
+  return port;
+}
+
+/** A run removes its folder when it has passed: whatever else is in there must not go with it. */
+async function claim(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length === 0) return;
+  throw new AppError('usage', `The folder ${folder} is not empty`, {
+    hint: 'A run removes its folder at the end: give it one of its own with --state.',
+  });
+}
+
+/**
+ * Starts a broker in `folder`, which must be new or empty. Rejects with AppError `usage`, or `unavailable` and the broker's
+ * last words.
+ */
+export async function startOwnBroker(options: {
+  readonly folder: string;
+  readonly entropy: Entropy;
+  readonly environment: DemoBrokerOptions['environment'];
+}): Promise<OwnBroker> {
+  const { folder, entropy, environment } = options;
+  await claim(folder);
+  const broker: DemoBrokerOptions = {
+    database: join(folder, 'fleetward.db'),
+    httpPort: await freePort(),
+    mqttPort: await freePort(),
+    logFile: join(folder, 'broker.log'),
+    environment,
+  };
+  const password = Buffer.from(entropy.bytes(24)).toString('base64url');
+  const create = ['account', 'create', accountID, '--admin', userID, '--password-file', '-'];
+  await runBrokerCommand(broker, create, `${password}\n`);
+  let running: DemoBroker = await startDemoBroker(broker);
+  let tell: (reason: string) => void = () => undefined;
+  const died = new Promise<string>((done) => {
+    tell = done;
+  });
+  const watch = (): void => void running.died.then((reason) => tell(reason));
+  watch();
+  return {
+    target: {
+      http: `http://${host}:${broker.httpPort}`,
+      mqtt: `mqtt://${host}:${broker.mqttPort}`,
+      login: { accountID, userID, password },
+      publicKey: null,
+    },
+    async keyWithSecret(deviceID) {
+      const printed = await runBrokerCommand(broker, ['device', 'secret', accountID, deviceID, '--json']);
+      return JSON.parse(printed) as { secret: string; publicKey: string };
+    },
+    kill: () => running.kill(),
+    async restart() {
+      running = await startDemoBroker(broker);
+      watch();
+    },
+    died,
+    close: () => running.close(),
+  };
+}

@@ -1,0 +1,165 @@
+// A result for people, for programs and for CI: plain text, JSON, JUnit XML. Each says the same, and which kind of vehicle was used.
+import { AppError } from '../../src/core/errors.ts';
+import { compareFigures } from '../core/comparison.ts';
+import { type Breach, breachKinds, breachWords } from '../core/ledger-types.ts';
+import { latencyNames } from '../core/thresholds.ts';
+import type { RunResult } from './result.ts';
+
+const latencyWords: Readonly<Record<(typeof latencyNames)[number], string>> = {
+  ingest: 'stored on the vehicle -> acknowledged',
+  durable: 'happened -> stored on the vehicle',
+  panic: 'panic pressed -> acknowledged',
+  visible: 'stored on the vehicle -> live stream',
+  restore: 'restore asked -> relay',
+  cut: 'cut asked -> relay (waits until safe)',
+  lag: "the generator's own lag",
+};
+
+const cell = (value: number | undefined): string =>
+  (value === undefined ? '-' : value.toFixed(value < 10 ? 1 : 0)).padStart(9);
+
+function latencyTable({ figures }: RunResult): readonly string[] {
+  const parts = ['p50', 'p95', 'p99', 'p999', 'max'] as const;
+  const head = `  ${'latency, ms'.padEnd(40)}${parts.map((part) => part.padStart(9)).join('')}${'count'.padStart(9)}`;
+  const rows = latencyNames.flatMap((name) => {
+    const count = figures[`${name}.count`];
+    if (count === undefined) return [];
+    const values = parts.map((part) => cell(figures[`${name}.${part}`])).join('');
+    return [`  ${latencyWords[name].padEnd(40)}${values}${String(count).padStart(9)}`];
+  });
+  return rows.length === 0 ? [] : [head, ...rows];
+}
+
+/** One breach in a line. */
+export function formatBreach({ kind, deviceID, factNo, eventID, commandID, words }: Breach): string {
+  const of = [
+    deviceID,
+    ...(factNo === null ? [] : [`fact ${factNo}`]),
+    ...(eventID === null ? [] : [`event ${eventID}`]),
+    ...(commandID === null ? [] : [`command ${commandID}`]),
+  ].join(', ');
+  return `${kind}: ${of}: ${words}`;
+}
+
+const kindWords = { agent: 'real agents', tracker: 'light trackers, no agent in them' } as const;
+const shownMost = 20;
+
+/** The end of a run for a terminal or a log. */
+export function formatResult(result: RunResult): string {
+  const { counts, truth, machine, figures } = result;
+  const found = breachKinds.filter((kind) => truth[kind] > 0);
+  const total = breachKinds.reduce((sum, kind) => sum + truth[kind], 0);
+  return [
+    '',
+    `${result.isPassed ? 'PASSED' : 'FAILED'}  ${result.scenario}: ${result.title}`,
+    `  ${result.devices} vehicles (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}`,
+    `  ${counts.facts} facts, ${counts.events} events stored, ${counts.acknowledged} acknowledged (${figures['events.rate']}/s), ${counts.shown} returned, ${counts.commands} commands, ${counts.connects} connects`,
+    `  generator: ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB (${((machine.rssMb - machine.startRssMb) / result.devices).toFixed(2)} MiB a vehicle)`,
+    ...latencyTable(result),
+    `  truth: ${total === 0 ? `${breachKinds.length} checks, all 0` : `${total} breaches`}`,
+    ...found.map((kind) => `    ${kind} ${truth[kind]}: ${breachWords[kind]}`),
+    ...result.breaches.slice(0, shownMost).map((breach) => `      ${formatBreach(breach)}`),
+    ...(total > shownMost ? [`      ... and ${total - shownMost} more (see --json)`] : []),
+    ...result.thresholds.map(
+      ({ text, value, isMet }) =>
+        `  threshold ${isMet ? 'met   ' : 'FAILED'} ${text} (${value ?? 'not measured'})`,
+    ),
+    ...result.warnings.map((warning) => `  note: ${warning}`),
+    '',
+  ].join('\n');
+}
+
+/** XML 1.0 has no way to write most control characters. */
+const isWritable = (character: string): boolean => character >= ' ' || '\t\n\r'.includes(character);
+
+const escapeXml = (text: string): string =>
+  Array.from(text)
+    .filter(isWritable)
+    .join('')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+
+/** JUnit XML: a case for each check of the truth and for each threshold. */
+export function formatJunit(result: RunResult): string {
+  const suite = escapeXml(`fleetward-simulator ${result.scenario}`);
+  const truthCases = breachKinds.map((kind) => ({
+    name: `truth: ${kind}`,
+    failure:
+      result.truth[kind] === 0
+        ? null
+        : [
+            `${result.truth[kind]}: ${breachWords[kind]}`,
+            ...result.breaches.filter((breach) => breach.kind === kind).map(formatBreach),
+          ].join('\n'),
+  }));
+  const thresholdCases = result.thresholds.map(({ text, value, isMet }) => ({
+    name: `threshold: ${text}`,
+    failure: isMet ? null : `measured: ${value ?? 'nothing'}`,
+  }));
+  const runCase = {
+    name: 'run: every vehicle started and reported',
+    failure:
+      result.counts.shown > 0 && result.failedStarts.count === 0
+        ? null
+        : `${result.failedStarts.count} did not start; ${result.counts.shown} events returned`,
+  };
+  const cases = [runCase, ...truthCases, ...thresholdCases];
+  const failures = cases.filter(({ failure }) => failure !== null).length;
+  const lines = cases.map(({ name, failure }) => {
+    const head = `    <testcase classname="${suite}" name="${escapeXml(name)}"`;
+    if (failure === null) return `${head}/>`;
+    const [first = ''] = failure.split('\n');
+    return `${head}><failure message="${escapeXml(first)}">${escapeXml(failure)}</failure></testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites tests="${cases.length}" failures="${failures}">`,
+    `  <testsuite name="${suite}" tests="${cases.length}" failures="${failures}" timestamp="${result.startedAt}">`,
+    ...lines,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** The whole result as JSON. */
+export function formatJson(result: RunResult): string {
+  return `${JSON.stringify(result, null, 2)}\n`;
+}
+
+const figure = (value: number | null): string =>
+  (value === null ? '-' : String(Math.round(value * 100) / 100)).padStart(14);
+
+/** Two runs side by side, for a terminal. */
+export function formatComparison(before: RunResult, after: RunResult): string {
+  const describe = (result: RunResult): string =>
+    `${result.scenario}, ${result.devices} vehicles (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}, ${result.isPassed ? 'passed' : 'FAILED'}, ${result.startedAt}`;
+  const rows = compareFigures(before.figures, after.figures).map(
+    ({ name, before: old, after: now, ratio }) =>
+      `  ${name.padEnd(22)}${figure(old)}${figure(now)}${ratio === null ? '' : `  x${ratio.toFixed(2)}`}`,
+  );
+  const isLike =
+    before.scenario === after.scenario && before.devices === after.devices && before.kind === after.kind;
+  return [
+    `  a: ${describe(before)}`,
+    `  b: ${describe(after)}`,
+    ...(isLike ? [] : ['  note: these are runs of different things']),
+    `  ${'figure'.padEnd(22)}${'a'.padStart(14)}${'b'.padStart(14)}`,
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** A result from the text of a JSON report. @throws AppError `config` that names the file. */
+export function parseResult(text: string, file: string): RunResult {
+  try {
+    const value = JSON.parse(text) as Partial<RunResult>;
+    if (value.format === 1 && value.figures !== undefined && value.truth !== undefined)
+      return value as RunResult;
+  } catch {
+    // Said below.
+  }
+  throw new AppError('config', `${file} is no report of \`fleetward-simulator run --json\``);
+}

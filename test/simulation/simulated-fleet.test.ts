@@ -1,0 +1,130 @@
+// A vehicle of a run on virtual time, without a network: what its world does to it is the same for the same seed, and the agent
+// makes the predicted event of every fact, also of those that take a quarter of an hour: fuel and tows.
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
+import { createCityRoute } from '../../simulator/city-route.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { type Deed, planDeeds } from '../../simulator/core/deeds.ts';
+import { judge } from '../../simulator/core/judgement.ts';
+import { createLedger } from '../../simulator/core/ledger.ts';
+import { checkScenario } from '../../simulator/core/scenario.ts';
+import { createSeededEntropy } from '../../simulator/random.ts';
+import { createDeedActor } from '../../simulator/run/deed-actor.ts';
+import { startFleetVehicle } from '../../simulator/run/fleet-vehicle.ts';
+import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openNoNetwork } from '../support/no-network.ts';
+
+const { publicKey } = generateSigningKey();
+const deviceID = 'sim-1';
+
+interface Life {
+  readonly seed: string;
+  readonly durationS: number;
+  /** Where on its round it begins; the depot comes last. */
+  readonly startS: 'depot' | number;
+  readonly deeds?: readonly Deed[];
+  readonly perHour?: object;
+}
+
+/** Lives for so long; gives the ledger and its judgement. */
+async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
+  const clock = createVirtualClock(Date.UTC(2026, 10, 21, 8));
+  const entropy = createSeededEntropy(seed);
+  const config = await toAgentConfig(
+    {
+      device: { account: 'demo', id: deviceID },
+      broker: { url: 'mqtt://127.0.0.1:1', secretFile: '-', publicKey, keepaliveS: 60, connectSpreadS: 5 },
+      storage: { path: ':memory:', maxMb: 16, windowS: 5 },
+      board: {
+        profile: 'waveshare-io-analog',
+        port: 'board',
+        overrides: { polls: { inputs: { periodMs: 200 } } },
+      },
+      gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
+      network: {},
+      protection: standardProtection,
+      update: standardUpdate,
+      ...standardSettings,
+      local: { socket: '' },
+      log: { level: 'info' },
+    },
+    { secret: 'x'.repeat(32), agentVersion: '0.0.0' },
+  );
+  const centre = { latitude: 43.6511, longitude: -79.347 };
+  const route = createCityRoute({ centre, entropy: entropy.stream('route'), restS: 7200 });
+  const ledger = createLedger();
+  const time = { nowMs: () => clock.monoMs() };
+  const target = await startFleetVehicle({
+    ports: {
+      clock,
+      entropy: entropy.stream('agent'),
+      openMqttLink: openNoNetwork,
+      createVerifier,
+      openDatabase: async (file) => openSqlite({ pageSize: 1024, ...file }),
+    },
+    time,
+    ledger,
+    config,
+    boardName: 'waveshare-io-analog',
+    route,
+    startS: startS === 'depot' ? route.roundS - 7000 : startS,
+    clockErrors: { offsetMs: -60_000, driftPpm: 50 },
+    entropy,
+    verifier: createVerifier(publicKey),
+    onAcknowledged: () => undefined,
+  });
+  const verdict = checkScenario({ title: 'a test', durationS, deeds: perHour });
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  const actor = createDeedActor({
+    clock,
+    target,
+    deeds: deeds ?? planDeeds(verdict.scenario, { draw: entropy.stream('deeds'), fromMs: 0 }),
+    nowMs: time.nowMs,
+    note: (kind) => void ledger.fact(deviceID, kind, time.nowMs()),
+  });
+  for (let step = 0; step < durationS * 10; step += 1) {
+    clock.advance(100);
+    if (step % 2 === 0) await turn();
+  }
+  actor.close();
+  const endMs = clock.monoMs();
+  const closed = target.close().then(() => true);
+  for (let isClosed = false; !isClosed; ) {
+    clock.advance(100);
+    isClosed = await Promise.race([closed, turn(false)]);
+  }
+  const judgement = judge(ledger, { endMs, panicMs: 2000, inputsMs: 200 });
+  const facts = ledger.vehicles.get(deviceID)?.facts ?? [];
+  // Nothing was delivered, and that is not what this is about.
+  const breaches = judgement.breaches.filter(({ kind }) => kind !== 'lost');
+  return { facts, judgement, breaches };
+}
+
+const kindsOf = (facts: readonly { readonly kind: string }[]): readonly string[] =>
+  facts.map(({ kind }) => kind);
+
+describe('a vehicle of a run', () => {
+  it('meets the same facts for the same seed, each with the event that was predicted', async () => {
+    const perHour = { panicPerHour: 60, doorPerHour: 60, tamperPerHour: 30, powerCutPerHour: 30 };
+    const life = { seed: 'a', durationS: 300, startS: 400, perHour };
+    const [first, again] = [await live(life), await live(life)];
+    expect(first.breaches).toEqual([]);
+    expect(first.judgement.durableMs).toHaveLength(first.facts.length - first.judgement.unjudged);
+    expect(kindsOf(first.facts).length).toBeGreaterThan(15);
+    expect(kindsOf(again.facts)).toEqual(kindsOf(first.facts));
+    for (const [index, { atMs }] of first.facts.entries())
+      expect(Math.abs(atMs - (again.facts[index]?.atMs ?? 0))).toBeLessThanOrEqual(500);
+    const other = await live({ ...life, seed: 'b' });
+    expect(kindsOf(other.facts)).not.toEqual(kindsOf(first.facts));
+  });
+
+  it.each(['refuel', 'fuelTheft', 'tow'] as const)('tells of a %s at the depot', async (kind) => {
+    const deeds = [{ kind, atMs: 10_000, forMs: 0 }] as const;
+    const { facts, breaches, judgement } = await live({ seed: 'c', durationS: 720, startS: 'depot', deeds });
+    expect(kindsOf(facts)).toContain(kind);
+    expect(breaches).toEqual([]);
+    expect(judgement.unjudged).toBe(0);
+  });
+});

@@ -1,0 +1,159 @@
+// The proof of the proof: a fleet of real agents against a good broker passes, and against brokers with a fault seeded at their
+// door fails and names the very events and commands. Nothing of the simulator knows of the faults.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkScenario } from '../../simulator/core/scenario.ts';
+import { formatJunit, formatResult } from '../../simulator/run/report.ts';
+import type { RunResult } from '../../simulator/run/result.ts';
+import { runScenario } from '../../simulator/run/run.ts';
+import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
+import { createVerifier } from '../../src/adapters/signing.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import {
+  acknowledgesBeforeCommit,
+  dropsOneIn,
+  executesTwice,
+  type FaultyBroker,
+  startFaultyBroker,
+} from '../support/faulty-broker.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-truth-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const base = {
+  title: 'a test',
+  durationS: 15,
+  drainS: 40,
+  panicMs: 10_000,
+  fleet: { devices: 5, connectSpreadS: 1 },
+  // Most vehicles rest at the depot, so that commands are carried out at once.
+  route: { restS: 20_000 },
+  deeds: { panicPerHour: 600, doorPerHour: 600 },
+  reporting: { movingS: 1, stoppedS: 10, windowS: 0 },
+};
+
+async function runAgainst(broker: FaultyBroker, change: object = {}): Promise<RunResult> {
+  const verdict = checkScenario({ ...base, ...change });
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  return runScenario(
+    {
+      name: 'test',
+      scenario: verdict.scenario,
+      ports: {
+        clock: createSystemClock(),
+        entropy: createSystemEntropy(),
+        openMqttLink,
+        createVerifier,
+        openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+      },
+      target: broker.target,
+      folder,
+      environment: {},
+      isClean: false,
+      version: '0.0.0',
+      output: { write: () => true },
+    },
+    new Promise(() => undefined),
+  );
+}
+
+const isFound = (count: number): boolean => count > 0;
+
+/** What was found, in the form in which the fault notes what it did. */
+const found = (result: RunResult, kind: string): readonly string[] =>
+  result.breaches
+    .filter((breach) => breach.kind === kind)
+    .map(({ deviceID, eventID, commandID }) => `${deviceID} ${eventID ?? commandID}`)
+    .sort();
+
+const kindsOf = (result: RunResult): readonly string[] =>
+  Object.entries(result.truth).flatMap(([kind, count]) => (isFound(count) ? [kind] : []));
+
+describe('a run of real agents', () => {
+  it('passes against a good broker, with every fact predicted and found', async () => {
+    const broker = await startFaultyBroker(null);
+    const result = await runAgainst(broker, { commands: { perMinute: 10, restoreS: 5 } });
+    await broker.close();
+    expect(result.breaches).toEqual([]);
+    expect(result.isPassed).toBe(true);
+    expect(result.counts.facts).toBeGreaterThan(10);
+    expect(result.counts.shown).toBe(result.counts.acknowledged);
+    expect(result.figures['durable.count']).toBe(result.counts.facts - result.unjudged);
+  });
+
+  it('names each event that a broker acknowledges and drops', async () => {
+    const broker = await startFaultyBroker(() => dropsOneIn(40));
+    const result = await runAgainst(broker);
+    await broker.close();
+    expect(broker.fault?.done.length).toBeGreaterThan(0);
+    expect(kindsOf(result)).toEqual(['acknowledgedMissing']);
+    expect(found(result, 'acknowledgedMissing')).toEqual([...(broker.fault?.done ?? [])].sort());
+    expect(result.isPassed).toBe(false);
+    expect(formatResult(result)).toContain('FAILED');
+    expect(formatJunit(result)).toContain(`acknowledgedMissing: ${result.breaches[0]?.deviceID}`);
+  });
+
+  it('names each event that a broker acknowledged before its commit and lost when it died', async () => {
+    const fault = acknowledgesBeforeCommit(3000);
+    const broker = await startFaultyBroker(() => fault);
+    setTimeout(() => {
+      fault.crash();
+      broker.dropConnections();
+    }, 9000);
+    const result = await runAgainst(broker);
+    await broker.close();
+    expect(fault.done.length).toBeGreaterThan(0);
+    // More are missing: what was told to be stored in the last seconds is not there yet either.
+    expect(found(result, 'acknowledgedMissing')).toEqual(expect.arrayContaining(fault.done));
+    expect(result.isPassed).toBe(false);
+  });
+
+  it('names each command that is executed twice', async () => {
+    const broker = await startFaultyBroker(executesTwice(9000));
+    const commands = { perMinute: 10, restoreS: 5, features: ['cargoaccess'] };
+    const result = await runAgainst(broker, {
+      durationS: 40,
+      fleet: { devices: 8, connectSpreadS: 1 },
+      commands,
+    });
+    await broker.close();
+    const twice = found(result, 'commandTwice');
+    expect(twice.length).toBeGreaterThan(0);
+    expect(broker.fault?.done).toEqual(expect.arrayContaining([...twice]));
+    expect(result.isPassed).toBe(false);
+  });
+});
+
+describe('a run of light trackers', () => {
+  const light = {
+    durationS: 12,
+    fleet: { kind: 'tracker', devices: 50, trackerEveryS: 1, connectSpreadS: 2 },
+    deeds: {},
+    faults: [
+      { kind: 'reconnect-storm', atS: 5, forS: 0 },
+      { kind: 'link-outage', atS: 7, forS: 2, share: 0.2 },
+    ],
+  };
+
+  it('passes against a good broker, also when its connections break', async () => {
+    const broker = await startFaultyBroker(null);
+    const result = await runAgainst(broker, light);
+    await broker.close();
+    expect(result.breaches).toEqual([]);
+    expect(result).toMatchObject({ isPassed: true, kind: 'tracker' });
+    expect(result.counts.events).toBeGreaterThan(300);
+    expect(result.counts.connects).toBeGreaterThanOrEqual(100);
+  });
+
+  it('names the events that a broker answers with PUBACK and drops', async () => {
+    const broker = await startFaultyBroker(() => dropsOneIn(200));
+    const result = await runAgainst(broker, light);
+    await broker.close();
+    expect(broker.fault?.done.length).toBeGreaterThan(0);
+    expect(kindsOf(result)).toEqual(['acknowledgedMissing']);
+    expect(found(result, 'acknowledgedMissing')).toEqual([...(broker.fault?.done ?? [])].sort());
+  });
+});

@@ -1,0 +1,184 @@
+// Scenarios and thresholds: what is right is filled in, what is wrong is named with its place and never ignored; and the deeds that
+// the seed plans.
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { Check } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { deedKinds, planDeeds, settleMs, startMsOf } from '../../simulator/core/deeds.ts';
+import { checkScenario, editorSchema, overlay } from '../../simulator/core/scenario.ts';
+import { type Scenario, scenarioSchema } from '../../simulator/core/scenario-schema.ts';
+import { figureNames, judgeThresholds, parseThreshold } from '../../simulator/core/thresholds.ts';
+import { createSeededEntropy } from '../../simulator/random.ts';
+import { listPresets, readScenario } from '../../simulator/scenario-files.ts';
+
+function scenario(value: object): Scenario {
+  const verdict = checkScenario({ title: 'a test', ...value });
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  return verdict.scenario;
+}
+
+function faultsOf(value: object): readonly string[] {
+  const verdict = checkScenario({ title: 'a test', ...value });
+  return verdict.kind === 'ok' ? [] : verdict.faults.map(({ pointer, message }) => `${pointer}: ${message}`);
+}
+
+describe('a scenario', () => {
+  it('has every default', () => {
+    const { fleet, phases, faults } = scenario({});
+    expect(fleet.devices).toBe(20);
+    expect(phases).toEqual([{ name: 'all', atS: 0, share: 1, rate: 1 }]);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    [{ flet: {} }, ['/flet']],
+    [{ fleet: { device: 3 } }, ['/fleet/device']],
+    [{ fleet: { devices: 0 } }, ['/fleet/devices']],
+    [{ faults: [{ kind: 'earthquake', atS: 1 }] }, ['/faults/0/kind']],
+    [{ faults: [{ kind: 'link-outage', atS: 55, forS: 10 }] }, ['/faults/0/forS']],
+    [{ faults: [{ kind: 'link-outage', atS: 60 }] }, ['/faults/0/atS']],
+    [{ thresholds: ['ingest.p99<250'] }, ['/thresholds/0']],
+    [
+      {
+        phases: [
+          { name: 'a', atS: 0, share: 0.5 },
+          { name: 'b', atS: 10, share: 0.2 },
+        ],
+      },
+      ['/phases/1/share'],
+    ],
+    [{ phases: [{ name: 'a', atS: 0, share: 0 }] }, ['/phases']],
+    [{ fleet: { kind: 'tracker' }, deeds: { panicPerHour: 1 } }, ['/fleet/kind']],
+    [{ fleet: { kind: 'tracker' }, faults: [{ kind: 'gnss-jam', atS: 1 }] }, ['/faults/0/kind']],
+  ])('%j is refused at its place', (value, places) => {
+    expect(faultsOf(value).map((fault) => fault.split(':')[0])).toEqual(places);
+  });
+
+  it('names the unknown key', () => {
+    expect(faultsOf({ fleet: { device: 3 } })[0]).toContain('there is no such key');
+  });
+
+  it('lets flags lie over it, table by table', () => {
+    const base = { title: 'x', fleet: { devices: 3, inputsMs: 100 } };
+    expect(overlay(base, { fleet: { devices: 5 }, seed: undefined })).toEqual({
+      title: 'x',
+      fleet: { devices: 5, inputsMs: 100 },
+    });
+  });
+
+  it('of every preset is good, and fits the schema that editors get', async () => {
+    const presets = await listPresets();
+    expect(presets).toEqual(['day', 'load', 'outage', 'smoke', 'soak', 'storm', 'theft']);
+    for (const name of presets) {
+      const { scenario: preset } = await readScenario(name);
+      expect(Check(scenarioSchema, preset)).toBe(true);
+      expect(
+        readFileSync(new URL(`../../simulator/scenarios/${name}.toml`, import.meta.url), 'utf8'),
+      ).toMatch(/^# /);
+    }
+    expect(editorSchema()).toMatchObject({ type: 'object', required: ['title'] });
+  });
+
+  it('that is not there, or not TOML, says so', async () => {
+    await expect(readScenario('nowhere')).rejects.toThrow('There is no preset "nowhere"');
+    await expect(readScenario('./nowhere.toml')).rejects.toThrow('cannot be read');
+  });
+});
+
+describe('a threshold', () => {
+  it.each([
+    ['ingest.p99<250ms', { a: 0, 'ingest.p99': 249 }, true],
+    ['ingest.p99<250ms', { 'ingest.p99': 250 }, false],
+    ['ingest.p99 <= 0.25s', { 'ingest.p99': 250 }, true],
+    ['lost==0', { lost: 1 }, false],
+    ['events.rate>=100/s', { 'events.rate': 100 }, true],
+    ['panic.count>0', { 'panic.count': 1 }, true],
+  ])('%s with %j', (text, figures, isMet) => {
+    expect(judgeThresholds([text], figures)).toMatchObject([{ isMet }]);
+  });
+
+  it('of a figure that nobody measured is not met', () => {
+    expect(judgeThresholds(['cut.p99<1s'], {})).toMatchObject([{ value: null, isMet: false }]);
+  });
+
+  it.each(['', 'ingest.p99', 'ingest.p42<1ms', 'ingest.p99<1', 'lost<1ms', 'toString<1', 'lost<-1'])(
+    '%j is refused',
+    (text) => {
+      expect(parseThreshold(text).kind).toBe('fault');
+    },
+  );
+
+  it('may be on every figure', () => {
+    for (const name of figureNames) {
+      const unit = name.includes('.') && !/(count|rate)$/.test(name) ? 'ms' : '';
+      expect([name, parseThreshold(`${name}<1${unit}`).kind]).toEqual([name, 'ok']);
+    }
+  });
+});
+
+describe('deeds', () => {
+  const rates = fc.record({
+    panicPerHour: fc.integer({ min: 0, max: 720 }),
+    doorPerHour: fc.integer({ min: 0, max: 720 }),
+    towPerHour: fc.integer({ min: 0, max: 20 }),
+  });
+  const plan = (of: Scenario, seed: string) =>
+    planDeeds(of, { draw: createSeededEntropy(seed), fromMs: 1000 });
+
+  it('are the same for the same seed, in order, within the run, and never two of a kind at once', () => {
+    fc.assert(
+      fc.property(rates, fc.string(), fc.integer({ min: 20, max: 7200 }), (deeds, seed, durationS) => {
+        const of = scenario({ deeds, durationS });
+        const planned = plan(of, seed);
+        expect(plan(of, seed)).toEqual(planned);
+        let before = 0;
+        for (const deed of planned) {
+          expect(deed.atMs).toBeGreaterThanOrEqual(Math.max(before, 1000 + settleMs));
+          expect(deed.atMs + deed.forMs).toBeLessThanOrEqual(durationS * 1000);
+          before = deed.atMs;
+        }
+        for (const kind of deedKinds) {
+          const own = planned.filter((deed) => deed.kind === kind);
+          own
+            .slice(1)
+            .forEach((deed, at) =>
+              expect(deed.atMs).toBeGreaterThan((own[at]?.atMs ?? 0) + (own[at]?.forMs ?? 0)),
+            );
+        }
+      }),
+    );
+  });
+
+  it('come as often as their phase says', () => {
+    const phases = [
+      { name: 'quiet', atS: 0, share: 1, rate: 0 },
+      { name: 'busy', atS: 3600, share: 1, rate: 2 },
+    ];
+    const of = scenario({ deeds: { panicPerHour: 30 }, durationS: 7200, phases });
+    const counts = Array.from({ length: 50 }, (_, seed) => plan(of, String(seed)));
+    expect(counts.flat().every(({ atMs }) => atMs >= 3_600_000)).toBe(true);
+    const mean = counts.flat().length / counts.length;
+    expect(mean).toBeGreaterThan(50);
+    expect(mean).toBeLessThan(62); // 60 and what the rest between two presses takes away
+  });
+
+  it('begin with the phase that puts the vehicle on the road', () => {
+    const phases = [
+      { name: 'few', atS: 0, share: 0.2, rate: 1 },
+      { name: 'more', atS: 10, share: 0.5, rate: 1 },
+    ];
+    const of = scenario({ fleet: { devices: 10 }, phases });
+    expect(Array.from({ length: 10 }, (_, index) => startMsOf(of, index))).toEqual([
+      0,
+      0,
+      10_000,
+      10_000,
+      10_000,
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+});
