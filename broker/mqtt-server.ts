@@ -59,6 +59,9 @@ export interface Proof {
 /** What a server counts of connections, for whoever watches it. `refused_*`: turned away, by reason. */
 export type MqttCount =
   | 'accepted'
+  | 'login_plain'
+  | 'login_tls'
+  | 'login_mtls'
   | 'refused_rate'
   | 'refused_full'
   | 'refused_identity'

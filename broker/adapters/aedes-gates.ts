@@ -16,7 +16,7 @@ import { networkOf } from '../core/source-network.ts';
 import type { MqttCount, MqttLimits, MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
 import type { Reader } from './aedes-reader.ts';
-import { createSession, type Pressure, type Session } from './aedes-session.ts';
+import { createSession, type Pressure, type Session, type SessionRules } from './aedes-session.ts';
 import type { Peer } from './mqtt-listener.ts';
 
 const authenticateTimeoutMs = 10_000;
@@ -24,15 +24,21 @@ const failureDelayMs = 2000;
 /** Bytes that may wait for a client that does not read before it is dropped. */
 const backlogMost = 1024 * 1024;
 
+export interface Connection {
+  readonly peer: Peer;
+  readonly reader: Reader;
+  /** Of its CONNECT; null before it and after the login. */
+  verdict: ConnectVerdict | null;
+  session: Session | null;
+}
+
 /** What the hooks of one server share. */
 export interface ServerState {
   readonly options: MqttServerOptions;
   readonly limits: MqttLimits;
-  /** Who is at the other end of each connection, from the moment that it was taken. */
-  readonly peers: WeakMap<Client, Peer>;
-  readonly verdicts: WeakMap<Client, ConnectVerdict>;
-  readonly bySession: WeakMap<Client, Session>;
-  readonly readers: WeakMap<Client, Reader>;
+  readonly rules: SessionRules;
+  /** What is known of each connection, from the moment that it was taken. */
+  readonly connections: WeakMap<Client, Connection>;
   /** The newest connection of each user name. */
   readonly sessions: Map<string, Session>;
   readonly pressure: Pressure;
@@ -43,7 +49,10 @@ export interface ServerState {
 const socketOf = (client: Client): Duplex => client.conn;
 /** Address of the peer, empty when it was gone at once. */
 export const addressOf = (state: ServerState, client: Client): string =>
-  state.peers.get(client)?.address ?? '';
+  state.connections.get(client)?.peer.address ?? '';
+/** The session of a connection that has logged in. */
+export const sessionOf = (state: ServerState, client: Client): Session | null =>
+  state.connections.get(client)?.session ?? null;
 
 /** What a CONNECT and its connection say, for the judge. */
 export function factsOf(packet: ConnectPacket, peer: Peer | undefined) {
@@ -82,13 +91,16 @@ async function logIn(
   secret: Uint8Array | null,
 ): Promise<DeviceRef | AuthenticateError> {
   const { clock, log, authenticate, isOverloaded } = state.options;
-  const verdict = state.verdicts.get(client);
-  if (verdict === undefined) return refusal(connackCodes.notAuthorized, 'no CONNECT was judged');
+  const connection = state.connections.get(client);
+  const verdict = connection?.verdict ?? null;
+  if (connection === undefined || verdict === null)
+    return refusal(connackCodes.notAuthorized, 'no CONNECT was judged');
   if (!verdict.ok) return refusal(verdict.code, verdict.reason);
   if (isOverloaded() || state.isClosing)
     return refusal(connackCodes.unavailable, 'the broker cannot keep up');
-  const network = networkOf(addressOf(state, client));
-  const certificate = state.peers.get(client)?.certificate ?? null;
+  connection.verdict = null;
+  const { address, certificate } = connection.peer;
+  const network = networkOf(address);
   // A resumed TLS session is not verified again: it may be older than the end of its certificate.
   if (certificate !== null && certificate.untilMs <= clock.utcMs())
     return refusal(connackCodes.notAuthorized, 'the certificate has expired');
@@ -122,10 +134,10 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
         done(outcome, false);
         return;
       }
-      const session = openSession(state, client, outcome);
-      if (session === null) return done(refusal(connackCodes.unavailable, 'no reader'), false);
-      state.bySession.set(client, session);
+      const security = openSession(state, client, outcome);
+      if (security === null) return done(refusal(connackCodes.unavailable, 'no reader'), false);
       count?.('accepted');
+      count?.(`login_${security}`);
       done(null, true);
     };
     const timedOut = (): void =>
@@ -137,29 +149,24 @@ export function authenticator(state: ServerState): Aedes['authenticate'] {
   };
 }
 
-function openSession(state: ServerState, client: Client, device: DeviceRef): Session | null {
-  const { accountID, deviceID } = device;
-  const reader = state.readers.get(client);
-  if (reader === undefined) return null;
-  return createSession({
-    device,
-    client,
-    socket: socketOf(client),
-    reader,
-    network: networkOf(addressOf(state, client)),
-    pressure: state.pressure,
-    inFlightMost: state.limits.inFlightEach,
-    onFailure: (reason) => state.options.log.error('payload not stored', { accountID, deviceID, reason }),
-  });
+/** How it is secured; null when the connection is not known. */
+function openSession(state: ServerState, client: Client, device: DeviceRef): Peer['security'] | null {
+  const connection = state.connections.get(client);
+  if (connection === undefined) return null;
+  const { reader, peer } = connection;
+  const socket = socketOf(client);
+  const parts = { device, client, socket, reader, network: networkOf(peer.address) };
+  connection.session = createSession(state.rules, parts);
+  return peer.security;
 }
 
 /** Takes a publish: refused ones end the connection, others are answered once they are stored. */
 export function publishGate(state: ServerState): Aedes['authorizePublish'] {
   const { onUplink, log } = state.options;
   return (client, packet, done) => {
-    const session = client === null ? undefined : state.bySession.get(client);
+    const session = client === null ? null : sessionOf(state, client);
     // A will of a connection of another process, or of one that never logged in: nobody may hear it.
-    if (client === null || session === undefined)
+    if (client === null || session === null)
       return done(client === null ? null : new Error('not authorized'));
     const { accountID, deviceID } = session.device;
     const verdict = judgePublish(session.device, {
@@ -192,9 +199,8 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
 /** Grants a device its own downlink topics; anything else is SUBACK 0x80. */
 export function subscribeGate(state: ServerState): Aedes['authorizeSubscribe'] {
   return (client, subscription, done) => {
-    const session = state.bySession.get(client);
-    if (session !== undefined && mayReceive(session.device, subscription.topic))
-      return done(null, subscription);
+    const session = sessionOf(state, client);
+    if (session !== null && mayReceive(session.device, subscription.topic)) return done(null, subscription);
     const topic = subscription.topic.slice(0, 200);
     state.options.count?.('subscription_refused');
     state.options.log.warn('subscription refused', { user: client.id.slice(0, 140), topic });
@@ -205,8 +211,8 @@ export function subscribeGate(state: ServerState): Aedes['authorizeSubscribe'] {
 /** Last look at each delivery, and the end of a client that does not read. */
 export function forwardGate(state: ServerState): Aedes['authorizeForward'] {
   return (client, packet) => {
-    const session = state.bySession.get(client);
-    if (session === undefined || !mayReceive(session.device, packet.topic)) return null;
+    const session = sessionOf(state, client);
+    if (session === null || !mayReceive(session.device, packet.topic)) return null;
     if (session.socket.writableLength > backlogMost) {
       state.options.log.warn('client does not read', { user: client.id });
       session.socket.destroy();

@@ -9,9 +9,28 @@ import type { Fault } from '../core/mqtt-frame.ts';
 import { packetTypes } from '../core/mqtt-frame.ts';
 import { createFramer } from '../core/mqtt-framer.ts';
 
+/** A parser of mqtt-packet, as aedes makes one for each connection. */
+interface PacketParser {
+  parse(bytes: Uint8Array): unknown;
+  on(event: string, listener: (value: never) => void): unknown;
+  listeners(event: string): unknown[];
+  removeAllListeners(event?: string): unknown;
+  client: unknown;
+  /** While it is set, the next `parse` begins afresh. */
+  error: unknown;
+}
+
+/** What aedes needs of a connection's parser when packets come from another one. */
+interface ParserSeat {
+  readonly client: Client;
+  /** Packets before the login; aedes empties it. Nothing ever comes to stand in it. */
+  _queue: readonly never[] | null;
+  removeAllListeners(): void;
+}
+
 /** What we use of aedes that its types do not show. */
 interface Internals {
-  readonly _parser: { parse(bytes: Uint8Array): unknown };
+  _parser: PacketParser | ParserSeat;
   /** Packets of the present batch that are not done; a packet that makes it 1 is handled at once. */
   _parsingBatch: number;
   /** Called for each packet when it is done, and at first for each `readable`. */
@@ -19,6 +38,8 @@ interface Internals {
   pause(): void;
   resume(): void;
 }
+
+type Handle = (this: ParserSeat, packet: unknown) => void;
 
 /** Options without which a single client stalls or ends the process. Whoever makes an Aedes for a network takes them. */
 export const safeAedesOptions = {
@@ -48,17 +69,16 @@ export const readerLimits: ReaderLimits = {
   connectMs: 15_000,
 };
 
-export interface ReaderOptions {
-  readonly client: Client;
-  readonly stream: Duplex;
+/** What the readers of one server share. */
+export interface ReaderHost {
   readonly clock: Clock;
   readonly limits: ReaderLimits;
   /** The connection is about to end for what the client sent, or did not send in time. */
-  readonly onFault: (reason: string) => void;
+  onFault(client: Client, reason: string): void;
   /** False when the next packet may be handed on. Else true, and `wake` is called when it is worth asking again. */
-  readonly holdFor?: (wake: () => void) => boolean;
+  holdFor?(wake: () => void): boolean;
   /** The client has acknowledged a QoS 1 message. */
-  readonly onPuback?: () => void;
+  onPuback?(client: Client): void;
 }
 
 export interface Reader {
@@ -67,105 +87,188 @@ export interface Reader {
   resume(): void;
 }
 
+const nothing = (): void => undefined;
+
 /** Ends the connection; with a return code, after a CONNACK that tells it (MQTT-3.1.4-5). */
 function endFor(stream: Duplex, { returnCode }: Fault): void {
   if (returnCode === null) return void stream.destroy();
   stream.end(Uint8Array.from([0x20, 2, 0, returnCode]), () => void stream.destroy());
 }
 
-/** Ends a connection whose login is not done in time. */
-function watchLogin({ client, stream, clock, limits, onFault }: ReaderOptions): void {
-  const cancel = clock.after(limits.connectMs, () => {
-    onFault('the login took too long');
-    stream.destroy();
-  });
-  client.once('connected', cancel);
-  stream.once('close', cancel);
+/**
+ * One parser for all connections: it is given whole packets only, and so holds nothing between two of them. The one that
+ * aedes makes for a connection has two streams in it, and would be a sixth of what an idle vehicle costs.
+ */
+const shared: { parser: PacketParser | null; packet: unknown; fault: unknown } = {
+  parser: null,
+  packet: null,
+  fault: null,
+};
+
+/** Takes the parser out of a connection. Gives what aedes does with a packet. */
+function unseat(
+  client: Client,
+  internals: Internals,
+): { readonly seat: ParserSeat; readonly handle: Handle } {
+  const parser = internals._parser as PacketParser;
+  const [handle] = parser.listeners('packet') as Handle[];
+  if (handle === undefined) throw new Error('this is not aedes 1.2');
+  if (shared.parser === null) {
+    parser.removeAllListeners();
+    parser.client = null;
+    parser.on('packet', (packet: unknown) => void (shared.packet = packet));
+    parser.on('error', (fault: unknown) => void (shared.fault = fault));
+    shared.parser = parser;
+  }
+  const seat: ParserSeat = { client, _queue: [], removeAllListeners: nothing };
+  internals._parser = seat;
+  return { seat, handle };
 }
 
-/** What may be handed on now. */
-interface Gauge {
-  phase: 'connect' | 'login' | 'open' | 'over';
-  isPaused: boolean;
-  isFull: boolean;
-  atWork: number;
+/** The packet in these bytes. @throws Error when it is none. */
+function parsePacket(bytes: Uint8Array): unknown {
+  const { parser } = shared;
+  if (parser === null) throw new Error('no connection has brought a parser');
+  shared.packet = null;
+  shared.fault = null;
+  parser.parse(bytes);
+  const { packet, fault } = shared;
+  shared.packet = null;
+  if (packet !== null && fault === null) return packet;
+  // What it may still hold is no part of the next packet.
+  parser.error ??= new Error('not one whole packet');
+  throw parser.error;
 }
 
-/** Takes over the reading of a connection that was just given to aedes. */
-export function createReader(options: ReaderOptions): Reader {
-  const { client, stream, limits, onFault } = options;
-  const internals = client as unknown as Internals;
-  const framer = createFramer();
-  const gauge: Gauge = { phase: 'connect', isPaused: false, isFull: false, atWork: 0 };
-  let isPumping = false;
+/** What may be handed on at the moment. */
+type Phase = 'connect' | 'login' | 'open' | 'over';
 
-  const end = (fault: Fault): void => {
-    gauge.phase = 'over';
-    onFault(fault.reason);
-    endFor(stream, fault);
-  };
-  const handOn = (type: number, bytes: Uint8Array): void => {
-    if (gauge.phase === 'connect') gauge.phase = 'login';
-    if (type === packetTypes.puback) options.onPuback?.();
-    gauge.atWork += 1;
-    gauge.isFull ||= gauge.atWork >= limits.packetsEach;
-    internals._parsingBatch = 0;
+/** A class for its memory alone, as the framer is. */
+class ConnectionReader implements Reader {
+  readonly #host: ReaderHost;
+  readonly #seat: ParserSeat;
+  readonly #handle: Handle;
+  readonly #stream: Duplex;
+  readonly #framer = createFramer();
+  /** The same function each time: those that wait for room are told apart by it. */
+  readonly pump: () => void;
+  #phase: Phase = 'connect';
+  #isPaused = false;
+  #isFull = false;
+  #isPumping = false;
+  #atWork = 0;
+
+  constructor(host: ReaderHost, { client, stream }: Connection) {
+    this.#host = host;
+    this.#stream = stream;
+    const internals = client as unknown as Internals;
+    const { seat, handle } = unseat(client, internals);
+    this.#seat = seat;
+    this.#handle = handle;
+    this.pump = () => this.#run();
+    const ownBatch = internals._nextBatch;
+    internals._nextBatch = (error) => this.#done(error);
+    // Only for the time of the login, in which nothing is handed on anyhow.
+    internals.pause = nothing;
+    internals.resume = nothing;
+    stream.removeListener('readable', ownBatch);
+    stream.on('readable', this.pump);
+    this.#watchLogin(client);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#run();
+  }
+
+  /** Ends a connection whose login is not done in time. */
+  #watchLogin(client: Client): void {
+    const { clock, limits } = this.#host;
+    const cancel = clock.after(limits.connectMs, () => {
+      this.#host.onFault(client, 'the login took too long');
+      this.#stream.destroy();
+    });
+    this.#stream.once('close', cancel);
+    client.once('connected', () => {
+      cancel();
+      // Nothing of the login stays with the connection.
+      this.#stream.removeListener('close', cancel);
+      if (this.#phase === 'login') this.#phase = 'open';
+      this.#run();
+    });
+  }
+
+  #end(fault: Fault): void {
+    this.#phase = 'over';
+    this.#host.onFault(this.#seat.client, fault.reason);
+    endFor(this.#stream, fault);
+  }
+
+  #done(error?: Error | null): void {
+    this.#atWork -= 1;
+    if (this.#atWork <= this.#host.limits.packetsEach / 2) this.#isFull = false;
+    if (error) this.#seat.client.emit('error', error);
+    else this.#run();
+  }
+
+  #handOn(type: number, bytes: Uint8Array): void {
+    const { client } = this.#seat;
+    if (this.#phase === 'connect') this.#phase = 'login';
+    if (type === packetTypes.puback) this.#host.onPuback?.(client);
+    this.#atWork += 1;
+    this.#isFull ||= this.#atWork >= this.#host.limits.packetsEach;
+    (client as unknown as Internals)._parsingBatch = 0;
     try {
-      internals._parser.parse(bytes);
+      this.#handle.call(this.#seat, parsePacket(bytes));
     } catch (thrown) {
       // An exception in a handler would end the process, and with it everybody else's connection.
-      end({ reason: `cannot be handled: ${messageOf(thrown)}`, returnCode: null });
+      this.#end({ reason: `cannot be handled: ${messageOf(thrown)}`, returnCode: null });
     }
-  };
-  const mayHandOn = (): boolean =>
-    (gauge.phase === 'connect' || gauge.phase === 'open') &&
-    !gauge.isPaused &&
-    !gauge.isFull &&
-    !stream.destroyed;
+  }
+
+  #mayHandOn(): boolean {
+    return (
+      (this.#phase === 'connect' || this.#phase === 'open') &&
+      !this.#isPaused &&
+      !this.#isFull &&
+      !this.#stream.destroyed
+    );
+  }
+
   /** One packet, or the next read; false when there is nothing more for now. */
-  const advance = (): boolean => {
-    if (gauge.phase === 'open' && options.holdFor?.(pump) === true) return false;
-    const cut = framer.next(gauge.phase === 'open' ? limits.packetBytes : limits.connectBytes);
-    if (cut.kind === 'packet') handOn(cut.type, cut.bytes);
-    else if (cut.kind === 'fault') end(cut.fault);
+  #advance(): boolean {
+    const { limits } = this.#host;
+    if (this.#phase === 'open' && this.#host.holdFor?.(this.pump) === true) return false;
+    const cut = this.#framer.next(this.#phase === 'open' ? limits.packetBytes : limits.connectBytes);
+    if (cut.kind === 'packet') this.#handOn(cut.type, cut.bytes);
+    else if (cut.kind === 'fault') this.#end(cut.fault);
     else {
-      const chunk = stream.read() as Uint8Array | null;
+      const chunk = this.#stream.read() as Uint8Array | null;
       if (chunk === null) return false;
-      framer.push(chunk);
+      this.#framer.push(chunk);
     }
     return true;
-  };
-  const pump = (): void => {
-    if (isPumping) return;
-    isPumping = true;
-    while (mayHandOn() && advance());
-    isPumping = false;
-  };
+  }
 
-  const ownBatch = internals._nextBatch;
-  internals._nextBatch = (error) => {
-    gauge.atWork -= 1;
-    if (gauge.atWork <= limits.packetsEach / 2) gauge.isFull = false;
-    if (error) client.emit('error', error);
-    else pump();
-  };
-  // Only for the time of the login, in which nothing is handed on anyhow.
-  internals.pause = () => undefined;
-  internals.resume = () => undefined;
-  stream.removeListener('readable', ownBatch);
-  stream.on('readable', pump);
-  client.once('connected', () => {
-    if (gauge.phase === 'login') gauge.phase = 'open';
-    pump();
-  });
-  watchLogin(options);
-  return {
-    pause() {
-      gauge.isPaused = true;
-    },
-    resume() {
-      gauge.isPaused = false;
-      pump();
-    },
-  };
+  #run(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (this.#mayHandOn() && this.#advance());
+    this.#isPumping = false;
+  }
+}
+
+/** A connection that was just given to aedes. */
+interface Connection {
+  readonly client: Client;
+  readonly stream: Duplex;
+}
+
+/** Takes over the reading of a connection. */
+export function createReader(host: ReaderHost, connection: Connection): Reader {
+  return new ConnectionReader(host, connection);
 }

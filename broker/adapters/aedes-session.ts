@@ -78,78 +78,101 @@ export interface Session {
   idle(): Promise<void>;
 }
 
-export interface SessionOptions {
+/** What the sessions of one server share. */
+export interface SessionRules {
+  readonly pressure: Pressure;
+  /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
+  readonly inFlightMost: number;
+  onFailure(device: DeviceRef, reason: string): void;
+}
+
+interface SessionParts {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
   readonly reader: Reader;
   readonly network: string;
-  readonly pressure: Pressure;
-  /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
-  readonly inFlightMost: number;
-  readonly onFailure: (reason: string) => void;
 }
 
-/** The session of an authenticated connection. */
-export function createSession(options: SessionOptions): Session {
-  const { device, client, socket, reader, network, pressure, inFlightMost, onFailure } = options;
-  let inFlight = 0;
-  let isPaused = false;
-  let isHalted = false;
-  let tail: Promise<void> = Promise.resolve();
+const settled: Promise<void> = Promise.resolve();
 
-  const started = (bytes: number): void => {
-    inFlight += 1;
+/** A class for its memory alone: there is one for every vehicle that is connected. */
+class VehicleSession implements Session {
+  readonly device: DeviceRef;
+  readonly client: Client;
+  readonly socket: Duplex;
+  readonly network: string;
+  readonly #reader: Reader;
+  readonly #rules: SessionRules;
+  unacknowledged = 0;
+  #inFlight = 0;
+  #isPaused = false;
+  #isHalted = false;
+  #tail = settled;
+
+  constructor(rules: SessionRules, { device, client, socket, reader, network }: SessionParts) {
+    this.device = device;
+    this.client = client;
+    this.socket = socket;
+    this.network = network;
+    this.#reader = reader;
+    this.#rules = rules;
+  }
+
+  take(work: Work): void {
+    this.#started(work.bytes);
+    // `async` turns a throw into a rejection: an exception inside an aedes hook would end the process.
+    const running = (async () => work.run())();
+    running.catch(() => undefined);
+    this.#tail = this.#tail.then(() => this.#settle(running, work));
+  }
+
+  halt(): void {
+    this.#isHalted = true;
+    this.#reader.pause();
+  }
+
+  idle(): Promise<void> {
+    return this.#tail;
+  }
+
+  #started(bytes: number): void {
+    const { pressure, inFlightMost } = this.#rules;
+    this.#inFlight += 1;
     pressure.inFlight += 1;
     pressure.bytes += bytes;
-    if (inFlight < inFlightMost || isPaused) return;
-    isPaused = true;
-    reader.pause();
-  };
-  const ended = (bytes: number): void => {
-    inFlight -= 1;
+    if (this.#inFlight < inFlightMost || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#reader.pause();
+  }
+
+  #ended(bytes: number): void {
+    const { pressure, inFlightMost } = this.#rules;
+    this.#inFlight -= 1;
     pressure.inFlight -= 1;
     pressure.bytes -= bytes;
-    if (isPaused && !isHalted && inFlight <= inFlightMost / 2) {
-      isPaused = false;
-      reader.resume();
+    if (this.#isPaused && !this.#isHalted && this.#inFlight <= inFlightMost / 2) {
+      this.#isPaused = false;
+      this.#reader.resume();
     }
     relieve(pressure);
-  };
-  const fail = (thrown: unknown): void => {
-    onFailure(messageOf(thrown));
-    socket.destroy();
-  };
-  const settle = async (running: Promise<void>, { bytes, answer }: Work): Promise<void> => {
+  }
+
+  async #settle(running: Promise<void>, { bytes, answer }: Work): Promise<void> {
     try {
       await running;
       // A connection that failed before this one's turn gets no further answers.
-      if (!socket.destroyed) answer();
+      if (!this.socket.destroyed) answer();
     } catch (thrown) {
-      fail(thrown);
+      this.#rules.onFailure(this.device, messageOf(thrown));
+      this.socket.destroy();
     } finally {
-      ended(bytes);
+      this.#ended(bytes);
     }
-  };
-  const session: Session = {
-    device,
-    client,
-    socket,
-    network,
-    unacknowledged: 0,
-    take(work) {
-      started(work.bytes);
-      const before = tail;
-      // `async` turns a throw into a rejection: an exception inside an aedes hook would end the process.
-      const running = (async () => work.run())();
-      running.catch(() => undefined);
-      tail = before.then(() => settle(running, work));
-    },
-    halt() {
-      isHalted = true;
-      reader.pause();
-    },
-    idle: () => tail,
-  };
-  return session;
+  }
+}
+
+/** The session of an authenticated connection. */
+export function createSession(rules: SessionRules, parts: SessionParts): Session {
+  return new VehicleSession(rules, parts);
 }

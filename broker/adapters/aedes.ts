@@ -2,7 +2,7 @@
 // PUBACK leaves only after `onUplink` resolved, in order. It must never let one client stall or end the process.
 // Clean session 0 is accepted but nothing is kept: the CONNACK says so (session present 0).
 import type { Duplex } from 'node:stream';
-import { Aedes, type Client, type PublishPacket } from 'aedes';
+import { Aedes, type Client, type ConnectPacket, type PublishPacket } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import { type DeviceAddress, formatDeviceUser, formatTopic } from '../../src/core/topics.ts';
 import { pause, settleWithin } from '../../src/settle.ts';
@@ -18,10 +18,12 @@ import {
   forwardGate,
   publishGate,
   type ServerState,
+  sessionOf,
   subscribeGate,
 } from './aedes-gates.ts';
-import { createReader, readerLimits, safeAedesOptions } from './aedes-reader.ts';
-import { holdFor, listensTo, type Session, unacknowledgedMost } from './aedes-session.ts';
+import { createReader, type ReaderHost, readerLimits, safeAedesOptions } from './aedes-reader.ts';
+import { holdFor, listensTo, type Pressure, type Session, unacknowledgedMost } from './aedes-session.ts';
+import { unroute, unroutedOptions } from './aedes-unrouted.ts';
 import { type Listener, type Listening, openListener, type Peer } from './mqtt-listener.ts';
 
 const defaultMqttLimits: MqttLimits = {
@@ -33,16 +35,29 @@ const defaultMqttLimits: MqttLimits = {
   failures: { burst: 50, perS: 1 },
 };
 
+/** What every agent leaves as its will. */
+const offline = Buffer.from('offline');
+
+/** The payload of a will lies in what was read with it: it shall not hold all of that while the vehicle is connected. */
+function keepApart({ will }: ConnectPacket): void {
+  if (!will) return;
+  const payload = Buffer.from(will.payload);
+  will.payload = payload.equals(offline) ? offline : payload;
+}
+
 /** How long a shutdown waits for the answers in flight. */
 const shutdownMs = 2500;
 
 function createBroker(state: ServerState): Aedes {
   const broker = new Aedes({
     ...safeAedesOptions,
+    ...unroutedOptions,
     maxTopicLevels: 8,
     preConnect: (client, packet, done) => {
-      state.verdicts.set(client, judgeConnect(factsOf(packet, state.peers.get(client))));
+      const connection = state.connections.get(client);
+      if (connection !== undefined) connection.verdict = judgeConnect(factsOf(packet, connection.peer));
       packet.clean = true;
+      keepApart(packet);
       done(null, true);
     },
     authenticate: authenticator(state),
@@ -50,6 +65,7 @@ function createBroker(state: ServerState): Aedes {
     authorizeSubscribe: subscribeGate(state),
     authorizeForward: forwardGate(state),
   });
+  unroute(broker);
   broker.on(
     'error' as 'closed',
     ((thrown: unknown) => {
@@ -64,9 +80,10 @@ function followSessions(state: ServerState, broker: Aedes): void {
   const { clock, log, onOffline } = state.options;
   const takeovers = createTakeovers();
   broker.on('client', (client) => {
-    const session = state.bySession.get(client);
-    if (session === undefined) return;
-    const user = formatDeviceUser(session.device);
+    const session = sessionOf(state, client);
+    if (session === null) return;
+    // The user name of its device, as `judgeConnect` wants it: the text that aedes keeps anyhow.
+    const user = client.id;
     const older = state.sessions.get(user);
     state.sessions.set(user, session);
     if (older !== undefined) {
@@ -85,7 +102,7 @@ function followSessions(state: ServerState, broker: Aedes): void {
       if (!state.isClosing) onOffline(session.device);
     };
     if (session.socket.destroyed) ended();
-    else session.socket.once('close', ended);
+    else session.socket.on('close', ended);
   });
   broker.on('clientError', (client, error) => {
     log.info('connection failed', { user: client.id.slice(0, 140), reason: error.message });
@@ -97,6 +114,17 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
   const { clock, log } = state.options;
   const connects = createRates(state.limits.connects);
   let open = 0;
+  const closed = (): void => void (open -= 1);
+  const host: ReaderHost = {
+    clock,
+    limits: readerLimits,
+    onFault(client, reason) {
+      log.warn('connection ended for its packets', { address: addressOf(state, client), reason });
+      state.options.count?.('refused_packet');
+    },
+    holdFor: (wake) => holdFor(state.pressure, wake),
+    onPuback: (client) => acknowledge(state, client),
+  };
   return {
     admit(socket) {
       const address = socket.remoteAddress ?? '';
@@ -115,27 +143,14 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
         return false;
       }
       open += 1;
-      socket.once('close', () => void (open -= 1));
-      socket.setNoDelay(true);
+      socket.on('close', closed);
       return true;
     },
     accept(stream: Duplex, peer: Peer) {
       if (state.isClosing) return void stream.destroy();
       const client = broker.handle(stream);
-      state.peers.set(client, peer);
-      const reader = createReader({
-        client,
-        stream,
-        clock,
-        limits: readerLimits,
-        onFault(reason) {
-          log.warn('connection ended for its packets', { address: peer.address, reason });
-          state.options.count?.('refused_packet');
-        },
-        holdFor: (wake) => holdFor(state.pressure, wake),
-        onPuback: () => acknowledge(state, client),
-      });
-      state.readers.set(client, reader);
+      const reader = createReader(host, { client, stream });
+      state.connections.set(client, { peer, reader, verdict: null, session: null });
     },
   };
 }
@@ -155,8 +170,8 @@ async function openListeners(state: ServerState, broker: Aedes) {
 }
 
 function acknowledge(state: ServerState, client: Client): void {
-  const session = state.bySession.get(client);
-  if (session !== undefined && session.unacknowledged > 0) session.unacknowledged -= 1;
+  const session = sessionOf(state, client);
+  if (session !== null && session.unacknowledged > 0) session.unacknowledged -= 1;
 }
 
 function sendTo(session: Session, message: Downlink): Promise<boolean> {
@@ -199,21 +214,25 @@ async function shutDown(state: ServerState, listeners: readonly Listener[], brok
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
 export async function createMqttServer(options: MqttServerOptions): Promise<MqttServer> {
   const limits = { ...defaultMqttLimits, ...options.limits };
+  const pressure: Pressure = {
+    inFlight: 0,
+    bytes: 0,
+    highest: limits.inFlightAll,
+    highestBytes: limits.bytesAll,
+    waiting: new Set(),
+  };
   const state: ServerState = {
     options,
     limits,
-    peers: new WeakMap(),
-    verdicts: new WeakMap(),
-    bySession: new WeakMap(),
-    readers: new WeakMap(),
-    sessions: new Map(),
-    pressure: {
-      inFlight: 0,
-      bytes: 0,
-      highest: limits.inFlightAll,
-      highestBytes: limits.bytesAll,
-      waiting: new Set(),
+    rules: {
+      pressure,
+      inFlightMost: limits.inFlightEach,
+      onFailure: ({ accountID, deviceID }, reason) =>
+        options.log.error('payload not stored', { accountID, deviceID, reason }),
     },
+    connections: new WeakMap(),
+    sessions: new Map(),
+    pressure,
     failures: createRates(limits.failures),
     isClosing: false,
   };

@@ -31,6 +31,7 @@ import {
   wireFaults,
 } from './fastify-faults.ts';
 import { addOperation, TextBody } from './fastify-route.ts';
+import { localhost, openTwin } from './localhost-twin.ts';
 import { registerDocs } from './swagger.ts';
 import { serverOptions } from './tls-options.ts';
 
@@ -266,6 +267,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const app = createApp(options);
   const host: Host = { app, options, callers: new WeakMap() };
   let isClosing = false;
+  let stopTwin: (() => void) | null = null;
   app.setErrorHandler((thrown, request, reply) => answerError(host, { request, reply, thrown }));
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'there is nothing here');
@@ -302,13 +304,17 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   return {
     async listen({ host: address, port, setting }) {
+      const isBoth = address === 'localhost';
       try {
-        await app.listen({ host: address, port });
+        // Never the name: fastify would make a second server, which nobody could give a new certificate.
+        await app.listen({ host: isBoth ? localhost.first : address, port });
+        const bound = app.server.address();
+        const taken = typeof bound === 'object' && bound !== null ? bound.port : port;
+        if (isBoth) stopTwin = await openTwin(app.server, taken);
+        return taken;
       } catch (thrown) {
         throw listenError(thrown, { host: address, port, setting });
       }
-      const bound = app.server.address();
-      return typeof bound === 'object' && bound !== null ? bound.port : port;
     },
     renewTls(material) {
       if (app.server instanceof TlsServer)
@@ -317,6 +323,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     inject: async (request) => app.inject(request),
     async close() {
       isClosing = true;
+      stopTwin?.();
       const cancel = options.services.clock.after(httpLimits.closeMs, () => app.server.closeAllConnections());
       await app.close();
       cancel();

@@ -19,6 +19,8 @@ const arrivalMs = 10_000;
 /** Who is at the other end. */
 export interface Peer {
   readonly address: string;
+  /** `mtls`: TLS, and it showed a certificate that was verified. */
+  readonly security: 'plain' | 'tls' | 'mtls';
   readonly certificate: CertificateFacts | null;
   readonly certificateSuffices: boolean;
 }
@@ -46,6 +48,8 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+const ignored = (): void => undefined;
+
 interface Arrivals {
   /** Ends the connection unless it arrives in time. */
   expect(socket: Socket): void;
@@ -56,8 +60,14 @@ interface Arrivals {
 /** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
 const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
 
+interface Expected {
+  readonly socket: Socket;
+  /** Forgets it without another word. */
+  readonly cancel: Cancel;
+}
+
 function createArrivals(clock: Clock): Arrivals {
-  const waiting = new Map<string, { readonly socket: Socket; readonly cancel: Cancel }>();
+  const waiting = new Map<string, Expected>();
   const forget = (name: string): void => {
     waiting.get(name)?.cancel();
     waiting.delete(name);
@@ -65,11 +75,17 @@ function createArrivals(clock: Clock): Arrivals {
   return {
     expect(socket) {
       const name = nameOf(socket);
-      const cancel = clock.after(arrivalMs, () => void socket.destroy());
-      waiting.set(name, { socket, cancel });
-      socket.once('close', () => {
+      const closed = (): void => {
         if (waiting.get(name)?.socket === socket) forget(name);
-      });
+      };
+      const stopTimer = clock.after(arrivalMs, () => void socket.destroy());
+      const cancel = (): void => {
+        stopTimer();
+        // Nothing of the arrival stays with the connection.
+        socket.removeListener('close', closed);
+      };
+      waiting.set(name, { socket, cancel });
+      socket.once('close', closed);
     },
     arrived: (socket) => forget(nameOf(socket)),
     endAll() {
@@ -81,17 +97,18 @@ function createArrivals(clock: Clock): Arrivals {
 /** What is known of the other end; null when it must not come in. */
 function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fault: string } {
   const address = socket.remoteAddress ?? '';
+  const security = tls === null ? 'plain' : 'tls';
   if (tls === null || tls.clientCert === 'none' || !(socket instanceof TLSSocket)) {
-    return { address, certificate: null, certificateSuffices: false };
+    return { address, security, certificate: null, certificateSuffices: false };
   }
   const certificate = peerCertificate(socket);
   // Never by `authorized` alone: a resumed session without any certificate counts as that.
   if (certificate === null) {
     if (tls.clientCert === 'required') return { fault: 'no certificate' };
-    return { address, certificate: null, certificateSuffices: false };
+    return { address, security, certificate: null, certificateSuffices: false };
   }
   if (!socket.authorized) return { fault: messageOf(socket.authorizationError) };
-  return { address, certificate, certificateSuffices: tls.certificateSuffices };
+  return { address, security: 'mtls', certificate, certificateSuffices: tls.certificateSuffices };
 }
 
 /** The end of the wires inside: what takes a raw socket, and what gets new certificates. */
@@ -189,8 +206,9 @@ export async function openListener(options: Listening): Promise<Listener> {
   const inner = origins === null ? createTcpInner(wiring) : createWebSocketInner(wiring, origins);
   const server = createServer((socket) => {
     // Who comes with a reset must not end the process before anybody listens.
-    socket.on('error', () => undefined);
+    socket.on('error', ignored);
     if (!admit(socket)) return void socket.destroy();
+    socket.setNoDelay(true);
     arrivals.expect(socket);
     inner.take(socket);
   });

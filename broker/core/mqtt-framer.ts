@@ -28,55 +28,68 @@ const leastRoom = 256;
 const more = { kind: 'more' } as const;
 const faulty = (reason: string): Cut => ({ kind: 'fault', fault: { reason, returnCode: null } });
 
-export function createFramer(): Framer {
-  let store: Uint8Array = new Uint8Array(0);
-  let isOwn = false;
-  let from = 0;
-  let to = 0;
-  let isFirst = true;
+const nothing = new Uint8Array(0);
 
-  return {
-    push(chunk) {
-      if (from === to) {
-        store = chunk;
-        isOwn = false;
-        from = 0;
-        to = chunk.length;
-        return;
-      }
-      const held = to - from;
-      const needed = held + chunk.length;
-      // Bytes of packets that were given away are never written again: they may still be read.
-      if (!isOwn || from > 0 || needed > store.length) {
-        const room = new Uint8Array(Math.max(leastRoom, 2 ** Math.ceil(Math.log2(needed))));
-        room.set(store.subarray(from, to));
-        store = room;
-        isOwn = true;
-        from = 0;
-        to = held;
-      }
-      store.set(chunk, to);
-      to += chunk.length;
-    },
-    next(bytesMost) {
-      if (from === to) return more;
-      // Before any length is believed (MQTT-3.1.0-1).
-      if (isFirst && (store[from] ?? 0) >> 4 !== packetTypes.connect) return faulty('CONNECT is not first');
-      const header = readHeader(store, from, to);
-      if (header === null) return more;
-      if ('reason' in header) return { kind: 'fault', fault: header };
-      if (header.end - from > bytesMost) return faulty(`packet of ${header.end - from} bytes is too long`);
-      if (header.end > to) return more;
-      if (!isFirst && header.type === packetTypes.connect) return faulty('second CONNECT (MQTT-3.1.0-2)');
-      const wrong = judgePacket(store, header);
-      if (wrong !== null) return { kind: 'fault', fault: wrong };
-      isFirst = false;
-      const bytes = store.subarray(from, header.end);
-      from = header.end;
-      return { kind: 'packet', type: header.type, bytes };
-    },
-    get held() {
-      return to - from;
-    },
-  };
+/** A class for its memory alone: there is one for every connection, and closures would each be held by every one. */
+class StreamFramer implements Framer {
+  #store: Uint8Array = nothing;
+  #isOwn = false;
+  #from = 0;
+  #to = 0;
+  #isFirst = true;
+
+  push(chunk: Uint8Array): void {
+    if (this.#from === this.#to) {
+      this.#store = chunk;
+      this.#isOwn = false;
+      this.#from = 0;
+      this.#to = chunk.length;
+      return;
+    }
+    const held = this.#to - this.#from;
+    const needed = held + chunk.length;
+    // Bytes of packets that were given away are never written again: they may still be read.
+    if (!this.#isOwn || this.#from > 0 || needed > this.#store.length) {
+      const room = new Uint8Array(Math.max(leastRoom, 2 ** Math.ceil(Math.log2(needed))));
+      room.set(this.#store.subarray(this.#from, this.#to));
+      this.#store = room;
+      this.#isOwn = true;
+      this.#from = 0;
+      this.#to = held;
+    }
+    this.#store.set(chunk, this.#to);
+    this.#to += chunk.length;
+  }
+
+  next(bytesMost: number): Cut {
+    const [store, from, to] = [this.#store, this.#from, this.#to];
+    if (from === to) {
+      // A connection is idle most of its life: it shall not keep its last read.
+      this.#store = nothing;
+      this.#from = 0;
+      this.#to = 0;
+      return more;
+    }
+    // Before any length is believed (MQTT-3.1.0-1).
+    if (this.#isFirst && (store[from] ?? 0) >> 4 !== packetTypes.connect)
+      return faulty('CONNECT is not first');
+    const header = readHeader(store, from, to);
+    if (header === null) return more;
+    if ('reason' in header) return { kind: 'fault', fault: header };
+    if (header.end - from > bytesMost) return faulty(`packet of ${header.end - from} bytes is too long`);
+    if (header.end > to) return more;
+    if (!this.#isFirst && header.type === packetTypes.connect) return faulty('second CONNECT (MQTT-3.1.0-2)');
+    const wrong = judgePacket(store, header);
+    if (wrong !== null) return { kind: 'fault', fault: wrong };
+    this.#isFirst = false;
+    const bytes = store.subarray(from, header.end);
+    this.#from = header.end;
+    return { kind: 'packet', type: header.type, bytes };
+  }
+
+  get held(): number {
+    return this.#to - this.#from;
+  }
 }
+
+export const createFramer = (): Framer => new StreamFramer();

@@ -149,10 +149,16 @@ function mqttFamilies({ meter, broker }: MetricsSource): readonly Family[] {
   const counts = meter.mqtt;
   const of = (name: Parameters<typeof counts.get>[0]): number => counts.get(name) ?? 0;
   const reasons = ['rate', 'full', 'identity', 'credentials', 'unavailable', 'packet'] as const;
+  const securities = (['plain', 'tls', 'mtls'] as const).map((name) => [name, of(`login_${name}`)] as const);
   const refused = reasons.map((reason) => [reason, of(`refused_${reason}`)] as const);
   return [
     gauge('mqtt_connections', 'Vehicles that are connected now', broker().connections),
     counter('mqtt_connections_accepted', 'Connections that were taken', of('accepted')),
+    counter(
+      'mqtt_logins',
+      'Connections that were taken, by what protects them: plain, tls, or mtls with a certificate of the vehicle',
+      seriesOf('security', securities),
+    ),
     counter('mqtt_connections_refused', 'Connections that were turned away', seriesOf('reason', refused)),
     counter(
       'mqtt_takeovers',

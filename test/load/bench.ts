@@ -7,6 +7,7 @@ import { hideBin } from 'yargs/helpers';
 import { AppError } from '../../src/core/errors.ts';
 import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
+import { benchConnections, connectionSections } from './connections-bench.ts';
 import { benchHistory, type HistoryBenchResult } from './history-bench.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
 import { benchIngest, formatIngest, ingestSections } from './ingest-bench.ts';
@@ -38,7 +39,10 @@ function tableOf({ figures, history }: HttpBenchResult): string {
   ].join('\n');
 }
 
-function agentTableOf(result: AgentBenchResult): string {
+/** Figures with what machine they are of. */
+type Measured = Pick<AgentBenchResult, 'node' | 'cores' | 'loadBefore' | 'loadAfter' | 'figures'>;
+
+function figureTableOf(result: Measured): string {
   const { node, cores, loadBefore, loadAfter } = result;
   const load = `${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`;
   return `${formatFigures(result.figures)}\n\nNode ${node}, ${cores} cores, load ${load}`;
@@ -137,7 +141,26 @@ await yargs(hideBin(process.argv))
         .example('$0 agent --sections footprint --minutes 2', 'A quick look'),
     async ({ sections: chosen, minutes, pollMs, starts, presses, queued, json }) => {
       const result = await benchAgent({ sections: chosen, minutes, pollMs, starts, presses, queued, say });
-      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : agentTableOf(result)}\n`);
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
+    },
+  )
+  .command(
+    'connections',
+    'Connections: memory of an idle one, a storm that comes back over TLS, a client that does not read',
+    (parser) =>
+      parser
+        .option('sections', {
+          describe: 'What to measure',
+          choices: connectionSections,
+          array: true,
+          default: connectionSections,
+        })
+        .option('clients', { describe: 'Connections', type: 'number', default: 10_000 })
+        .option('rounds', { describe: 'Pairs of rounds of `slow`', type: 'number', default: 5 })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ sections: chosen, clients, rounds, json }) => {
+      const result = await benchConnections({ sections: chosen, clients, rounds, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
     },
   )
   .command(
@@ -166,7 +189,7 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatIngest(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http, history, agent or ingest')
+  .demandCommand(1, 'Say what to measure: http, history, agent, connections or ingest')
   .strict()
   .help()
   .fail((message, thrown) => {

@@ -23,7 +23,7 @@ const openRules: AedesOptions = {
 /** Starts on a free port of this machine. */
 export async function startOpenMqtt(isBare: boolean, options: AedesOptions = openRules): Promise<OpenMqtt> {
   const broker = await Aedes.createBroker(isBare ? options : { ...options, ...safeAedesOptions });
-  const clock = createSystemClock();
+  const host = { clock: createSystemClock(), limits: readerLimits, onFault: () => undefined };
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -32,7 +32,7 @@ export async function startOpenMqtt(isBare: boolean, options: AedesOptions = ope
     socket.setNoDelay(true);
     const client = broker.handle(socket);
     if (isBare) return;
-    createReader({ client, stream: socket, clock, limits: readerLimits, onFault: () => undefined });
+    createReader(host, { client, stream: socket });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

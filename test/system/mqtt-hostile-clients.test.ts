@@ -45,6 +45,7 @@ const turned = async (check: () => boolean): Promise<void> => {
   for (let tries = 0; tries < 1500 && !check(); tries++) await sleep(10);
   expect(check()).toBe(true);
 };
+const downlink = { verb: 'ack', payload: new Uint8Array(9), qos: 0 } as const;
 const count = (client: RawClient, cmd: string): number =>
   client.received.filter((packet) => packet.cmd === cmd).length;
 
@@ -385,6 +386,90 @@ describe('ten thousand racing connections', () => {
   });
 });
 
+describe('one address that connects without end', () => {
+  test('gets what its bucket holds and is turned away unread; another address comes in (a bare aedes takes all)', async () => {
+    const counted: string[] = [];
+    const connects = { burst: 5, perS: 1 };
+    const { server, clock } = await openTimed({
+      limits: { connects },
+      count: (what) => void counted.push(what),
+    });
+    const knock = async (port: number, from?: string): Promise<RawClient> => {
+      const client = await connectRaw(port, undefined, from);
+      client.send(connectPacket('acme/t', 'x'));
+      return client;
+    };
+    const outcomeOf = (client: RawClient): Promise<string> =>
+      client.next('connack').then(
+        () => 'in',
+        () => 'turned away',
+      );
+    const outcomes: string[] = [];
+    for (let tries = 0; tries < 8; tries++) outcomes.push(await outcomeOf(await knock(server.port)));
+    expect(outcomes).toEqual([
+      ...Array.from({ length: 5 }, () => 'in'),
+      ...Array.from({ length: 3 }, () => 'turned away'),
+    ]);
+    expect(counted.filter((what) => what === 'refused_rate')).toHaveLength(3);
+    expect(await outcomeOf(await knock(server.port, '127.0.0.2'))).toBe('in');
+    clock.advance(1000);
+    expect(await outcomeOf(await knock(server.port))).toBe('in');
+    const bare = await openBare(true);
+    const all = await Promise.all(Array.from({ length: 50 }, () => knock(bare.port)));
+    expect(new Set(await Promise.all(all.map(outcomeOf)))).toContain('in');
+    for (const client of all) client.end();
+  });
+});
+
+describe('two units with one identity', () => {
+  test('push each other out, each time is counted, and it is told in the end (a bare aedes says nothing)', async () => {
+    const counted: string[] = [];
+    const { login, log, server } = await open({ count: (what) => void counted.push(what) });
+    for (let round = 0; round < 3; round++) {
+      await login('twin', {}, '127.0.0.1');
+      await login('twin', {}, '127.0.0.2');
+    }
+    await turned(() => server.connectionCount() === 1);
+    expect(counted.filter((what) => what === 'takeover')).toHaveLength(5);
+    const told = log.lines.filter(({ event }) => event === 'clone suspected');
+    expect(told.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
+  });
+});
+
+describe('what a vehicle sends', () => {
+  test('is kept nowhere in the library: not its will, not its subscriptions after it has gone', async () => {
+    const { server, login } = await open();
+    const will = { topic: topicOf('t', 'presence'), payload: Buffer.from('offline'), qos: 1, retain: false };
+    const client = await login('t', { will });
+    await subscribe(client, topicOf('t', 'ack'));
+    expect(await server.publish({ accountID: 'acme', deviceID: 't' }, downlink)).toBe(true);
+    await client.next('publish');
+    client.end();
+    await turned(() => server.connectionCount() === 0);
+    const again = await login('t');
+    expect(await server.publish({ accountID: 'acme', deviceID: 't' }, downlink)).toBe(false);
+    again.send({ cmd: 'pingreq' });
+    await again.next('pingresp');
+    expect(again.received.map(({ cmd }) => cmd)).toEqual(['connack', 'pingresp']);
+    again.end();
+  });
+
+  test('frees its subscription when it takes it back, and may take it again', async () => {
+    const { server, login } = await open();
+    const client = await login('t');
+    const address = { accountID: 'acme', deviceID: 't' };
+    for (let round = 0; round < 3; round++) {
+      await subscribe(client, topicOf('t', 'ack'));
+      expect(await server.publish(address, downlink)).toBe(true);
+      await client.next('publish');
+      client.send({ cmd: 'unsubscribe', messageId: 2, unsubscriptions: [topicOf('t', 'ack')] });
+      await client.next('unsuback');
+      expect(await server.publish(address, downlink)).toBe(false);
+    }
+    client.end();
+  });
+});
+
 describe('a stop', () => {
   test('acknowledges nothing that is not stored', async () => {
     const live = await startLiveBroker();
@@ -402,5 +487,33 @@ describe('a stop', () => {
     expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack']);
     release();
     await closing;
+  });
+
+  test('answers what is stored in time, takes no new connection, and then ends (a bare aedes does neither)', async () => {
+    let store: () => void = () => undefined;
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    const door = await openMqttDoor({ onUplink: () => stored });
+    const client = await door.login('t');
+    client.send(publishPacket(topicOf('t', 'events'), 'x', 7));
+    await sleep(100);
+    const closing = door.server.close();
+    await expect(connectRaw(door.server.port)).rejects.toThrow('ECONNREFUSED');
+    store();
+    expect((await client.next('puback')).messageId).toBe(7);
+    await client.closed;
+    await closing;
+    let answer: () => void = () => undefined;
+    const bare = await openBare(true, { authorizePublish: (_client, _packet, done) => void (answer = done) });
+    const held = await loginBare(bare.port, 't');
+    held.send(publishPacket('t', 'x', 7));
+    await sleep(100);
+    await new Promise<void>((resolve) => bare.broker.close(() => resolve()));
+    answer();
+    await held.closed;
+    expect(count(held, 'puback')).toBe(0);
+    const late = await connectRaw(bare.port);
+    late.end();
   });
 });
