@@ -4,7 +4,7 @@ import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/topics.ts';
 import { decodeHello, encodeJsonMessage } from '../src/core/wire.ts';
 import { migrate } from '../src/migrate.ts';
-import type { Cancel, Clock, Database, Entropy, Log, Signer } from '../src/ports.ts';
+import type { Cancel, Clock, Database, Entropy, Log, Signer, WakingDatabase } from '../src/ports.ts';
 import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands.ts';
 import { type ConfigRollout, createConfigRollout } from './config-rollout.ts';
@@ -13,6 +13,7 @@ import { authenticateDevice, type Login } from './device-login.ts';
 import { createRequestDesk, type RequestDesk } from './device-requests.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
+import { alone, createLeases, type Leases } from './leases.ts';
 import type {
   Downlink,
   MqttServer,
@@ -21,7 +22,7 @@ import type {
   TlsRenewal,
   Uplink,
 } from './mqtt-server.ts';
-import { type DeviceRef, setAllOffline } from './store/devices.ts';
+import { type DeviceRef, findDevice, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
 import { createStorePatience, type StorePatience } from './store-patience.ts';
@@ -30,7 +31,12 @@ import { watchRevocations } from './upkeep/revocations.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */
-  readonly db: Database;
+  readonly db: WakingDatabase;
+  /**
+   * `cluster`: devices are connected to something that other brokers on the same database serve too, and who is connected is
+   * what devices said themselves. Absent: `own`, this process has every connection there is, and nobody else may.
+   */
+  readonly ingress?: 'own' | 'cluster';
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly signer: Signer;
@@ -54,7 +60,10 @@ export interface BrokerMetrics {
 
 /** What the HTTP side works with. */
 export interface BrokerServices {
-  readonly db: Database;
+  readonly db: WakingDatabase;
+  /** Other processes write to the database what this one writes too. */
+  readonly isShared: boolean;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
@@ -62,7 +71,8 @@ export interface BrokerServices {
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
   readonly requests: RequestDesk;
-  isOnline(accountID: string, deviceID: string): boolean;
+  /** Whether the device is connected, to whichever process. */
+  isOnline(accountID: string, deviceID: string): Promise<boolean>;
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: DeviceAddress, reason: string): void;
   metrics(): BrokerMetrics;
@@ -99,6 +109,7 @@ interface Parts {
   readonly ledger: CommandLedger;
   readonly rollout: ConfigRollout;
   readonly requests: RequestDesk;
+  readonly leases: Leases;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -134,7 +145,6 @@ async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array
   const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
   if (text === 'offline') {
     parts.rollout.onOffline(device);
-    parts.requests.onOffline(device);
     return parts.ledger.onOffline(device);
   }
   if (text === 'online') {
@@ -165,7 +175,6 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
     onUplink: (device, message) => takeUplink(parts, device, message),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
-      parts.requests.onOffline(device);
       parts.ledger.onOffline(device).catch((thrown: unknown) => {
         log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
       });
@@ -176,9 +185,13 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
 
 function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
-  const { commits, ingest, ledger, requests } = parts;
+  const { commits, ingest, ledger, requests, leases } = parts;
+  const { db } = parts.options;
+  const isShared = parts.options.ingress === 'cluster';
   return {
-    db: parts.options.db,
+    db,
+    isShared,
+    leases,
     clock,
     entropy,
     log,
@@ -186,7 +199,9 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
     ingest,
     ledger,
     requests,
-    isOnline: (accountID, deviceID) => mqtt.connected({ accountID, deviceID }) !== null,
+    isOnline: async (accountID, deviceID) =>
+      mqtt.connected({ accountID, deviceID }) !== null ||
+      (await findDevice(db, { accountID, deviceID }))?.isOnline === true,
     kick: (device, reason) => mqtt.kick(device, reason),
     metrics: () => ({
       connections: mqtt.connectionCount(),
@@ -214,8 +229,10 @@ async function closeStoreOf({ patience, ingest, rollout, ledger, requests, commi
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
+  const isShared = options.ingress === 'cluster';
   await migrate(db, migrations);
-  await db.write([setAllOffline()]);
+  // Behind a cluster the start of a broker says nothing of who is connected there.
+  if (!isShared) await db.write([setAllOffline()]);
   const commits = createGroupCommit({ db, clock, log });
   const checkDatabase = createDatabaseCheck(db, clock);
   const probe = async (): Promise<boolean> => (await checkDatabase()).fault === null;
@@ -227,7 +244,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   };
   const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
     (await parts.mqtt?.publish(device, message)) ?? false;
-  const sending = { db: grouped, clock, entropy, signer, log, publish };
+  const sending = { db: grouped, clock, entropy, signer, log, publish, isShared };
   const ledger = createCommandLedger(sending);
   const requests = createRequestDesk(sending);
   const rollout = createConfigRollout({
@@ -238,7 +255,9 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     encodeZones,
     lagMs: () => commits.lagMs(),
     publish,
+    isShared,
   });
+  const leases = isShared ? createLeases({ db, clock, entropy, log, onNews: db.onNews }) : alone;
   const ingest = createIngest({
     db,
     commits,
@@ -258,6 +277,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     ledger,
     rollout,
     requests,
+    leases,
     logins: new WeakMap(),
     listeners: new Set(),
     mqtt: null,
@@ -265,6 +285,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const closeStore = (): Promise<void> => closeStoreOf(parts);
   const mqtt = await openMqtt(parts).catch(async (thrown: unknown) => {
     await closeStore();
+    await leases.close();
     throw thrown;
   });
   parts.mqtt = mqtt;
@@ -283,7 +304,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
       await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
       // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.
       await settleWithin(clock, closeStore(), storeCloseMs);
-      await db.write([setAllOffline()]).catch(() => undefined);
+      await leases.close();
+      if (!isShared) await db.write([setAllOffline()]).catch(() => undefined);
       await db.close();
       log.info('broker stopped');
     },

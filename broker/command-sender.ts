@@ -13,12 +13,13 @@ import {
 } from '../src/core/wire.ts';
 import type { Clock, Database, Log, Signer } from '../src/ports.ts';
 import type { Downlink } from './mqtt-server.ts';
-import { type CommandRow, recordSending } from './store/commands.ts';
+import { type Occasion, recordSending } from './store/command-sending.ts';
+import type { CommandRow } from './store/commands.ts';
 import { readDeviceConfig } from './store/device-configs.ts';
 import type { DeviceRef } from './store/devices.ts';
 import type { MessageRow } from './store/messages.ts';
 import { selectUpTo } from './store/projections.ts';
-import { numberOf } from './store/row.ts';
+import { numberOf, textOrNull } from './store/row.ts';
 
 export interface SenderOptions {
   /** Writes may be grouped with others; each must be durable when it resolves. */
@@ -31,8 +32,11 @@ export interface SenderOptions {
 }
 
 export interface CommandSender {
-  /** Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`. */
-  command(row: CommandRow, boot: string): Promise<void>;
+  /**
+   * Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`; unless it has ended,
+   * or another process has sent it on the same occasion.
+   */
+  command(row: CommandRow, boot: string, occasion: Occasion): Promise<void>;
   /** Sends what people wrote, bound to `boot`; false when it did not leave. */
   message(row: MessageRow, boot: string): Promise<boolean>;
   /** Answers a hello. */
@@ -101,13 +105,22 @@ export function createSender(options: SenderOptions): CommandSender {
     return body === null ? null : signed(body, signedTypes.firmware);
   };
   return {
-    async command(row: CommandRow, boot: string): Promise<void> {
-      const { deviceNo, commandID } = row;
-      const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: isReplaced(row) };
+    async command(read: CommandRow, boot: string, occasion: Occasion): Promise<void> {
+      const { deviceNo, commandID } = read;
+      const sending = {
+        deviceNo,
+        commandID,
+        boot,
+        occasion,
+        atMs: clock.utcMs(),
+        isReplaced: isReplaced(read),
+      };
       const results = await db.write(recordSending(sending));
       const sent = results[1]?.rows[0];
       if (sent === undefined) return;
       const counter = numberOf(sent, 'sent_counter');
+      // Somebody may have withdrawn it since it was read.
+      const row = { ...read, cancelBy: textOrNull(sent, 'cancel_by') };
       const payload = signedCommand(row, { boot, counter });
       if (payload === null) return log.error('command cannot be read', { commandID });
       const left = await publish(row, { verb: 'commands', payload, qos: 1 });

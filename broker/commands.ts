@@ -15,6 +15,7 @@ import { createRounds } from './rounds.ts';
 import { lockAccount } from './store/accounts.ts';
 import { expireApprovals, isAwaited, withdrawPending } from './store/approvals.ts';
 import { findCapFacts, isPermitted, isTripping, tripBreaker } from './store/command-caps.ts';
+import { unansweredCommands } from './store/command-sending.ts';
 import {
   type CommandRow,
   cancelUnsent,
@@ -25,6 +26,7 @@ import {
   isWithdrawable,
   type NewCommand,
   newestCommand,
+  newestIssuedMs,
   receivedRank,
   repeats,
   replacedOf,
@@ -32,20 +34,22 @@ import {
   supersedeAndInsert,
   unfinishedOf,
 } from './store/commands.ts';
-import { type DeviceRef, deviceExists, recordHello, setOnline } from './store/devices.ts';
+import { type DeviceRef, deviceExists, presentBoot, recordHello, setOnline } from './store/devices.ts';
 import { undeliveredOf } from './store/messages.ts';
 import { insertBoot } from './store/projections.ts';
 import { numberOf, textOf } from './store/row.ts';
 
 export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
+  /** Other processes send commands to the same devices. */
+  readonly isShared?: boolean;
 }
 
 /** A command whose statements somebody else makes, with conditions of his own. */
 export interface Order {
   readonly device: DeviceRef;
   /** Records the command under this id, or not at all. */
-  statements(command: { readonly commandID: string; readonly issuedMs: number }): readonly Statement[];
+  statements(command: CommandKey): readonly Statement[];
 }
 
 interface CancelRequest {
@@ -91,24 +95,31 @@ function isDue(row: CommandRow, boot: string): boolean {
 interface Parts {
   readonly options: LedgerOptions;
   readonly sender: CommandSender;
-  /** Boot of each device that said hello on its present connection. */
-  readonly boots: Map<number, string>;
-  /** Newest message that left on that connection: what is confirmed late is not sent again with each further one. */
+  /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
   readonly toldUpTo: Map<number, number>;
   lastIssuedMs: number;
 }
 
-function issueTime(parts: Parts): number {
-  const nowMs = Math.round(parts.options.clock.utcMs());
+async function issueTime(parts: Parts, deviceNo: number): Promise<number> {
+  const { db, clock, isShared } = parts.options;
+  const nowMs = Math.round(clock.utcMs());
+  // Another process whose clock is a little ahead may have made the one before.
+  if (isShared === true)
+    parts.lastIssuedMs = Math.max(parts.lastIssuedMs, await newestIssuedMs(db, deviceNo));
   // Commands of one millisecond still have an order; a clock that was set back begins anew.
   const isSameMoment = nowMs <= parts.lastIssuedMs && parts.lastIssuedMs - nowMs < 1000;
   parts.lastIssuedMs = isSameMoment ? parts.lastIssuedMs + 1 : nowMs;
   return parts.lastIssuedMs;
 }
 
-/** Id and time of the next command. */
-function nextKey(parts: Parts): { readonly commandID: string; readonly issuedMs: number } {
-  return { commandID: hexId(parts.options.entropy.bytes(16)), issuedMs: issueTime(parts) };
+interface CommandKey {
+  readonly commandID: string;
+  readonly issuedMs: number;
+}
+
+/** Id and time of the next command to a device. */
+async function nextKey(parts: Parts, deviceNo: number): Promise<CommandKey> {
+  return { commandID: hexId(parts.options.entropy.bytes(16)), issuedMs: await issueTime(parts, deviceNo) };
 }
 
 interface Recording {
@@ -128,17 +139,18 @@ async function record(parts: Parts, { accountID, commandID, batch }: Recording):
   return sendNew(parts, row);
 }
 
-function enact(parts: Parts, { device, statements }: Order): Promise<CommandRow | null> {
-  const key = nextKey(parts);
+async function enact(parts: Parts, { device, statements }: Order): Promise<CommandRow | null> {
+  const key = await nextKey(parts, device.deviceNo);
   const { accountID } = device;
   return record(parts, { accountID, commandID: key.commandID, batch: statements(key) });
 }
 
 /** Sends what has not left yet, when the device is there. */
 async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
-  const boot = parts.boots.get(row.deviceNo);
-  if (boot === undefined || row.stateRank > 0 || row.isFinal) return row;
-  await parts.sender.command(row, boot);
+  if (row.stateRank > 0 || row.isFinal) return row;
+  const boot = await presentBoot(parts.options.db, row.deviceNo);
+  if (boot === null) return row;
+  await parts.sender.command(row, boot, { kind: 'first' });
   return (await findCommand(parts.options.db, row)) ?? row;
 }
 
@@ -207,7 +219,7 @@ async function issue(
   const { db, log } = parts.options;
   const { feature, state, reason, issuer, accountID } = request;
   const { deviceNo } = device;
-  const { commandID, issuedMs } = nextKey(parts);
+  const { commandID, issuedMs } = await nextKey(parts, deviceNo);
   const expiresMs = issuedMs + lifeMs(request);
   const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
   const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, ...times };
@@ -244,16 +256,16 @@ async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): 
     });
   }
   log.info('command withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
-  const boot = parts.boots.get(row.deviceNo);
-  if (!fresh.isFinal && boot !== undefined) await parts.sender.command(fresh, boot);
+  const boot = fresh.isFinal ? null : await presentBoot(db, row.deviceNo);
+  if (boot !== null) await parts.sender.command(fresh, boot, { kind: 'withdrawal' });
   return fresh;
 }
 
 async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
   const { db, clock } = parts.options;
-  const boot = parts.boots.get(device.deviceNo);
-  if (boot === undefined) return;
   const { deviceNo } = device;
+  const boot = await presentBoot(db, deviceNo);
+  if (boot === null) return;
   for (const row of await undeliveredOf(db, deviceNo, clock.utcMs())) {
     if (row.messageNo <= (parts.toldUpTo.get(deviceNo) ?? 0)) continue;
     if (!(await parts.sender.message(row, boot))) return;
@@ -266,17 +278,19 @@ async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<voi
   const { deviceNo } = device;
   const nowMs = Math.round(clock.utcMs());
   const [recorded] = await db.write([
-    recordHello(deviceNo, hello, nowMs),
+    recordHello(deviceNo, hello, { atMs: nowMs }),
     insertBoot(deviceNo, hello.boot, nowMs),
   ]);
-  if (recorded?.changes !== 1) throw new AppError('not_found', 'the device was deleted');
-  parts.boots.set(deviceNo, hello.boot);
+  const [row] = recorded?.rows ?? [];
+  if (row === undefined) throw new AppError('not_found', 'the device was deleted');
+  const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
   parts.toldUpTo.delete(deviceNo);
   await parts.sender.welcome(device, hello);
-  for (const row of await unfinishedOf(db, deviceNo)) {
-    if (isDue(row, hello.boot)) await parts.sender.command(row, hello.boot);
+  for (const one of await unfinishedOf(db, deviceNo)) {
+    if (isDue(one, hello.boot)) await parts.sender.command(one, hello.boot, occasion);
   }
-  for (const row of await replacedOf(db, deviceNo, nowMs)) await parts.sender.command(row, hello.boot);
+  for (const one of await replacedOf(db, deviceNo, nowMs))
+    await parts.sender.command(one, hello.boot, occasion);
   await sendMessages(parts, device);
 }
 
@@ -290,11 +304,24 @@ async function expire({ db, clock, log }: LedgerOptions): Promise<number> {
   return result?.rows.length ?? 0;
 }
 
-/** One round of expiry; gives the rest until the next. */
-async function expireRound(options: LedgerOptions): Promise<number> {
-  await expire(options).catch((thrown: unknown) => {
-    options.log.error('expiry failed', { reason: messageOf(thrown) });
-  });
+/** Sends what another process recorded and did not live to send, and what was lost on the way. */
+async function resend({ options: { db, clock, log }, sender }: Parts): Promise<void> {
+  for (const row of await unansweredCommands(db, Math.round(clock.utcMs()))) {
+    const boot = await presentBoot(db, row.deviceNo);
+    const { commandID, deviceNo } = row;
+    log.info('command unanswered', { commandID, deviceNo, commandState: row.commandState });
+    if (boot !== null) await sender.command(row, boot, { kind: 'again', counter: row.sentCounter });
+  }
+}
+
+/** One round in the background; gives the rest until the next. */
+async function workRound(parts: Parts): Promise<number> {
+  const { options } = parts;
+  const failed = (what: string) => (thrown: unknown) => {
+    options.log.error(what, { reason: messageOf(thrown) });
+  };
+  await expire(options).catch(failed('expiry failed'));
+  if (options.isShared === true) await resend(parts).catch(failed('commands not sent again'));
   return expiryPeriodMs;
 }
 
@@ -303,11 +330,11 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
   const queues = createQueues();
   const sender = createSender(options);
-  const parts: Parts = { options, sender, boots: new Map(), toldUpTo: new Map(), lastIssuedMs: 0 };
+  const parts: Parts = { options, sender, toldUpTo: new Map(), lastIssuedMs: 0 };
   const rounds = createRounds({
     clock: options.clock,
     firstMs: expiryPeriodMs,
-    run: () => expireRound(options),
+    run: () => workRound(parts),
   });
   return {
     async request(request) {
@@ -330,7 +357,6 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     },
     onOffline: (device) =>
       queues.run(device.deviceNo, async () => {
-        parts.boots.delete(device.deviceNo);
         parts.toldUpTo.delete(device.deviceNo);
         await db.write([setOnline(device.deviceNo, false)]);
       }),

@@ -3,18 +3,19 @@
 // on its way to a vehicle, and a change that concerns ten thousand of them is worked off in small rounds beside the rest.
 import { type ConfigPart, configLimits } from '../src/core/config-message.ts';
 import { messageOf } from '../src/core/errors.ts';
-import type { FleetEvent } from '../src/core/event.ts';
 import { mergeChanges } from '../src/core/settings/change.ts';
 import { overlaySettings, standardSettings } from '../src/core/settings/settings.ts';
-import { statusCodes } from '../src/core/status-codes.ts';
 import { encodeJsonMessage, type Hello, signedTypes } from '../src/core/wire.ts';
 import type { Clock, Database, Log, Signer } from '../src/ports.ts';
 import { type CompiledConfig, type ConfigCompiler, createConfigCompiler } from './config-compiler.ts';
 import type { EncodeZones } from './config-zones.ts';
+import { newsOf } from './core/config-news.ts';
 import { nextConfig } from './core/config-plan.ts';
 import type { Committed } from './ingest.ts';
 import type { Downlink } from './mqtt-server.ts';
+import { createRolloutSharing, type RolloutSharing } from './rollout-sharing.ts';
 import { createRounds } from './rounds.ts';
+import type { ConnectedDevice } from './store/connected-devices.ts';
 import {
   type DeviceConfigRow,
   type HeldConfig,
@@ -39,6 +40,8 @@ export interface RolloutOptions {
   lagMs(): number;
   /** False when the device is not connected or does not listen to that topic. */
   publish(device: DeviceRef, message: Downlink): Promise<boolean>;
+  /** Other processes serve the same vehicles. */
+  readonly isShared?: boolean;
 }
 
 export interface ConfigRollout {
@@ -75,6 +78,8 @@ interface Session {
   readonly boot: string;
   readonly agentVersion: string;
   held: HeldConfig;
+  /** When it said so, by the broker's clock. */
+  heldMs: number;
   /** What is on its way. */
   sent: { readonly version: number; readonly untilMs: number } | null;
   /** How often the version of `sent` left in a row. */
@@ -83,6 +88,8 @@ interface Session {
 
 interface Parts {
   readonly options: RolloutOptions;
+  /** Null: this process serves all of them. */
+  readonly sharing: RolloutSharing | null;
   readonly compiler: ConfigCompiler;
   readonly sessions: Map<number, Session>;
   /** Device number -> monotonic time of the next look; whoever is not in it has nothing to wait for. */
@@ -91,6 +98,34 @@ interface Parts {
   readonly seenDevices: Map<number, number>;
   /** UTC ms up to which changes were asked for. */
   lookedMs: number;
+}
+
+function hold(session: Session, held: HeldConfig, atMs: number): void {
+  session.held = held;
+  session.heldMs = atMs;
+}
+
+/** A vehicle whose hello another process heard. */
+function adopt(parts: Parts, { device, boot, agentVersion, held }: ConnectedDevice): Session {
+  const session = newSession(parts, { device, boot, agentVersion, held });
+  parts.sessions.set(device.deviceNo, session);
+  return session;
+}
+
+function newSession(
+  { options }: Parts,
+  said: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
+): Session {
+  return { ...said, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
+}
+
+/** Where several processes send: whether this one does now. */
+async function isOurTurn(parts: Parts, session: Session, row: DeviceConfigRow): Promise<boolean> {
+  const { deviceNo } = session.device;
+  const turn = (await parts.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
+  if (turn.kind === 'later') noteDue(parts, deviceNo, turn.delayMs);
+  if (turn.kind === 'gone' && parts.sessions.get(deviceNo) === session) parts.sessions.delete(deviceNo);
+  return turn.kind === 'ours';
 }
 
 function noteDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
@@ -208,6 +243,9 @@ async function serve(parts: Parts, session: Session): Promise<number> {
   // It said hello anew, or left, while the store was asked.
   if (made === null || parts.sessions.get(deviceNo) !== session) return 0;
   const { row, compiled, version } = made;
+  // Another process may have heard what it holds by now.
+  if (parts.sharing !== null && row.heldMs > session.heldMs)
+    hold(session, { version: row.heldVersion, sha256: row.heldSha256 }, row.heldMs);
   session.sent = null;
   const heldHash = session.held.sha256;
   const isHeld =
@@ -223,13 +261,14 @@ async function serve(parts: Parts, session: Session): Promise<number> {
       return 0;
     }
   }
+  if (!(await isOurTurn(parts, session, { ...row, version }))) return 0;
   const count = session.tries.version === version ? session.tries.count + 1 : 1;
   session.tries = { version, count };
   const waitMs = Math.min(rolloutLimits.resendMs * 2 ** Math.min(count - 1, 10), rolloutLimits.resendMostMs);
   session.sent = { version, untilMs: clock.monoMs() + waitMs };
   const left = await send(parts, session, { version, compiled });
   log.info('configuration sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
-  if (left) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
+  if (left && parts.sharing === null) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
   noteDue(parts, deviceNo, waitMs);
   return compiled.slices.length;
 }
@@ -242,6 +281,10 @@ async function round(parts: Parts): Promise<number> {
   let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
   try {
     await lookForChanges(parts);
+    for (const one of (await parts.sharing?.neglected()) ?? []) {
+      if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
+      noteDue(parts, one.device.deviceNo, 0);
+    }
     for (const [deviceNo, atMs] of parts.due) {
       if (atMs > clock.monoMs()) continue;
       if (partsLeft <= 0 || vehiclesLeft <= 0) return rolloutLimits.busyMs;
@@ -262,22 +305,12 @@ async function round(parts: Parts): Promise<number> {
   return rolloutLimits.idleMs;
 }
 
-/** What an event says of a configuration; null when it is about anything else. */
-function newsOf({ statusCode, commandID, attributes = {} }: FleetEvent) {
-  const { configVersion, configSha256, reason, retry, heldVersion, heldSha256 } = attributes;
-  if (commandID !== undefined || typeof configVersion !== 'number' || !Number.isSafeInteger(configVersion))
-    return null;
-  const version = configVersion;
-  if (statusCode === statusCodes.CONFIG_COMPLETE.code && typeof configSha256 === 'string')
-    return { kind: 'held' as const, version, sha256: configSha256.slice(0, 64) };
-  if (statusCode !== statusCodes.CONFIG_FAILED.code) return null;
-  const words = typeof reason === 'string' ? reason.slice(0, 500) : '';
-  // Who does not say what holds instead holds nothing that is known.
-  const held = {
-    version: typeof heldVersion === 'number' && Number.isSafeInteger(heldVersion) ? heldVersion : 0,
-    sha256: typeof heldSha256 === 'string' ? heldSha256.slice(0, 64) : '',
-  };
-  return { kind: 'failed' as const, version, reason: words, retry: retry === true, held };
+/** The session that an event of `boot` belongs to, if there is one anywhere. */
+async function sessionOf(parts: Parts, device: DeviceRef, boot: string | null): Promise<Session | undefined> {
+  const known = parts.sessions.get(device.deviceNo);
+  if (parts.sharing === null || known?.boot === boot) return known;
+  const found = await parts.sharing.connected(device, boot);
+  return found === null ? known : adopt(parts, found);
 }
 
 /** Takes in what a vehicle reported. */
@@ -286,8 +319,8 @@ async function takeNews(parts: Parts, { device, boot, fresh }: Committed): Promi
   const { accountID, deviceID, deviceNo } = device;
   for (const event of fresh) {
     const news = newsOf(event);
-    const session = parts.sessions.get(deviceNo);
     if (news === null) continue;
+    const session = await sessionOf(parts, device, boot);
     const atMs = Math.round(clock.utcMs());
     // What an earlier boot held is what its successor's hello says, or not.
     const isOfNow = session !== undefined && session.boot === boot;
@@ -301,7 +334,7 @@ async function takeNews(parts: Parts, { device, boot, fresh }: Committed): Promi
     }
     if (isOfNow) {
       const { version, sha256 } = news.kind === 'failed' ? news.held : news;
-      session.held = { version, sha256 };
+      hold(session, { version, sha256 }, atMs);
       await db.write(noteHeld(deviceNo, session.held, atMs));
     }
     if (session === undefined) continue;
@@ -315,6 +348,10 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
   const { db, clock, log } = options;
   const parts: Parts = {
     options,
+    sharing:
+      options.isShared === true
+        ? createRolloutSharing({ db, clock, resendMs: rolloutLimits.resendMs })
+        : null,
     compiler: createConfigCompiler(db, options.encodeZones),
     sessions: new Map(),
     due: new Map(),
@@ -333,9 +370,8 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
         version: isSane ? hello.configVersion : 0,
         sha256: isSane ? (hello.configSha256 ?? '') : '',
       };
-      const tries = { version: 0, count: 0 };
       const { boot, agentVersion } = hello;
-      parts.sessions.set(device.deviceNo, { device, boot, agentVersion, held, sent: null, tries });
+      parts.sessions.set(device.deviceNo, newSession(parts, { device, boot, agentVersion, held }));
       parts.due.delete(device.deviceNo);
       noteDue(parts, device.deviceNo, 0);
       db.write(noteHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(

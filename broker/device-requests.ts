@@ -21,13 +21,16 @@ import {
   type RequestRow,
   trimRequests,
   unansweredOf,
+  unsentRequests,
 } from './store/device-requests.ts';
-import type { DeviceRef } from './store/devices.ts';
+import { type DeviceRef, presentBoot } from './store/devices.ts';
 import { textOf } from './store/row.ts';
 import { wholeAccount } from './store/scope.ts';
 
 export interface RequestDeskOptions extends SenderOptions {
   readonly entropy: Entropy;
+  /** Other processes send requests to the same devices. */
+  readonly isShared?: boolean;
 }
 
 /** Seconds that a request waits for the unit. */
@@ -54,7 +57,6 @@ export interface RequestDesk {
   ask(wish: RequestWish): Promise<RequestRow>;
   /** Sends what the unit has not answered. */
   onHello(device: DeviceRef, hello: Pick<Hello, 'boot'>): Promise<void>;
-  onOffline(device: DeviceRef): void;
   /** Ends what is past its time. Runs by itself every few seconds. */
   expireDue(): Promise<void>;
   close(): Promise<void>;
@@ -62,17 +64,21 @@ export interface RequestDesk {
 
 const expiryPeriodMs = 5000;
 
-interface Parts {
-  readonly options: RequestDeskOptions;
-  /** Boot of each device that said hello on its present connection. */
-  readonly boots: Map<number, string>;
+interface Envelope {
+  readonly boot: string;
+  /** Not when another process has sent it. */
+  readonly isFirst: boolean;
 }
 
-/** Sends one request, bound to `boot`, unless it has ended meanwhile. */
-async function send({ options }: Parts, row: RequestRow, boot: string): Promise<void> {
+/** Sends one request, bound to a boot, unless it has ended meanwhile. */
+async function send(
+  options: RequestDeskOptions,
+  row: RequestRow,
+  { boot, isFirst }: Envelope,
+): Promise<void> {
   const { db, clock, signer, log, publish } = options;
   const { accountID, deviceID, requestID, requestNo, kind, issuedMs, expiresMs } = row;
-  const [noted] = await db.write([noteRequestSent({ requestNo, boot, atMs: clock.utcMs() })]);
+  const [noted] = await db.write([noteRequestSent({ requestNo, boot, isFirst, atMs: clock.utcMs() })]);
   if (noted?.changes !== 1) return;
   const body: RequestBody = { accountID, deviceID, requestID, boot, kind, issuedMs, expiresMs };
   const payload = new TextEncoder().encode(signer.sign(encodeJsonMessage(body), signedTypes.request));
@@ -80,8 +86,8 @@ async function send({ options }: Parts, row: RequestRow, boot: string): Promise<
   log.info('request sent', { accountID, deviceID, requestID, kind, left });
 }
 
-async function ask(parts: Parts, wish: RequestWish): Promise<RequestRow> {
-  const { db, clock, entropy, log } = parts.options;
+async function ask(options: RequestDeskOptions, wish: RequestWish): Promise<RequestRow> {
+  const { db, clock, entropy, log } = options;
   const { device, kind, issuer, ttlS = requestLifeS.standard[kind] } = wish;
   const { accountID, deviceID, deviceNo } = device;
   const requestID = hexId(entropy.bytes(16));
@@ -110,16 +116,25 @@ async function ask(parts: Parts, wish: RequestWish): Promise<RequestRow> {
     });
   }
   log.info('request recorded', { accountID, deviceID, requestID, kind, issuer });
-  const boot = parts.boots.get(deviceNo);
-  if (boot === undefined) return row;
-  await send(parts, row, boot);
+  const boot = await presentBoot(db, deviceNo);
+  if (boot === null) return row;
+  await send(options, row, { boot, isFirst: true });
   return (await findRequest(db, scope, requestID)) ?? row;
 }
 
-async function greet(parts: Parts, device: DeviceRef, boot: string): Promise<void> {
-  const { db, clock } = parts.options;
-  parts.boots.set(device.deviceNo, boot);
-  for (const row of await unansweredOf(db, device.deviceNo, clock.utcMs())) await send(parts, row, boot);
+async function greet(options: RequestDeskOptions, device: DeviceRef, boot: string): Promise<void> {
+  const { db, clock } = options;
+  for (const row of await unansweredOf(db, device.deviceNo, clock.utcMs()))
+    await send(options, row, { boot, isFirst: false });
+}
+
+/** Sends what another process recorded and did not live to send. */
+async function sendForgotten(options: RequestDeskOptions): Promise<void> {
+  const { db, clock } = options;
+  for (const row of await unsentRequests(db, clock.utcMs())) {
+    const boot = await presentBoot(db, row.deviceNo);
+    if (boot !== null) await send(options, row, { boot, isFirst: true });
+  }
 }
 
 async function expire({ db, clock, log }: RequestDeskOptions): Promise<void> {
@@ -131,22 +146,22 @@ async function expire({ db, clock, log }: RequestDeskOptions): Promise<void> {
 /** Builds the desk; its expiry runs until `close`. */
 export function createRequestDesk(options: RequestDeskOptions): RequestDesk {
   const { clock, log } = options;
-  const parts: Parts = { options, boots: new Map() };
   const queues = createQueues();
   const rounds = createRounds({
     clock,
     firstMs: expiryPeriodMs,
     async run() {
-      await expire(options).catch((thrown: unknown) => {
-        log.error('expiry of requests failed', { reason: messageOf(thrown) });
-      });
+      const failed = (what: string) => (thrown: unknown) => {
+        log.error(what, { reason: messageOf(thrown) });
+      };
+      await expire(options).catch(failed('expiry of requests failed'));
+      if (options.isShared === true) await sendForgotten(options).catch(failed('requests not sent'));
       return expiryPeriodMs;
     },
   });
   return {
-    ask: (wish) => queues.run(wish.device.deviceNo, () => ask(parts, wish)),
-    onHello: (device, { boot }) => queues.run(device.deviceNo, () => greet(parts, device, boot)),
-    onOffline: ({ deviceNo }) => void queues.run(deviceNo, async () => parts.boots.delete(deviceNo)),
+    ask: (wish) => queues.run(wish.device.deviceNo, () => ask(options, wish)),
+    onHello: (device, { boot }) => queues.run(device.deviceNo, () => greet(options, device, boot)),
     expireDue: () => expire(options),
     async close() {
       void rounds.close();

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 // The broker's command line and the only place that joins its adapters to its ports. Nothing is decided here. A
 // failure ends with one plain message on stderr and the exit code of its kind (sysexits.h).
-import { openDatabase } from '../src/adapters/database.ts';
+import { type HeldDatabase, openDatabase } from '../src/adapters/database.ts';
 import { createEnrolmentCrypto } from '../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../src/adapters/log.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createSigner } from '../src/adapters/signing.ts';
-import { holdLock } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
 import { readEnvironment } from '../src/config.ts';
 import { readVersion } from '../src/version.ts';
@@ -27,7 +26,7 @@ import { runCa } from './cli/ca.ts';
 import { runDevice, runDeviceCode, runServiceCode } from './cli/devices.ts';
 import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './cli/listening.ts';
 import { type Operating, startOperating } from './cli/operating.ts';
-import { configOf, lockOf } from './cli/program.ts';
+import { configOf, holdFor } from './cli/program.ts';
 import { runAudit, runConfig, runRetentionOnce } from './cli/upkeep.ts';
 import { createCommandLine, type Flags } from './command-line.ts';
 import type { BrokerConfig } from './config.ts';
@@ -44,9 +43,8 @@ interface Running {
   /** The interface for users, and the operator's own where it is switched on. */
   readonly hosts: readonly HttpServer[];
   readonly operating: Operating;
-  /** Held while the object lives. */
-  /** Null: the database is no file. */
-  readonly lock: { close(): void } | null;
+  /** Given back last. */
+  readonly held: HeldDatabase;
   markStopping(): void;
   /** Reads certificates and authorities again. */
   reload(): void;
@@ -160,8 +158,7 @@ async function open(config: BrokerConfig): Promise<Running> {
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing-key-created', { file: config.signingKeyFile, publicKey: key.publicKey });
   const meter = createMeter(clock);
-  const lockFile = lockOf(config);
-  const lock = lockFile === null ? null : holdLock(lockFile, `the database ${config.database}`);
+  const held = await holdFor(config, { log, mode: 'alone' });
   const opened = await openDatabase({
     database: config.database,
     environment: readEnvironment(),
@@ -219,7 +216,7 @@ async function open(config: BrokerConfig): Promise<Running> {
       services,
       hosts,
       operating,
-      lock,
+      held,
       markStopping() {
         isStopping = true;
         tls.close();
@@ -241,11 +238,11 @@ async function start(flags: Flags): Promise<void> {
   opened = running;
   await stopped;
   running.markStopping();
-  const { broker, services, hosts, operating, lock } = running;
+  const { broker, services, hosts, operating, held } = running;
   operating.stopping();
   const users = [...hosts.map((host) => host.close()), services.close(), operating.close()];
   await broker.close(Promise.all(users));
-  lock?.close();
+  await held.close();
 }
 
 await runProgram('fleetward-broker', () => {

@@ -43,13 +43,15 @@ export function createServices({
   enrolment,
   firmwareHosts = [],
 }: ServicesOptions): Services {
-  const live = createLiveHub(broker);
-  const sealer = createAuditSealer(broker);
+  const { onNews } = broker.db;
+  const live = createLiveHub({ ...broker, onNews });
   const lagMs = (): number => broker.metrics().lagMs;
-  const purge = createPurge({ ...broker, lagMs });
-  const deletion = createAccountDeletion({ ...broker, lagMs });
-  const notices = createNotices({ ...broker, senders });
-  const retention = createRetention({ ...broker, lagMs });
+  const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
+  const sealer = createAuditSealer(upkeep);
+  const purge = createPurge(upkeep);
+  const deletion = createAccountDeletion(upkeep);
+  const notices = createNotices({ ...broker, onNews, senders, isOurs: () => broker.leases.holds('notices') });
+  const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
   return {
     api: {

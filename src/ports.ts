@@ -128,6 +128,8 @@ export interface Statement {
   readonly rows?: Rows;
   /** Rows that it must change: with more or fewer the batch is rejected, and the code of the cause is `CONFLICT`. */
   readonly mustChange?: number;
+  /** What others hear of once it is committed, if it changed rows; a short word. See `Wakes`. */
+  readonly news?: string;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;
@@ -149,6 +151,23 @@ export interface Database {
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
   close(): Promise<void>;
 }
+
+/** Something was committed. It says where to look, and never what is there: the truth is in the store. */
+export interface News {
+  /** The `news` of the statements; null: nobody knows what was missed, look at everything. */
+  readonly kinds: readonly string[] | null;
+  /** It was committed through this very object. */
+  readonly isOwn: boolean;
+}
+
+/** What wakes those who wait for a commit, of whichever process. News may be lost with a connection: poll besides. */
+export interface Wakes {
+  /** Calls after the commit and never for what was rolled back; must not throw. Gives the way to stop. */
+  onNews(listener: (news: News) => void): Cancel;
+}
+
+/** A relational store that tells of its commits. */
+export interface WakingDatabase extends Database, Wakes {}
 
 /** The service manager (systemd). */
 export interface Supervisor {

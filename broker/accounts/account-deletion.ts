@@ -14,6 +14,7 @@ import {
   emptyDetails,
   endDeletion,
   hasEventsLeft,
+  isBeingDeleted,
 } from '../store/account-deletion.ts';
 import { insertAudit } from '../store/audit.ts';
 import { deleteDevice } from '../store/deletions.ts';
@@ -74,13 +75,17 @@ export async function clearSome(ports: DeletionPorts, accountID: string): Promis
   if (await hasEventsLeft(db, accountID)) return 'waiting';
   const atMs = Math.round(clock.utcMs());
   const entry = { accountID: '', atMs, actor: 'service', source: '', object: accountID, detail: {} };
-  await db.write([endDeletion(accountID), insertAudit({ ...entry, action: 'account.deleted' })]);
+  // Before what makes its condition untrue: of two processes one tells.
+  const told = insertAudit({ ...entry, action: 'account.deleted' }, isBeingDeleted(accountID));
+  await db.write([told, endDeletion(accountID)]);
   return 'gone';
 }
 
 export interface AccountDeletionOptions extends DeletionPorts {
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
+  /** False while another process does it; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 const pauseMs = 50;
@@ -92,7 +97,7 @@ const lagMostMs = 200;
 export function createAccountDeletion(options: AccountDeletionOptions): { close(): Promise<void> } {
   const { db, clock, log, lagMs } = options;
   const step = async (): Promise<number> => {
-    if (lagMs() > lagMostMs) return idleMs;
+    if (options.isOurs?.() === false || lagMs() > lagMostMs) return idleMs;
     try {
       for (const accountID of await accountsToClear(db)) {
         const progress = await clearSome(options, accountID);

@@ -41,7 +41,7 @@ export interface ApiServices {
   /** Hosts that firmware may lie at. */
   readonly firmwareHosts: readonly string[];
   readonly ingest: Pick<Ingest, 'submit'>;
-  isOnline(accountID: string, deviceID: string): boolean;
+  isOnline(accountID: string, deviceID: string): Promise<boolean>;
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: { readonly accountID: string; readonly deviceID: string }, reason: string): void;
   metrics(): BrokerMetrics;

@@ -12,6 +12,8 @@ export interface AuditSealerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signer: Signer;
+  /** False while another process seals; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 export interface AuditSealer {
@@ -68,7 +70,7 @@ async function sealPage(db: Database, heads: Map<string, ChainHead>): Promise<nu
 
 /** Starts sealing; it goes on until `close`. */
 export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
-  const { db, clock, log, signer } = options;
+  const { db, clock, log, signer, isOurs } = options;
   /** Heads of chains that grew since the last report. */
   const heads = new Map<string, ChainHead>();
   let reportedMs = clock.monoMs();
@@ -92,7 +94,7 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
   };
   const work = async (): Promise<number> => {
     try {
-      await seal();
+      if (isOurs?.() !== false) await seal();
     } catch (thrown) {
       log.error('audit-not-sealed', { reason: messageOf(thrown) });
     }

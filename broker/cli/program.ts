@@ -1,11 +1,12 @@
 // What the broker's commands share: their configuration, the database for one piece of work, and how an answer is printed.
 import { existsSync, readFileSync } from 'node:fs';
-import { openDatabase } from '../../src/adapters/database.ts';
+import { type HeldDatabase, type HoldMode, holdDatabase, openDatabase } from '../../src/adapters/database.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readConfigFile, readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
+import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
 import { createPasswords } from '../adapters/passwords.ts';
 import type { Flags } from '../command-line.ts';
@@ -50,11 +51,26 @@ export async function administer(
 }
 
 /**
- * The file that a running broker holds, so that no second one, and no restore, works on its database. Null for a
- * PostgreSQL database: the server itself keeps those who work on it apart.
+ * Keeps other brokers off the database while this one runs.
+ * @param mode `alone` for one with every connection of vehicles, `shared` for several behind a cluster.
+ * @throws AppError `config` when one has it, `storage`.
  */
-export const lockOf = ({ database }: BrokerConfig): string | null =>
-  isPostgresUrl(database) ? null : `${database}-lock`;
+export function holdFor(
+  { database }: BrokerConfig,
+  { log, mode }: { readonly log: Log; readonly mode: HoldMode },
+): Promise<HeldDatabase> {
+  return holdDatabase(
+    { database, environment: readEnvironment() },
+    {
+      mode,
+      onLost(error) {
+        log.error('database-lost', { reason: error.message });
+        // Not in order: what an orderly stop writes down is no longer this program's to say.
+        process.exit(errorKinds[error.code].exitCode);
+      },
+    },
+  );
+}
 
 /** A PostgreSQL database is there, or its server says why not. */
 export const hasDatabase = ({ database }: BrokerConfig): boolean =>

@@ -7,6 +7,7 @@ import type { Presence } from './live-presence.ts';
 /** An event as a stream tells it, from the commit or from the store. */
 export interface LiveEvent {
   readonly eventNo: number;
+  readonly accountID: string;
   readonly deviceNo: number;
   readonly deviceID: string;
   readonly boot: string;

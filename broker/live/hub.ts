@@ -1,8 +1,8 @@
-// The hub of live streams: one listener to what is committed and one beat a second for all readers of this process. A
-// message is made once and shared. Readers who fall too far behind are cut and resume by the number they saw last.
+// The hub of live streams: one listener to what is committed, by whichever process, and one beat a second for all readers of
+// this process. A message is made once and shared. Readers who fall too far behind are cut and resume by the number they saw last.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
-import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
+import type { Cancel, Clock, Database, Log, News } from '../../src/ports.ts';
 import type { Caller } from '../api/operation.ts';
 import {
   commandMessage,
@@ -12,13 +12,14 @@ import {
   type LiveEvent,
 } from '../core/live-message.ts';
 import { createLivePlaces, type LivePlaces } from '../core/live-places.ts';
-import { createPresenceBoard, type PresenceBoard } from '../core/live-presence.ts';
+import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live-presence.ts';
 import { createLiveQueue } from '../core/live-queue.ts';
 import type { Committed } from '../ingest.ts';
 import { createRounds } from '../rounds.ts';
 import { bareKey } from '../store/event-insert.ts';
 import { commandsSince } from '../store/events-by-number.ts';
 import { isRoutine } from '../store/routine-codes.ts';
+import { createFollower, type Follower } from './follower.ts';
 import { openStream } from './opening.ts';
 import { createReaders, type LiveWishes, type Reader, type Readers, wants } from './readers.ts';
 import { createLiveStream, type LiveStream } from './stream.ts';
@@ -28,7 +29,10 @@ export interface LiveHubOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
+  /** Other processes commit events too. */
+  readonly isShared: boolean;
   onCommitted(listener: (committed: Committed) => void): Cancel;
+  onNews(listener: (news: News) => void): Cancel;
 }
 
 export interface LiveRequest extends LiveWishes {
@@ -57,10 +61,10 @@ interface Parts {
   readonly places: LivePlaces;
   readonly readers: Readers;
   readonly board: PresenceBoard;
+  readonly follower: Follower;
   /** What was told of commands lately: command id -> its state, and when that came. */
   readonly told: Map<string, { readonly what: string; readonly updatedMs: number }>;
   commandsReadMs: number;
-  lastNo: number;
   beats: number;
   isClosed: boolean;
 }
@@ -69,6 +73,7 @@ function eventOf(committed: Committed, event: FleetEvent, eventNo: number): Live
   const { device, boot, receivedMs } = committed;
   return {
     eventNo,
+    accountID: device.accountID,
     deviceNo: device.deviceNo,
     deviceID: device.deviceID,
     boot: boot ?? bareKey(event).boot,
@@ -95,29 +100,53 @@ function deliver({ options }: Parts, { caller, queue, stream }: Reader): void {
   stream.end();
 }
 
-function takeCommitted(parts: Parts, committed: Committed): void {
-  const { device, fresh, eventNos, receivedMs, projection } = committed;
-  for (const eventNo of eventNos) parts.lastNo = Math.max(parts.lastNo, eventNo);
-  if (fresh.length === 0) return;
-  const readers = parts.readers.of(device.accountID, device.deviceNo);
-  if (readers.length === 0) return;
-  parts.board.note({ ...device, receivedMs, projection });
-  for (const [index, one] of fresh.entries()) {
-    const eventNo = eventNos[index];
-    if (eventNo === undefined || isRoutine(one.statusCode)) continue;
-    const event = eventOf(committed, one, eventNo);
+/** Offers events to whom they concern. */
+function offerEvents(parts: Parts, events: readonly LiveEvent[]): void {
+  const offered = new Set<Reader>();
+  for (const event of events) {
+    const readers = parts.readers.of(event.accountID, event.deviceNo);
+    if (readers.length === 0) continue;
     const text = eventMessage(event);
-    for (const { wishes, queue } of readers) if (wants.event(wishes, event)) queue.offer(eventNo, text);
+    for (const reader of readers) {
+      if (!wants.event(reader.wishes, event)) continue;
+      reader.queue.offer(event.eventNo, text);
+      offered.add(reader);
+    }
   }
-  for (const reader of readers) deliver(parts, reader);
+  for (const reader of offered) deliver(parts, reader);
 }
 
-function offerPresences({ board, readers }: Parts): void {
-  for (const presence of board.drain()) {
+function takeCommitted(parts: Parts, committed: Committed): void {
+  const { device, fresh, eventNos, receivedMs, projection } = committed;
+  if (fresh.length === 0) return;
+  const isRead = parts.readers.of(device.accountID, device.deviceNo).length > 0;
+  if (isRead && !parts.options.isShared) parts.board.note({ ...device, receivedMs, projection });
+  const told = (): readonly LiveEvent[] =>
+    fresh.flatMap((one, index) => {
+      const eventNo = eventNos[index];
+      const isTold = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
+      return isTold ? [eventOf(committed, one, eventNo)] : [];
+    });
+  parts.follower.take(eventNos, told);
+}
+
+function offerPresences({ readers }: Parts, presences: readonly Presence[]): void {
+  for (const presence of presences) {
     const text = deviceMessage(presence);
     for (const { wishes, queue } of readers.of(presence.accountID, presence.deviceNo)) {
       if (wants.device(wishes, presence)) queue.offerDevice(presence.deviceNo, text);
     }
+  }
+}
+
+/** With several processes the present is read from the store: what others took in is there alone. */
+async function offerStoredPresences(parts: Parts): Promise<void> {
+  const { board, follower, readers } = parts;
+  const accountIDs = new Set(readers.all().map(({ caller }) => caller.accountID));
+  for await (const page of follower.presences([...accountIDs])) {
+    for (const { heartbeatMs: receivedMs, position, fuel, ...device } of page)
+      board.note({ ...device, receivedMs, projection: { position, fuel } });
+    offerPresences(parts, board.drain());
   }
 }
 
@@ -147,7 +176,7 @@ async function offerCommands(parts: Parts): Promise<void> {
 
 async function beat(parts: Parts): Promise<void> {
   const { readers, options } = parts;
-  offerPresences(parts);
+  offerPresences(parts, parts.board.drain());
   if (readers.count() === 0) {
     parts.commandsReadMs = options.clock.utcMs();
     return;
@@ -156,12 +185,13 @@ async function beat(parts: Parts): Promise<void> {
   if (parts.beats % keepAliveBeats === 0) {
     // All that was committed up to this number has been offered before.
     for (const { queue, startNo } of readers.all())
-      queue.offerComment(keepAlive(Math.max(startNo, parts.lastNo)));
+      queue.offerComment(keepAlive(Math.max(startNo, parts.follower.toldUpTo())));
   }
   try {
+    await offerStoredPresences(parts);
     await offerCommands(parts);
   } catch (thrown) {
-    options.log.error('live-commands-unread', { reason: messageOf(thrown) });
+    options.log.error('live-present-unread', { reason: messageOf(thrown) });
   }
   for (const reader of readers.all()) deliver(parts, reader);
 }
@@ -212,6 +242,10 @@ async function open(parts: Parts, request: LiveRequest): Promise<LiveStream> {
   const stream = createLiveStream({ queue, opening, onEnd });
   const reader: Reader = { caller, wishes, queue, stream, deviceNos, startNo: 0 };
   parts.readers.add(reader);
+  await parts.follower.attend().catch((thrown: unknown) => {
+    stream.end();
+    throw thrown;
+  });
   return stream;
 }
 
@@ -224,9 +258,13 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     places: createLivePlaces(),
     readers,
     board: createPresenceBoard(),
+    follower: createFollower({
+      ...options,
+      hasReaders: () => readers.count() > 0,
+      offer: (events) => offerEvents(parts, events),
+    }),
     told: new Map(),
     commandsReadMs: clock.utcMs(),
-    lastNo: 0,
     beats: 0,
     isClosed: false,
   };
@@ -241,6 +279,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     close() {
       parts.isClosed = true;
       for (const stop of stops) stop();
+      parts.follower.close();
       for (const { stream } of readers.all()) stream.end();
     },
   };

@@ -26,6 +26,8 @@ export interface DeliveryOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
+  /** False while another process sends; by one at a time, so that a target's places are what they say; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 export interface Delivery {
@@ -141,7 +143,8 @@ function begin(parts: Parts, row: DueRow): void {
 
 /** One look at what is due. */
 async function takeDue(parts: Parts): Promise<number> {
-  const { db, clock } = parts.options;
+  const { db, clock, isOurs } = parts.options;
+  if (isOurs?.() === false) return 0;
   const nowMs = Math.round(clock.utcMs());
   const due = await dueDeliveries(db, {
     nowMs,

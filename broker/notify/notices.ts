@@ -1,6 +1,6 @@
 // From events to people: decides, delivers and clears away, in the background from `createNotices` to `close`.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Entropy, Log } from '../../src/ports.ts';
+import type { Cancel, Clock, Database, Entropy, Log, News } from '../../src/ports.ts';
 import type { Committed } from '../ingest.ts';
 import {
   accountPage,
@@ -23,6 +23,9 @@ export interface NoticesOptions {
   readonly log: Log;
   readonly senders: Senders;
   onCommitted(listener: (committed: Committed) => void): Cancel;
+  onNews(listener: (news: News) => void): Cancel;
+  /** False while another process does all of this; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 export interface Notices {
@@ -84,8 +87,12 @@ export function createNotices(options: NoticesOptions): Notices {
     clock,
     everyMs: clearEveryMs,
     gatherMs: firstClearMs,
-    run: () =>
-      clear().catch((thrown: unknown) => log.error('inbox-not-cleared', { reason: messageOf(thrown) })),
+    run: async () => {
+      if (options.isOurs?.() === false) return;
+      await clear().catch((thrown: unknown) => {
+        log.error('inbox-not-cleared', { reason: messageOf(thrown) });
+      });
+    },
   });
   return {
     wake: () => delivery.wake(),

@@ -2,7 +2,7 @@
 // notifications, deliveries, what the rules remember and the cursor in one batch: whenever it ends, the next one goes on
 // where it was, and nothing is lost or told twice. It must never hold up the events themselves.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log, Statement } from '../../src/ports.ts';
+import type { Cancel, Clock, Database, Log, News, Statement } from '../../src/ports.ts';
 import { mailboxesOf, webhookLane } from '../core/delivery-targets.ts';
 import {
   decideFirings,
@@ -24,6 +24,7 @@ import {
   type Telling,
   waitingMost,
 } from '../store/deliveries.ts';
+import { tellsOfEvents } from '../store/event-news.ts';
 import {
   insertNotification,
   isUndecidedAfter,
@@ -48,6 +49,10 @@ export interface NotifierOptions {
   readonly clock: Clock;
   readonly log: Log;
   onCommitted(listener: (committed: Committed) => void): Cancel;
+  /** What other processes commit wakes it too. */
+  onNews(listener: (news: News) => void): Cancel;
+  /** False while another process decides; absent: there is none. */
+  readonly isOurs?: () => boolean;
   /** Called after deliveries were written. */
   readonly onDeliveries: () => void;
 }
@@ -246,7 +251,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
   const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
   const look = async (): Promise<void> => {
-    while (!parts.isClosed && (await lookOnce(parts)));
+    while (!parts.isClosed && options.isOurs?.() !== false && (await lookOnce(parts)));
   };
   const loop = createWakeLoop({
     clock,
@@ -254,14 +259,19 @@ export function createNotifier(options: NotifierOptions): Notifier {
     gatherMs,
     run: () => look().catch((thrown: unknown) => log.error('notifier-failed', { reason: messageOf(thrown) })),
   });
-  const stopListening = options.onCommitted(({ fresh }) => {
-    if (fresh.some(({ statusCode }) => !isRoutine(statusCode))) loop.wake();
-  });
+  const stops = [
+    options.onCommitted(({ fresh }) => {
+      if (fresh.some(({ statusCode }) => !isRoutine(statusCode))) loop.wake();
+    }),
+    options.onNews(({ kinds, isOwn }) => {
+      if (!isOwn && tellsOfEvents(kinds)) loop.wake();
+    }),
+  ];
   return {
     runAll: () => loop.runNow(),
     async close() {
       parts.isClosed = true;
-      stopListening();
+      for (const stop of stops) stop();
       await loop.close();
     },
   };

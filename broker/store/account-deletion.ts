@@ -117,6 +117,11 @@ export async function hasEventsLeft(db: Database, accountID: string): Promise<bo
   return rows.length > 0;
 }
 
+/** Condition: the account is there, and on its way out. */
+export function isBeingDeleted(accountID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND deleting_s IS NOT NULL)`;
+}
+
 /** Deletes what is left of an account: its row. Changes 0 rows when it is gone already. */
 export function endDeletion(accountID: string): Statement {
   return sql`DELETE FROM accounts WHERE account_id = ${accountID} AND deleting_s IS NOT NULL`;

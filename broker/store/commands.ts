@@ -40,7 +40,7 @@ export interface CommandRow extends DeviceRef {
 }
 
 /** Order of the states. 5: the broker presumes the end; 6: the device reported it, which is the truth. */
-const ranks = {
+export const ranks = {
   requested: 0,
   sent: 1,
   received: 2,
@@ -55,7 +55,7 @@ const ranks = {
 } as const satisfies Record<CommandState, number>;
 
 /** Rank of an end that the broker presumes until the device says otherwise. */
-const presumedRank = 5;
+export const presumedRank = 5;
 
 /** From this rank on the device holds the command. */
 export const receivedRank = ranks.received;
@@ -68,7 +68,8 @@ const longestLifeMs = 31 * 86_400_000;
 /** Ends after which the same wish is a new command. */
 const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
 
-function toCommand(row: Row): CommandRow {
+/** A row of `selectCommand`. */
+export function toCommand(row: Row): CommandRow {
   return {
     commandID: textOf(row, 'command_id'),
     deviceNo: numberOf(row, 'device_no'),
@@ -95,7 +96,8 @@ function toCommand(row: Row): CommandRow {
   };
 }
 
-const selectCommand = sql`SELECT c.*, d.account_id, d.device_id FROM commands c
+/** Every column that `toCommand` reads. */
+export const selectCommand = sql`SELECT c.*, d.account_id, d.device_id FROM commands c
   JOIN devices d ON d.device_no = c.device_no`;
 
 /** One command of an account, or null. */
@@ -160,6 +162,14 @@ export async function newestCommand(
     WHERE c.device_no = ${of.deviceNo} AND c.feature = ${of.feature}
     ORDER BY c.issued_ms DESC, c.command_id DESC LIMIT 1`);
   return row === undefined ? null : toCommand(row);
+}
+
+/** When the newest command of a device was issued; 0 when there never was one. */
+export async function newestIssuedMs(db: Database, deviceNo: number): Promise<number> {
+  const [row] = await db.read(
+    sql`SELECT MAX(issued_ms) AS newest_ms FROM commands WHERE device_no = ${deviceNo}`,
+  );
+  return row === undefined ? 0 : numberOf(row, 'newest_ms');
 }
 
 /** Where a listing goes on: the last command already read, exclusive. */
@@ -247,37 +257,6 @@ export function supersedeAndInsert(command: NewCommand, isPermitted: Statement):
         ${command.issuer}, ${command.issuedMs}, ${command.expiresMs}, 'requested', 0, ${command.issuedMs},
         ${command.content ?? null}, ${approval?.approvalID ?? null}, ${approval?.approver ?? null}
       FROM devices WHERE device_no = ${command.deviceNo} AND NOT ${isRepeat(command)} AND ${isPermitted}`,
-  ];
-}
-
-export interface Sending {
-  readonly deviceNo: number;
-  readonly commandID: string;
-  readonly boot: string;
-  readonly atMs: number;
-  /** True: what leaves is the withdrawal of a command that was replaced. */
-  readonly isReplaced: boolean;
-}
-
-/**
- * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch; the second
- * statement returns a row with `sent_counter` only when the command may still be sent.
- */
-export function recordSending(sending: Sending): readonly Statement[] {
-  const isOpen = sending.isReplaced
-    ? sql`command_state = 'superseded' AND state_rank = ${presumedRank}`
-    : sql`is_final = 0`;
-  return [
-    sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
-      RETURNING command_counter`,
-    sql`UPDATE commands SET
-        command_state = CASE WHEN state_rank < ${ranks.sent} THEN 'sent' ELSE command_state END,
-        state_rank = CASE WHEN state_rank < ${ranks.sent} THEN ${ranks.sent} ELSE state_rank END,
-        sent_boot = ${sending.boot}, updated_ms = ${sending.atMs},
-        sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
-      WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND ${isOpen}
-        AND expires_ms > ${sending.atMs}
-      RETURNING sent_counter`,
   ];
 }
 

@@ -99,6 +99,12 @@ export function noteSent(deviceNo: number, atMs: number): Statement {
   return sql`UPDATE device_configs SET sent_ms = ${atMs} WHERE device_no = ${deviceNo}`;
 }
 
+/** The same where several processes send: changes 0 rows when another one has sent since `row` was read. */
+export function claimSending(deviceNo: number, row: DeviceConfigRow, atMs: number): Statement {
+  return sql`UPDATE device_configs SET sent_ms = ${atMs}
+    WHERE device_no = ${deviceNo} AND sent_ms = ${row.sentMs} AND version = ${row.version}`;
+}
+
 /** Which configuration a vehicle said that it has. */
 export interface HeldConfig {
   readonly version: number;

@@ -137,14 +137,32 @@ export async function unansweredOf(
   return rows.map(toRequest);
 }
 
-/** Notes that an envelope for `boot` is about to leave; changes 0 rows when it must not. */
+/** A request that was recorded and not sent: whoever recorded it has ended, in ms. */
+const unsentMs = 2000;
+const unsentMost = 100;
+
+/** Requests to connected devices that nobody has sent. */
+export async function unsentRequests(db: Database, nowMs: number): Promise<readonly RequestRow[]> {
+  const rows = await db.read(sql`${selectRequest}
+    WHERE r.is_open = 1 AND r.request_state = 'requested' AND r.issued_ms <= ${nowMs - unsentMs}
+      AND r.expires_ms > ${nowMs} AND d.is_online = 1 AND d.boot IS NOT NULL
+    ORDER BY r.request_no LIMIT ${unsentMost}`);
+  return rows.map(toRequest);
+}
+
+/**
+ * Notes that an envelope for `boot` is about to leave; changes 0 rows when it must not.
+ * @param sending `isFirst`: unless one has left before, which another process may have sent.
+ */
 export function noteRequestSent(sending: {
   readonly requestNo: number;
   readonly boot: string;
   readonly atMs: number;
+  readonly isFirst: boolean;
 }): Statement {
   return sql`UPDATE device_requests SET request_state = 'sent', sent_boot = ${sending.boot}
-    WHERE request_no = ${sending.requestNo} AND is_open = 1 AND request_state IN ('requested', 'sent')
+    WHERE request_no = ${sending.requestNo} AND is_open = 1
+      AND (request_state = 'requested' OR (request_state = 'sent' AND ${sending.isFirst ? 0 : 1} = 1))
       AND expires_ms > ${sending.atMs}`;
 }
 

@@ -307,9 +307,10 @@ const counterMost = 2 ** 48;
 
 /**
  * Keeps what a device said in its hello and marks it online. The command counter never falls behind the device's own:
- * after a restore from a backup the device would refuse every further command.
+ * after a restore from a backup the device would refuse every further command. Returns `command_counter`: what was sent with
+ * it or a lower one left on an earlier connection.
  */
-export function recordHello(deviceNo: number, hello: Hello, atMs: number): Statement {
+export function recordHello(deviceNo: number, hello: Hello, { atMs }: { readonly atMs: number }): Statement {
   const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
   return sql`
     UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
@@ -318,7 +319,13 @@ export function recordHello(deviceNo: number, hello: Hello, atMs: number): State
       heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
       command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
       is_online = 1
-    WHERE device_no = ${deviceNo}`;
+    WHERE device_no = ${deviceNo} RETURNING command_counter`;
+}
+
+/** The boot that said hello on the device's present connection, whichever process took it; null when it has none. */
+export async function presentBoot(db: Database, deviceNo: number): Promise<string | null> {
+  const [row] = await db.read(sql`SELECT boot FROM devices WHERE device_no = ${deviceNo} AND is_online = 1`);
+  return row === undefined ? null : textOrNull(row, 'boot');
 }
 
 /** Marks a device online or offline. */
@@ -326,7 +333,7 @@ export function setOnline(deviceNo: number, isOnline: boolean): Statement {
   return sql`UPDATE devices SET is_online = ${isOnline ? 1 : 0} WHERE device_no = ${deviceNo}`;
 }
 
-/** After a start nobody is connected, whatever the last process left behind. */
+/** After the start of a process that alone has connections nobody is connected, whatever the last one left behind. */
 export function setAllOffline(): Statement {
   return sql`UPDATE devices SET is_online = 0 WHERE is_online = 1`;
 }

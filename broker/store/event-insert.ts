@@ -4,6 +4,7 @@
 import { type FleetEvent, featureNames, inputNames } from '../../src/core/event.ts';
 import type { Rows, Statement } from '../../src/ports.ts';
 import { type RowsShape, toRows } from '../../src/rows.ts';
+import { eventNews } from './event-news.ts';
 import type { Target } from './slice-target.ts';
 import { tableOf } from './slices.ts';
 
@@ -112,7 +113,7 @@ function rowsOf(events: readonly NewEvent[], back: number): Rows {
  */
 export function insertEvents(events: readonly NewEvent[], back: number, sliceNo: number): Statement {
   const text = insertText(tableOf(sliceNo).sql, 'true');
-  return { sql: text, params: [], rows: rowsOf(events, back), mustChange: events.length };
+  return { sql: text, params: [], rows: rowsOf(events, back), mustChange: events.length, news: eventNews };
 }
 
 /**
@@ -130,5 +131,5 @@ export function insertBareEvents(
       AND e.timestamp_ms = r.timestamp_ms AND e.boot = r.boot AND e.seq = r.seq)`,
   );
   const text = `${insertText(own, isNew.join(' AND '))} RETURNING event_no`;
-  return { sql: text, params: [], rows: rowsOf(events, back) };
+  return { sql: text, params: [], rows: rowsOf(events, back), news: eventNews };
 }

@@ -5,6 +5,7 @@ import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type { LiveCommand, LiveEvent } from '../core/live-message.ts';
 import type { Presence } from '../core/live-presence.ts';
+import { fixedList } from './fixed-list.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
@@ -51,6 +52,7 @@ export async function holdsMore(
 function toLiveEvent(row: Row): LiveEvent {
   return {
     eventNo: numberOf(row, 'event_no'),
+    accountID: textOf(row, 'account_id'),
     deviceNo: numberOf(row, 'device_no'),
     deviceID: textOf(row, 'device_id'),
     boot: textOf(row, 'boot'),
@@ -68,23 +70,24 @@ function toLiveEvent(row: Row): LiveEvent {
   };
 }
 
-/** Every event of the span that is not routine, in the order of numbers, page by page. */
+/** Every event of the span that is not routine, in the order of numbers, page by page; of one scope, or null: of all. */
 export async function* eventsByNumber(
   db: Database,
-  span: NumberSpan & { readonly scope: Scope },
+  span: NumberSpan & { readonly scope: Scope | null },
 ): AsyncGenerator<readonly LiveEvent[], void, undefined> {
   const { scope, upTo } = span;
   let { after } = span;
+  const seen =
+    scope === null ? sql`` : sql`AND e.account_no = ${accountNoOf(scope.accountID)} AND ${visible(scope)}`;
   for (const { sliceNo, table } of await slicesOfNumbers(db, span)) {
     for (;;) {
       const rows = await readSlice(
         db,
         sliceNo,
-        sql`SELECT e.event_no, e.device_no, d.device_id, e.boot, e.seq, e.timestamp_ms, e.received_ms, e.status_code,
-            e.latitude, e.longitude, e.speed, e.heading, e.geozone_id, e.command_id, e.command_state
+        sql`SELECT e.event_no, e.device_no, d.account_id, d.device_id, e.boot, e.seq, e.timestamp_ms, e.received_ms,
+            e.status_code, e.latitude, e.longitude, e.speed, e.heading, e.geozone_id, e.command_id, e.command_state
           FROM ${table} e JOIN devices d ON d.device_no = e.device_no
-          WHERE e.account_no = ${accountNoOf(scope.accountID)} AND ${within({ after, upTo })} AND ${isNotRoutine}
-            AND ${visible(scope)}
+          WHERE ${within({ after, upTo })} AND ${isNotRoutine} ${seen}
           ORDER BY e.event_no LIMIT ${pageSize}`,
       );
       const page = rows.map(toLiveEvent);
@@ -96,12 +99,12 @@ export async function* eventsByNumber(
   }
 }
 
-function toPresence(row: Row, accountID: string): Presence {
+function toPresence(row: Row): Presence {
   const fixMs = numberOf(row, 'fix_ms');
   const fuelLevel = numberOrNull(row, 'fuel_level');
   const position = {
     ms: fixMs,
-    tie: '',
+    tie: textOf(row, 'fix_tie'),
     latitude: numberOf(row, 'latitude'),
     longitude: numberOf(row, 'longitude'),
     speed: numberOf(row, 'speed'),
@@ -110,13 +113,47 @@ function toPresence(row: Row, accountID: string): Presence {
     geozoneID: textOf(row, 'geozone_id'),
   };
   return {
-    accountID,
+    accountID: textOf(row, 'account_id'),
     deviceNo: numberOf(row, 'device_no'),
     deviceID: textOf(row, 'device_id'),
     heartbeatMs: numberOf(row, 'heartbeat_ms'),
     position: fixMs === 0 ? null : position,
-    fuel: fuelLevel === null ? null : { ms: numberOf(row, 'fuel_ms'), tie: '', value: fuelLevel },
+    fuel:
+      fuelLevel === null
+        ? null
+        : { ms: numberOf(row, 'fuel_ms'), tie: textOf(row, 'fuel_tie'), value: fuelLevel },
   };
+}
+
+const selectPresence = sql`SELECT d.account_id, d.device_no, d.device_id, d.heartbeat_ms, d.fix_ms, d.fix_tie, d.latitude,
+    d.longitude, d.speed, d.heading, d.altitude, d.geozone_id, d.fuel_level, d.fuel_ms, d.fuel_tie FROM devices d`;
+
+/**
+ * The present of every device of these accounts (at most 100) of which events of the span tell, by number, page by page. Where
+ * the span lies over the end of a slice a device may come twice.
+ */
+export async function* presencesWithin(
+  db: Database,
+  of: NumberSpan & { readonly accountIDs: readonly string[] },
+): AsyncGenerator<readonly Presence[], void, undefined> {
+  for (const { sliceNo, table } of await slicesOfNumbers(db, of)) {
+    let afterNo = 0;
+    for (;;) {
+      const rows = await readSlice(
+        db,
+        sliceNo,
+        sql`${selectPresence}
+          WHERE d.device_no > ${afterNo} AND d.account_id IN (${fixedList(of.accountIDs)})
+            AND d.device_no IN (SELECT device_no FROM ${table} WHERE ${within(of)})
+          ORDER BY d.device_no LIMIT ${pageSize}`,
+      );
+      const page = rows.map(toPresence);
+      if (page.length > 0) yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageSize) break;
+      afterNo = last.deviceNo;
+    }
+  }
 }
 
 /** The present of every device with a sign of life at or after `sinceMs` of the broker's clock, page by page. */
@@ -126,14 +163,11 @@ export async function* presencesSince(
 ): AsyncGenerator<readonly Presence[], void, undefined> {
   let after = '';
   for (;;) {
-    const rows = await db.read(sql`
-      SELECT d.device_no, d.device_id, d.heartbeat_ms, d.fix_ms, d.latitude, d.longitude, d.speed, d.heading,
-        d.altitude, d.geozone_id, d.fuel_level, d.fuel_ms
-      FROM devices d
+    const rows = await db.read(sql`${selectPresence}
       WHERE ${visible(of.scope)} AND d.device_id > ${after} AND d.heartbeat_ms >= ${of.sinceMs}
         AND d.heartbeat_ms > 0
       ORDER BY d.device_id LIMIT ${pageSize}`);
-    const page = rows.map((row) => toPresence(row, of.scope.accountID));
+    const page = rows.map(toPresence);
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return;

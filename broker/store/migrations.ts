@@ -10,6 +10,7 @@ import { deviceMigrations } from './migrations/devices.ts';
 import { enrolmentMigrations } from './migrations/enrolment.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { geozoneMigrations } from './migrations/geozones.ts';
+import { leaseMigrations } from './migrations/leases.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { liveMigrations } from './migrations/live.ts';
 import { notificationMigrations } from './migrations/notifications.ts';
@@ -33,4 +34,5 @@ export const migrations: readonly Migration[] = [
   ...certificateMigrations,
   ...storedRangeMigrations,
   ...sliceMigrations,
+  ...leaseMigrations,
 ];

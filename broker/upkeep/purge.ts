@@ -12,6 +12,8 @@ export interface PurgeOptions {
   readonly log: Log;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
+  /** False while another process does it; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 export interface Purge {
@@ -29,7 +31,11 @@ const idleMs = 5000;
 const rememberedS = 3600;
 
 /** One batch: rows deleted, or null when there is nothing to do. */
-export async function purgeSome({ db, clock, log }: Omit<PurgeOptions, 'lagMs'>): Promise<number | null> {
+export async function purgeSome({
+  db,
+  clock,
+  log,
+}: Omit<PurgeOptions, 'lagMs' | 'isOurs'>): Promise<number | null> {
   const deviceNo = await nextToPurge(db);
   if (deviceNo === null) return null;
   const results = await db.write(await purgeRows(db, deviceNo, rowsAtOnce));
@@ -45,7 +51,7 @@ export async function purgeSome({ db, clock, log }: Omit<PurgeOptions, 'lagMs'>)
 export function createPurge(options: PurgeOptions): Purge {
   const { clock, log, lagMs } = options;
   const step = async (): Promise<number> => {
-    if (lagMs() > lagMostMs) return idleMs;
+    if (options.isOurs?.() === false || lagMs() > lagMostMs) return idleMs;
     try {
       return (await purgeSome(options)) === null ? idleMs : pauseMs;
     } catch (thrown) {

@@ -36,6 +36,8 @@ export interface RetentionOptions {
   readonly log: Log;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
+  /** False while another process does it; absent: there is none. */
+  readonly isOurs?: () => boolean;
 }
 
 export interface RetentionCounts {
@@ -209,7 +211,7 @@ class Stopped extends Error {}
 
 /** Starts the work: a run each hour, until `close`. */
 export function createRetention(options: RetentionOptions): Retention {
-  const { db, clock, log, lagMs } = options;
+  const { db, clock, log, lagMs, isOurs } = options;
   const counts = { devices: 0, events: 0, payloads: 0, runs: 0 };
   const cleared: Cleared = new Set();
   let isStopped = false;
@@ -226,11 +228,12 @@ export function createRetention(options: RetentionOptions): Retention {
     let delayMs = Math.max(pauseLeastMs, tookMs * pauseFactor);
     do {
       await sleep(delayMs);
-      if (isStopped) throw new Stopped();
+      if (isStopped || isOurs?.() === false) throw new Stopped();
       delayMs = waitMs;
     } while (lagMs() > lagMostMs);
   };
   const once = async (): Promise<number> => {
+    if (isOurs?.() === false) return waitMs;
     const startedMs = clock.monoMs();
     try {
       const run = { db, clock, nowMs: Math.round(clock.utcMs()), rest, isDry: false, cleared };

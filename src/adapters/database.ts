@@ -1,9 +1,12 @@
 // The broker's database, by its name: a file is SQLite, a URL is PostgreSQL. Whoever works with it need not know which.
 import { isPostgresUrl } from '../core/database-url.ts';
-import type { Database } from '../ports.ts';
+import type { AppError } from '../core/errors.ts';
+import type { WakingDatabase } from '../ports.ts';
 import { openPostgres } from './postgres.ts';
+import { type HoldMode, holdPostgres } from './postgres-hold.ts';
 import type { PostgresEnvironment } from './postgres-server.ts';
-import { openSqlite, openSqliteThreads } from './sqlite.ts';
+import { createPostgresSessions } from './postgres-sessions.ts';
+import { holdLock, openSqlite, openSqliteThreads } from './sqlite.ts';
 
 export interface DatabaseOptions {
   /** File path, or `postgres://user@host/database`. */
@@ -20,7 +23,7 @@ const pageSize = 4096;
 const commandReaders = 2;
 
 /** @throws AppError when it cannot be opened, or must not be. */
-export async function openDatabase({ database, environment, use }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({ database, environment, use }: DatabaseOptions): Promise<WakingDatabase> {
   if (isPostgresUrl(database)) {
     return openPostgres({
       url: database,
@@ -31,3 +34,29 @@ export async function openDatabase({ database, environment, use }: DatabaseOptio
   const options = { path: database, pageSize } as const;
   return use === 'service' ? openSqliteThreads(options) : openSqlite(options);
 }
+
+export type { HoldMode } from './postgres-hold.ts';
+
+export interface HeldDatabase {
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps others off a database while this program works on it: by a file beside an SQLite database, by a lock at a
+ * PostgreSQL server, where several programs that hold it `shared` may work together.
+ * @throws AppError `config` when another program has it, `storage`.
+ */
+export async function holdDatabase(
+  { database, environment }: Omit<DatabaseOptions, 'use'>,
+  terms: { readonly mode: HoldMode; readonly onLost: (error: AppError) => void },
+): Promise<HeldDatabase> {
+  if (!isPostgresUrl(database)) {
+    const lock = holdLock(lockFileOf(database), `the database ${database}`);
+    return { close: async () => lock.close() };
+  }
+  const sessions = createPostgresSessions({ url: database, environment });
+  return holdPostgres({ sessions, ...terms });
+}
+
+/** The file that a program which works on an SQLite database holds. */
+const lockFileOf = (path: string): string => `${path}-lock`;

@@ -5,10 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../core/errors.ts';
 import { toPostgresDdl } from '../core/postgres-ddl.ts';
-import type { Database, Statement, WriteResult } from '../ports.ts';
+import type { Cancel, News, Statement, WakingDatabase, WriteResult } from '../ports.ts';
 import { sizeOf } from '../rows.ts';
+import { createNewsBoard, newsIn, telling } from './news.ts';
 import type { Connection } from './postgres-connection.ts';
 import { PostgresFault, storageFault, unknownOutcome } from './postgres-fault.ts';
+import { listenToPostgres, noticeOf, type PostgresListener } from './postgres-listener.ts';
 import { createPostgresReaders } from './postgres-readers.ts';
 import { withoutRows } from './postgres-rows.ts';
 import { createPostgresSessions, type PostgresSessions, type SessionOptions } from './postgres-sessions.ts';
@@ -64,6 +66,15 @@ const dropMark = (writer: string): Statement => ({
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
+/** What tells others of news of these kinds. */
+type NoticeFor = (kinds: readonly string[]) => Statement | null;
+const noNotice: NoticeFor = () => null;
+
+const quiet = { seal: plain('SELECT 1'), noticeFor: noNotice } as const;
+
+/** The queue of notices is full because somebody does not read it: events are not refused for that. */
+const noticesFullCode = '54000';
+
 /** What became of one try of a batch. */
 type Try =
   | { readonly kind: 'written'; readonly results: readonly WriteResult[] }
@@ -82,8 +93,15 @@ function conflictIn(batch: readonly Statement[], results: readonly WriteResult[]
   return null;
 }
 
-/** @param seal the last statement, whose answer nobody needs. */
-async function tryBatch(connection: Connection, batch: readonly Statement[], seal: Statement): Promise<Try> {
+/**
+ * @param seal the last statement, whose answer nobody needs.
+ * @param noticeFor the statement that tells others of what was done; null: nobody needs to know.
+ */
+async function tryBatch(
+  connection: Connection,
+  batch: readonly Statement[],
+  { seal, noticeFor }: { readonly seal: Statement; readonly noticeFor: NoticeFor },
+): Promise<Try> {
   const isDdl = batch.some(({ sql }) => /^\s*(CREATE|ALTER|DROP)\b/i.test(sql));
   const head = [begin, ...(isDdl ? patient : []), lock, ...(isLoneDrop(batch) ? impatient : [])];
   let answers: readonly WriteResult[];
@@ -101,7 +119,8 @@ async function tryBatch(connection: Connection, batch: readonly Statement[], sea
     return { kind: 'failed', fault: conflict };
   }
   try {
-    await connection.run([commit]);
+    const notice = noticeFor(newsIn(batch, results));
+    await connection.run(notice === null ? [commit] : [notice, commit]);
     return { kind: 'written', results };
   } catch (thrown) {
     const fault = thrown as PostgresFault;
@@ -120,14 +139,22 @@ interface Job {
   reject(error: unknown): void;
 }
 
-function createWriter(sessions: PostgresSessions) {
+function unknownFault(shown: string): AppError {
+  const words = 'a commit was not answered, nobody knows how it ended';
+  return storageFault(shown, new PostgresFault('lost', unknownOutcome, words), {
+    hint: 'Look at the state before you do it again.',
+  });
+}
+
+/** @param writer a name of its own: of its newest batch, and of its notices. */
+function createWriter(sessions: PostgresSessions, writer: string) {
   const jobs: Job[] = [];
   let waiting = 0;
   let connection: Connection | null = null;
   let loop: Promise<void> | null = null;
   let isClosed = false;
-  const writer = randomUUID();
   let batchNo = 0;
+  const notice: NoticeFor = (kinds) => (kinds.length === 0 ? null : noticeOf(writer, kinds));
 
   const connected = async (): Promise<Connection> => {
     if (connection === null || connection.isLost()) connection = await sessions.open('writer');
@@ -146,18 +173,18 @@ function createWriter(sessions: PostgresSessions) {
         await pause(retryMs);
       }
     }
-    const fault = new PostgresFault(
-      'lost',
-      unknownOutcome,
-      'a commit was not answered, nobody knows how it ended',
-    );
-    throw storageFault(sessions.shown, fault, { hint: 'Look at the state before you do it again.' });
+    throw unknownFault(sessions.shown);
   };
   const perform = async (batch: readonly Statement[]): Promise<readonly WriteResult[]> => {
+    let noticeFor = notice;
     for (let tries = 1; ; tries++) {
       batchNo += 1;
-      const outcome = await tryBatch(await connected(), batch, mark(writer, batchNo));
+      const outcome = await tryBatch(await connected(), batch, { seal: mark(writer, batchNo), noticeFor });
       if (outcome.kind === 'written') return outcome.results;
+      if (outcome.kind === 'failed' && outcome.fault.code === noticesFullCode && noticeFor !== noNotice) {
+        noticeFor = noNotice;
+        continue;
+      }
       if (outcome.kind === 'unknown') {
         if (await inquire(batchNo)) return outcome.results;
       } else if (outcome.fault.kind === 'refused' || tries >= triesMost) {
@@ -177,7 +204,7 @@ function createWriter(sessions: PostgresSessions) {
   return {
     /** Makes sure of the server before anybody relies on it. */
     async prepare(): Promise<void> {
-      const outcome = await tryBatch(await connected(), [createMarks, dropOldMarks], plain('SELECT 1'));
+      const outcome = await tryBatch(await connected(), [createMarks, dropOldMarks], quiet);
       if (outcome.kind === 'failed') throw storageFault(sessions.shown, outcome.fault);
     },
     write(batch: readonly Statement[]): Promise<readonly WriteResult[]> {
@@ -206,19 +233,26 @@ function createWriter(sessions: PostgresSessions) {
 }
 
 /**
- * Database on a PostgreSQL server (13 or newer, UTF-8, fsync on).
+ * Database on a PostgreSQL server (13 or newer, UTF-8, fsync on). It listens to other processes from the first listener on.
  * @throws AppError `config` when the server must not be used, `storage` when it cannot be.
  */
-export async function openPostgres(options: PostgresOptions): Promise<Database> {
+export async function openPostgres(options: PostgresOptions): Promise<WakingDatabase> {
   const sessions = createPostgresSessions(options);
-  const writer = createWriter(sessions);
+  const name = randomUUID();
+  const writer = createWriter(sessions, name);
   await writer.prepare();
   const readers = createPostgresReaders(sessions, options.readersMost ?? 6);
+  const board = createNewsBoard();
+  let listener: PostgresListener | null = null;
   return {
     read: (statement) => readers.read(statement),
-    write: (batch) => writer.write(batch),
+    write: telling(board, (batch) => writer.write(batch)),
+    onNews(listen: (news: News) => void): Cancel {
+      listener ??= listenToPostgres(sessions, name, ({ kinds }) => board.tell({ kinds, isOwn: false }));
+      return board.onNews(listen);
+    },
     close: async () => {
-      await Promise.all([readers.close(), writer.close()]);
+      await Promise.all([readers.close(), writer.close(), listener?.close()]);
     },
   };
 }

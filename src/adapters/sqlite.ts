@@ -4,7 +4,8 @@
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
 import { AppError, messageOf } from '../core/errors.ts';
-import type { Database, Row, SqlValue, Statement, WriteResult } from '../ports.ts';
+import type { Row, SqlValue, Statement, WakingDatabase, WriteResult } from '../ports.ts';
+import { createNewsBoard, telling } from './news.ts';
 import { type RowsStep, stepsOf } from './sqlite-rows.ts';
 
 export interface SqliteOptions {
@@ -131,7 +132,7 @@ export function storageError(thrown: unknown, path: string): AppError {
 }
 
 /** Database in the calling thread. Throws an AppError when the file cannot be opened. */
-export function openSqlite(options: SqliteOptions): Database {
+export function openSqlite(options: SqliteOptions): WakingDatabase {
   const guard = <T>(work: () => T): T => {
     try {
       return work();
@@ -140,9 +141,11 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   };
   const connection = guard(() => connectSqlite(options));
+  const board = createNewsBoard();
   return {
+    onNews: board.onNews,
     read: async (statement) => guard(() => connection.read(statement)),
-    write: async (batch) => guard(() => connection.write(batch)),
+    write: telling(board, async (batch) => guard(() => connection.write(batch))),
     close: async () => connection.close(),
   };
 }
@@ -267,18 +270,23 @@ function startThread(options: SqliteOptions) {
 }
 
 /** Database on two threads of its own. The file must exist with its pragmas set: the writer opens it first. */
-export async function openSqliteThreads(options: SqliteOptions): Promise<Database> {
+export async function openSqliteThreads(options: SqliteOptions): Promise<WakingDatabase> {
   const writer = startThread(options);
   await writer.call({ kind: 'read', statement: { sql: 'SELECT 1', params: [] } } as Omit<
     WorkerRequest,
     'id'
   >);
   const reader = startThread(options);
+  const board = createNewsBoard();
   return {
+    onNews: board.onNews,
     read: async (statement) =>
       rowsOf((await reader.call({ kind: 'read', statement } as Omit<WorkerRequest, 'id'>)) as Table),
-    write: (batch) =>
-      writer.call({ kind: 'write', batch } as Omit<WorkerRequest, 'id'>) as Promise<readonly WriteResult[]>,
+    write: telling(
+      board,
+      (batch) =>
+        writer.call({ kind: 'write', batch } as Omit<WorkerRequest, 'id'>) as Promise<readonly WriteResult[]>,
+    ),
     close: async () => {
       await reader.close();
       await writer.close();

@@ -6,6 +6,7 @@ import { findCredential } from '../../broker/store/credentials.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { transcriptOf } from '../../src/core/enrolment.ts';
 import { parseEnrolmentCode } from '../../src/core/enrolment-code.ts';
+import { helloOf, jsonBytes } from '../support/broker-bench.ts';
 import { createUnit, crypto } from '../support/enrolling-unit.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { isOnPostgres } from '../support/test-database.ts';
@@ -238,6 +239,11 @@ describe('a code', () => {
     expect(quiet.json()).toMatchObject({ isOnline: false, warning: null });
     const password = String((await post('issuesecret', { deviceID: 'truck-17' })).json()['secret']);
     const downs: string[] = [];
+    const hello = {
+      topic: 'fleet/v1/acme/truck-17/hello',
+      payload: jsonBytes(helloOf('b1')),
+      qos: 1,
+    } as const;
     const link = openMqttLink(
       {
         url: `mqtt://127.0.0.1:${service.mqttPort}`,
@@ -248,7 +254,11 @@ describe('a code', () => {
         connectTimeoutMs: 20_000,
         will: { topic: 'fleet/v1/acme/truck-17/presence', payload: new Uint8Array(), qos: 1 },
       },
-      { onUp: () => undefined, onMessage: () => undefined, onDown: (reason) => downs.push(reason) },
+      {
+        onUp: () => void link.publish(hello),
+        onMessage: () => undefined,
+        onDown: (reason) => downs.push(reason),
+      },
     );
     await expect.poll(() => service.api.isOnline('acme', 'truck-17'), { timeout: 20_000 }).toBe(true);
     const loud = await post('createenrolmentcode', { deviceID: 'truck-17' });
@@ -287,6 +297,7 @@ describe('whoever does not have the code', () => {
   });
 
   it('is slowed, and the one who has it is let in from elsewhere', async () => {
+    service.pin();
     const unit = await createUnit(await makeCode());
     const other = await createUnit(await makeCode({}, admin));
     const guess = { ...other.request, proof: unit.request.proof };
@@ -300,6 +311,7 @@ describe('whoever does not have the code', () => {
   });
 
   it('is slowed over many codes, and over many addresses', async () => {
+    service.pin();
     const unit = await createUnit(await makeCode());
     const ids = Array.from({ length: 60 }, (_unused, at) => `0000${String(at).padStart(2, '0')}`);
     const byCode: string[] = [];

@@ -327,7 +327,9 @@ describe('a rule', () => {
 describe('a delivery', () => {
   const deliveries = (who = 'acme/admin') => list(who, '/notification/deliveries', 'deliveries');
 
-  it('that fails is tried again later and later, then given up, and can be begun again', async () => {
+  it('that fails is tried again later and later, then given up, and can be begun again', {
+    timeout: 150_000,
+  }, async () => {
     receiver.status.set('/hook', 503);
     await putRule({ webhook: { url: receiver.url('/hook') } });
     await happen(panic);

@@ -320,6 +320,7 @@ describe('a login', () => {
   });
 
   it('is slowed after failures with 503 and Retry-After, but not for others', async () => {
+    service.pin();
     const from = '10.3.0.1';
     const wrong = { accountID: 'acme', userID: 'guest', password: 'wrong' };
     const answers = await Promise.all(Array.from({ length: 7 }, () => login(wrong, from)));

@@ -183,6 +183,7 @@ describe('guessing', () => {
     });
 
   it('of one password for many users from one address is slowed', async () => {
+    service.pin();
     const statuses: number[] = [];
     for (let at = 0; at < 40; at++) statuses.push((await login(`user-${at}`, '10.9.0.1')).status);
     expect(statuses.slice(0, 30).every((status) => status === 401)).toBe(true);

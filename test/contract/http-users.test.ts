@@ -314,6 +314,7 @@ describe('a password', () => {
   });
 
   it('is not guessed through a stolen token', async () => {
+    service.pin();
     const token = await makeUser('robbed', 'viewer');
     const answers: (string | number)[] = [];
     for (let tries = 0; tries < 8; tries += 1) {

@@ -61,7 +61,14 @@ async function store(codes: readonly number[]): Promise<void> {
 
 const never = (_listener: (committed: Committed) => void) => () => undefined;
 const notifierOf = (store: Database) =>
-  createNotifier({ db: store, clock, log, onCommitted: never, onDeliveries: () => undefined });
+  createNotifier({
+    db: store,
+    clock,
+    log,
+    onCommitted: never,
+    onNews: () => () => undefined,
+    onDeliveries: () => undefined,
+  });
 
 /** Fails before the write, or after it as a connection does that breaks before the answer. */
 function flaky(fails: () => 'before' | 'after' | 'no'): Database {

@@ -122,7 +122,10 @@ for (const { name, open, missing } of ways) {
       test('is online from its hello on, and nobody is after a start', async () => {
         const one = await addDevice(db, 'acme', 'truck-1');
         const two = await addDevice(db, 'acme', 'truck-2');
-        await db.write([recordHello(one.deviceNo, helloOf('b1'), 50), setOnline(two.deviceNo, true)]);
+        await db.write([
+          recordHello(one.deviceNo, helloOf('b1'), { atMs: 50 }),
+          setOnline(two.deviceNo, true),
+        ]);
         const online = async () =>
           (await listDevices(db, wholeAccount('acme'), all)).map(({ isOnline }) => isOnline);
         expect(await online()).toEqual([true, true]);
@@ -131,7 +134,7 @@ for (const { name, open, missing } of ways) {
           heartbeatMs: 50,
           features: helloOf('b1').features,
         });
-        await db.write([recordHello(one.deviceNo, helloOf('b2'), 40)]);
+        await db.write([recordHello(one.deviceNo, helloOf('b2'), { atMs: 40 })]);
         expect(await findDevice(db, acme)).toMatchObject({ boot: 'b2', helloMs: 40, heartbeatMs: 50 });
         await db.write([setAllOffline()]);
         expect(await online()).toEqual([false, false]);

@@ -6,7 +6,7 @@ import { migrations } from '../../broker/store/migrations.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import type { Hello } from '../../src/core/wire.ts';
 import { migrate } from '../../src/migrate.ts';
-import type { Clock, Database, Entropy, Log, LogFields } from '../../src/ports.ts';
+import type { Clock, Database, Entropy, Log, LogFields, WakingDatabase } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 
 /** Noon of 2026-01-05 UTC, in ms. */
@@ -100,12 +100,12 @@ export function createBenchLog(): BenchLog {
 }
 
 /** A migrated SQLite database with the accounts `acme` and `rival`, in memory unless a path is given. */
-export function openBenchDatabase(path = ':memory:'): Promise<Database> {
+export function openBenchDatabase(path = ':memory:'): Promise<WakingDatabase> {
   return furnish(openSqlite({ path, pageSize: 4096 }));
 }
 
 /** The same on any database that is open. */
-export async function furnish(db: Database): Promise<Database> {
+export async function furnish<Store extends Database>(db: Store): Promise<Store> {
   await migrate(db, migrations);
   for (const accountID of ['acme', 'rival']) {
     await db.write([

@@ -1,6 +1,8 @@
 // A whole broker in this process for tests of the HTTP service: real store, ingest, ledger and host, in memory, on a
-// clock that the test may move. Requests go in without a socket.
+// clock that the test may move. Requests go in without a socket. With FLEETWARD_TEST_BRIDGES=2 (or more) and PostgreSQL so many
+// brokers on one database behind one cluster, and each request goes to the next of them.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount, createDevice } from '../../broker/accounts/administration.ts';
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import { createHttpServer } from '../../broker/adapters/fastify.ts';
@@ -17,9 +19,13 @@ import { findDevice } from '../../broker/store/devices.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import type { Log, LogFields, Statement } from '../../src/ports.ts';
+import type { Log, LogFields, Statement, WakingDatabase } from '../../src/ports.ts';
 import { createOfflineSenders } from './senders.ts';
-import { openTestDatabase } from './test-database.ts';
+import { createTestCluster } from './test-cluster.ts';
+import { isOnPostgres, openAgain, openTestDatabase } from './test-database.ts';
+
+/** Brokers that answer the requests of a test in turn. */
+export const bridgesOfTest = isOnPostgres ? Number(process.env['FLEETWARD_TEST_BRIDGES'] ?? '1') : 1;
 
 export const password = 'correct horse battery staple';
 
@@ -78,36 +84,62 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
     ...enrolmentChanges,
   };
   const log = recordingLog(logLines);
-  const broker = await createBroker({
-    openMqttServer: createMqttServer,
-    db,
-    clock,
-    entropy,
-    signer,
-    log,
-    mqtt: { host: '127.0.0.1', port: 0 },
-  });
   const passwords = createPasswords();
-  const firmwareHosts = ['updates.example.com'];
   const { senders = createOfflineSenders(), ...hostLimits } = otherLimits;
-  const services = createServices({ broker: broker.services, passwords, senders, firmwareHosts, enrolment });
   let faults: string[] = [];
-  const http = await createHttpServer({
-    services: services.api,
-    operations,
-    rates: wideRates,
-    ...hostLimits,
-    version: '0.0.0',
-    readiness: async () => [
-      { name: 'database', fault: null },
-      ...faults.map((name) => ({ name, fault: 'is broken' })),
-    ],
-  });
+  const cluster = bridgesOfTest > 1 ? createTestCluster() : null;
+  const startBridge = async (store: WakingDatabase) => {
+    const broker = await createBroker({
+      openMqttServer: cluster?.open ?? createMqttServer,
+      ingress: cluster === null ? 'own' : 'cluster',
+      db: store,
+      clock,
+      entropy,
+      signer,
+      log,
+      mqtt: { host: '127.0.0.1', port: 0 },
+    });
+    const firmwareHosts = ['updates.example.com'];
+    const services = createServices({
+      broker: broker.services,
+      passwords,
+      senders,
+      firmwareHosts,
+      enrolment: { ...enrolment },
+    });
+    const http = await createHttpServer({
+      services: services.api,
+      operations,
+      rates: wideRates,
+      ...hostLimits,
+      version: '0.0.0',
+      readiness: async () => [
+        { name: 'database', fault: null },
+        ...faults.map((name) => ({ name, fault: 'is broken' })),
+      ],
+    });
+    return { broker, services, http };
+  };
+  const first = await startBridge(db);
+  const bridges = [first];
+  while (bridges.length < bridgesOfTest) bridges.push(await startBridge(await openAgain(db)));
+  const { broker, services, http } = first;
+  // Requests are counted by each broker for itself.
+  let isPinned = limits.rates !== undefined;
+  let turn = 0;
+  /** By whichever broker does that work now; after a leap of the clock none knows for some seconds. */
+  const runAllNotices = async (): Promise<void> => {
+    const isHeld = (): boolean => bridges.some(({ broker: { services: of } }) => of.leases.holds('notices'));
+    for (let tries = 0; tries < 300 && !isHeld(); tries++) await sleep(50);
+    for (const { services: of } of bridges) await of.notices.runAll();
+  };
   const ports = { db, clock, entropy, passwords };
   const call = async (request: Call) => {
     const { method = 'GET', path, token, headers = {}, body, from = '127.0.0.1' } = request;
     const isText = typeof body === 'string';
-    const answer = await http.inject({
+    turn += 1;
+    const bridge = bridges[isPinned ? 0 : turn % bridges.length] ?? first;
+    const answer = await bridge.http.inject({
       method,
       url: path,
       remoteAddress: from,
@@ -128,6 +160,8 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   };
   return {
     call,
+    /** Of several brokers the first one answers from now on: for what each of them counts for itself. */
+    pin: () => void (isPinned = true),
     logLines,
     http,
     db,
@@ -159,16 +193,18 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       const payload = new TextEncoder().encode(JSON.stringify(batch));
       const outcome = await broker.services.ingest.submit(row, payload);
       if (outcome.kind !== 'stored') throw new Error(`the batch was not stored: ${JSON.stringify(outcome)}`);
-      await services.notices.runAll();
+      await runAllNotices();
     },
-    notices: services.notices,
+    notices: { ...services.notices, runAll: runAllNotices },
     sql: (text: string) => db.write([{ sql: text, params: [] }]),
     rows: (text: string) => db.read({ sql: text, params: [] }),
     write: (batch: readonly Statement[]) => db.write(batch),
     async close(): Promise<void> {
       // As the program does: live streams end while the host waits for its answers.
-      await Promise.all([http.close(), services.close()]);
-      await broker.close();
+      for (const bridge of bridges.toReversed()) {
+        await Promise.all([bridge.http.close(), bridge.services.close()]);
+        await bridge.broker.close();
+      }
     },
   };
 }

@@ -7,7 +7,7 @@ import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Database, Verifier } from '../../src/ports.ts';
+import type { Database, Verifier, WakingDatabase } from '../../src/ports.ts';
 import { addDevice, type BenchLog, createBenchLog, openBenchDatabase } from './broker-bench.ts';
 import { connectPacket, connectRaw, type RawClient } from './raw-mqtt.ts';
 
@@ -41,7 +41,7 @@ export async function startLiveBroker(
   const db = await openBenchDatabase();
   let gate: Promise<void> = Promise.resolve();
   let isFailing = false;
-  const gated: Database = {
+  const gated: WakingDatabase = {
     ...db,
     write: async (batch) => {
       await gate;

@@ -2,7 +2,7 @@
 // of a migrated database on one PostgreSQL server that `postgres-setup.ts` runs for all test files.
 import { openPostgres } from '../../src/adapters/postgres.ts';
 import { openSqlite, openSqliteThreads } from '../../src/adapters/sqlite.ts';
-import type { Database, Statement } from '../../src/ports.ts';
+import type { Database, Statement, WakingDatabase } from '../../src/ports.ts';
 import { databasesIn } from './postgres.ts';
 
 /** Folder of the server's socket; undefined: tests work on SQLite. */
@@ -12,23 +12,33 @@ export const isOnPostgres = folder !== undefined;
 
 /** URLs of stores that a test names by a path, so that it finds them again. */
 const named = new Map<string, string>();
+const urls = new WeakMap<Database, string>();
 
-async function openCopy(inFolder: string, path: string | undefined): Promise<Database> {
+async function openCopy(inFolder: string, path: string | undefined): Promise<WakingDatabase> {
   const databases = databasesIn(inFolder);
   const url = (path === undefined ? undefined : named.get(path)) ?? (await databases.createMigrated());
   if (path !== undefined) named.set(path, url);
   const db = await openPostgres({ url, readersMost: 3 });
-  return {
+  const opened: WakingDatabase = {
     ...db,
     async close() {
       await db.close();
       if (path === undefined) await databases.drop(url);
     },
   };
+  urls.set(opened, url);
+  return opened;
+}
+
+/** The same PostgreSQL database once more, as another process would open it; to be closed first. */
+export async function openAgain(db: Database): Promise<WakingDatabase> {
+  const url = urls.get(db);
+  if (url === undefined) throw new Error('only a PostgreSQL database is opened by several');
+  return openPostgres({ url, readersMost: 3 });
 }
 
 /** @param path of a file, worked on by two threads as in the program; without it the store is in memory. */
-export async function openTestDatabase(path?: string): Promise<Database> {
+export async function openTestDatabase(path?: string): Promise<WakingDatabase> {
   if (folder !== undefined) return openCopy(folder, path);
   return path === undefined
     ? openSqlite({ path: ':memory:', pageSize: 4096 })

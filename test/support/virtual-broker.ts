@@ -154,7 +154,6 @@ export async function createVirtualBroker(options: {
     last.end(reason);
     if (server?.life.isAlive !== true) return;
     server.rollout.onOffline(device);
-    server.requests.onOffline(device);
     void server.ledger.onOffline(device).catch(() => undefined);
   };
 

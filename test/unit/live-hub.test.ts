@@ -1,17 +1,19 @@
 // Exactly once over the seam: whatever is committed, told to the hub late, read, broken off and resumed in whichever
-// order, a reader gets every event of his account that is not routine, once and in order. Real store, hub and streams.
+// order, a reader gets every event of his account that is not routine, once and in order. Real store, hub and streams. The same
+// where two processes commit, whose hubs hear late, or never, of what the other one did.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { projectBatch } from '../../broker/core/projection.ts';
 import { createEventPlanner } from '../../broker/event-plan.ts';
 import type { Committed } from '../../broker/ingest.ts';
-import { createLiveHub } from '../../broker/live/hub.ts';
+import { createLiveHub, type LiveHubOptions } from '../../broker/live/hub.ts';
 import { insertUser } from '../../broker/store/accounts.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { toRanges } from '../../src/core/wire.ts';
+import type { News } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
@@ -30,7 +32,32 @@ const caller = {
   scope: wholeAccount('acme'),
 } as const;
 
-async function createBench() {
+/** A hub, as that of one process, and what it has not heard yet. */
+function createProcess(ports: Pick<LiveHubOptions, 'db' | 'clock'>, isShared: boolean) {
+  let tell: (committed: Committed) => void = () => undefined;
+  let wake: (news: News) => void = () => undefined;
+  const hub = createLiveHub({
+    ...ports,
+    log: createBenchLog(),
+    isShared,
+    onNews(listener) {
+      wake = listener;
+      return () => undefined;
+    },
+    onCommitted(listener) {
+      tell = listener;
+      return () => undefined;
+    },
+  });
+  return {
+    hub,
+    tell: (committed: Committed) => tell(committed),
+    hear: () => wake({ kinds: ['events'], isOwn: false }),
+  };
+}
+
+/** @param count processes on one database. */
+async function createBench(count = 1) {
   const db = await openBenchDatabase();
   const clock = createBenchClock();
   const devices = [
@@ -44,27 +71,21 @@ async function createBench() {
     sql`INSERT INTO sessions (token_hash, token_id, account_id, user_id, created_s, last_used_s)
       VALUES ('hash', 'id', 'acme', 'ann', ${atS}, ${atS})`,
   ]);
-  let tell: (committed: Committed) => void = () => undefined;
-  const hub = createLiveHub({
-    db,
-    clock,
-    log: createBenchLog(),
-    onCommitted: (listener) => {
-      tell = listener;
-      return () => undefined;
-    },
-  });
   const planner = createEventPlanner(db);
+  const processes = Array.from({ length: count }, () => createProcess({ db, clock }, count > 1));
+  const [first] = processes;
+  if (first === undefined) throw new Error('no process');
   let seq = 0;
   /** Committed, and not told yet. */
-  const untold: Committed[] = [];
+  const untold: { readonly committed: Committed; readonly by: number }[] = [];
   return {
-    hub,
+    hub: first.hub,
+    hubs: processes.map(({ hub }) => hub),
     clock,
     db,
     devices,
     /** Stores a payload; gives its events as `<device>:<seq>`. */
-    async commit(device: DeviceRef, codes: readonly number[]): Promise<string[]> {
+    async commit(device: DeviceRef, codes: readonly number[], by = 0): Promise<string[]> {
       const events: FleetEvent[] = codes.map((statusCode) => ({
         seq: ++seq,
         timestamp: clock.utcMs(),
@@ -82,14 +103,17 @@ async function createBench() {
       ]);
       const [outcome] = plan.settle(await db.write(plan.batch));
       const eventNos = outcome?.kind === 'stored' ? outcome.eventNos : expect.fail('not stored');
-      untold.push({ device, boot: 'b', fresh: events, eventNos, receivedMs, projection });
+      const committed = { device, boot: 'b', fresh: events, eventNos, receivedMs, projection };
+      untold.push({ committed, by: by % count });
       return events.filter(({ statusCode }) => statusCode !== 61472).map((event) => `b:${event.seq}`);
     },
     /** The hub hears of the oldest commit that it has not heard of. */
     tellOne: () => {
       const next = untold.shift();
-      if (next !== undefined) tell(next);
+      if (next !== undefined) processes[next.by]?.tell(next.committed);
     },
+    /** One process hears that some other has committed something. */
+    hearOne: (by: number) => processes[by % count]?.hear(),
     isTold: () => untold.length === 0,
   };
 }
@@ -97,7 +121,7 @@ async function createBench() {
 type Bench = Awaited<ReturnType<typeof createBench>>;
 
 /** A client that remembers what it saw and where it stands. */
-function createClient({ hub }: Bench) {
+function createClient({ hubs }: Bench) {
   const seen: string[] = [];
   let lastId: number | null = null;
   let text = '';
@@ -117,8 +141,10 @@ function createClient({ hub }: Bench) {
   return {
     seen,
     text: () => text,
-    async open(): Promise<void> {
-      if (iterator !== null) return;
+    /** @param at the process that the client reaches. */
+    async open(at = 0): Promise<void> {
+      const hub = hubs[at % hubs.length];
+      if (iterator !== null || hub === undefined) return;
       const wishes = { deviceIDs: null, codes: null, hasDevices: true };
       iterator = (await hub.open({ caller, after: lastId, ...wishes }))[Symbol.asyncIterator]();
     },
@@ -138,11 +164,13 @@ function createClient({ hub }: Bench) {
 }
 
 type Step =
-  | { readonly do: 'commit'; readonly device: number; readonly codes: readonly number[] }
-  | { readonly do: 'tell' | 'open' | 'pull' | 'close' | 'turn' | 'beat' };
+  | { readonly do: 'commit'; readonly device: number; readonly codes: readonly number[]; readonly by: number }
+  | { readonly do: 'open' | 'hear'; readonly by: number }
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'tell' | 'pull' | 'close' | 'turn' };
 
-const simple = (name: 'tell' | 'open' | 'pull' | 'close' | 'turn' | 'beat'): fc.Arbitrary<Step> =>
-  fc.constant({ do: name });
+const simple = (name: 'tell' | 'pull' | 'close' | 'turn'): fc.Arbitrary<Step> => fc.constant({ do: name });
+const at = (name: 'open' | 'hear'): fc.Arbitrary<Step> => fc.record({ do: fc.constant(name), by: fc.nat(1) });
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -150,55 +178,68 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('commit' as const),
       device: fc.nat(2),
       codes: fc.array(fc.constantFrom(61472, 63553, 62465), { minLength: 1, maxLength: 3 }),
+      by: fc.nat(1),
     }),
   },
   { weight: 4, arbitrary: simple('tell') },
-  { weight: 2, arbitrary: simple('open') },
+  { weight: 2, arbitrary: at('open') },
+  { weight: 2, arbitrary: at('hear') },
   { weight: 5, arbitrary: simple('pull') },
   { weight: 1, arbitrary: simple('close') },
   { weight: 3, arbitrary: simple('turn') },
-  { weight: 1, arbitrary: simple('beat') },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(5, 1000) }) },
 );
 
 describe('a live stream', () => {
-  it('tells every event once, over any order of commits, reads, breaks and resumptions', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
-        const bench = await createBench();
-        const client = createClient(bench);
-        await client.open();
-        client.pull();
-        // The first hello fixes where the reader begins.
-        while (client.isReading()) await turn();
-        const expected: string[] = [];
-        for (const one of steps) {
-          if (one.do === 'commit') {
-            const device = bench.devices[one.device] ?? bench.devices[0];
-            const events = await bench.commit(device, one.codes);
-            if (device.accountID === 'acme') expected.push(...events);
-          } else if (one.do === 'tell') bench.tellOne();
-          else if (one.do === 'open') await client.open();
-          else if (one.do === 'pull') client.pull();
-          else if (one.do === 'close') await client.close();
-          else if (one.do === 'turn') await turn();
-          else bench.clock.advance(1000);
-        }
-        while (!bench.isTold()) bench.tellOne();
-        await client.open();
-        for (let pulls = 0, idle = 0; pulls < 1000 && idle < 10; pulls++) {
+  it.each([1, 2])(
+    'of %i processes tells every event once, over any order of commits, reads, breaks and resumptions',
+    {
+      timeout: 120_000,
+    },
+    async (count) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+          const bench = await createBench(count);
+          const client = createClient(bench);
+          await client.open();
           client.pull();
-          await turn();
-          idle = client.isReading() ? idle + 1 : 0;
-        }
-        expect(client.seen).toEqual(expected);
-        await client.close();
-        expect(bench.hub.count()).toBe(0);
-        bench.hub.close();
-        await bench.db.close();
-      }),
-      { numRuns: 150 },
-    );
-  });
+          // The first hello fixes where the reader begins.
+          while (client.isReading()) await turn();
+          const expected: string[] = [];
+          for (const one of steps) {
+            if (one.do === 'commit') {
+              const device = bench.devices[one.device] ?? bench.devices[0];
+              const events = await bench.commit(device, one.codes, one.by);
+              if (device.accountID === 'acme') expected.push(...events);
+            } else if (one.do === 'tell') bench.tellOne();
+            else if (one.do === 'hear') bench.hearOne(one.by);
+            else if (one.do === 'open') await client.open(one.by);
+            else if (one.do === 'pull') client.pull();
+            else if (one.do === 'close') await client.close();
+            else if (one.do === 'turn') await turn();
+            else if (one.do === 'pass') bench.clock.advance(one.ms);
+          }
+          while (!bench.isTold()) bench.tellOne();
+          await client.open();
+          // Nobody need be told anything: within a second of quiet it looks by itself.
+          for (let pulls = 0, idle = 0; pulls < 1000 && idle < (count > 1 ? 20 : 10); pulls++) {
+            client.pull();
+            if (count > 1) bench.clock.advance(100);
+            for (let turns = 0; turns < count; turns++) await turn();
+            idle = client.isReading() ? idle + 1 : 0;
+          }
+          expect(client.seen).toEqual(expected);
+          await client.close();
+          for (const hub of bench.hubs) {
+            expect(hub.count()).toBe(0);
+            hub.close();
+          }
+          await bench.db.close();
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 
   it('wakes a reader that waits when it ends, and gives its place back', async () => {
     const bench = await createBench();

@@ -11,7 +11,7 @@ import {
   findRequest,
   listRequests,
 } from '../../broker/store/device-requests.ts';
-import type { DeviceRef } from '../../broker/store/devices.ts';
+import { type DeviceRef, recordHello } from '../../broker/store/devices.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { decodeRequest, type RequestKind } from '../../src/core/device-request.ts';
@@ -24,6 +24,7 @@ import {
   createBenchClock,
   createBenchEntropy,
   createBenchLog,
+  helloOf,
   openBenchDatabase,
 } from '../support/broker-bench.ts';
 
@@ -88,6 +89,11 @@ const takeAnswer = async (device: DeviceRef, told: FleetEvent): Promise<void> =>
   if (answer === null) throw new Error('not an answer');
   await db.write(answerStatements(device.deviceNo, answer, clock.utcMs()));
 };
+/** As the broker does: what is said stands in the store before the desk hears of it. */
+const hello = async (device: DeviceRef, boot: string): Promise<void> => {
+  await db.write([recordHello(device.deviceNo, helloOf(boot), { atMs: clock.utcMs() })]);
+  await desk.onHello(device, { boot });
+};
 const part = (requestID: string, at: number, parts: number) =>
   event(64_816, { kind: 'log', requestID, part: at, parts, text: `part ${at}` });
 
@@ -95,14 +101,13 @@ describe('the desk', () => {
   it('sends at once to the boot that is there, and on each hello what is not answered', async () => {
     const waiting = await ask('diagnostic');
     expect([waiting.requestState, sent]).toEqual(['requested', []]);
-    await desk.onHello(truck, { boot: 'b1' });
+    await hello(truck, 'b1');
     expect(sent).toMatchObject([{ requestID: waiting.requestID, boot: 'b1', kind: 'diagnostic' }]);
     expect(await stateOf(waiting.requestID)).toBe('sent');
     const position = await ask('position');
     expect(position.requestState).toBe('sent');
     await takeAnswer(truck, event(61_504, { kind: 'position', requestID: position.requestID, gps: 'none' }));
-    desk.onOffline(truck);
-    await desk.onHello(truck, { boot: 'b2' });
+    await hello(truck, 'b2');
     expect(sent.map(({ boot, kind }) => [boot, kind])).toEqual([
       ['b1', 'diagnostic'],
       ['b1', 'position'],
@@ -126,7 +131,7 @@ describe('the desk', () => {
     await desk.expireDue();
     expect(await stateOf(requestID)).toBe('requested');
     clock.advance(2000);
-    await desk.onHello(truck, { boot: 'b1' });
+    await hello(truck, 'b1');
     expect(sent).toEqual([]);
     await desk.expireDue();
     expect(await stateOf(requestID)).toBe('expired');
@@ -135,7 +140,7 @@ describe('the desk', () => {
 
   it('takes an answer that comes after the end by time: what the unit says is the truth', async () => {
     const { requestID } = await ask('log', truck, 60);
-    await desk.onHello(truck, { boot: 'b1' });
+    await hello(truck, 'b1');
     await takeAnswer(truck, part(requestID, 2, 2));
     clock.advance(61_000);
     await desk.expireDue();

@@ -81,7 +81,7 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
     const key = { accountID: caller.accountID, deviceID };
     const ports = { ...services, crypto: services.enrolment.crypto };
     const made = await makeEnrolmentCode(ports, { key, hours, actor: caller.userID, source });
-    const isOnline = services.isOnline(key.accountID, deviceID);
+    const isOnline = await services.isOnline(key.accountID, deviceID);
     return {
       ...ok,
       deviceID,

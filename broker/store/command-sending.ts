@@ -1,0 +1,87 @@
+// Statements on what leaves for a device: the next counter, and that a command is about to be sent. Several processes may want to
+// send the same command at the same time; each statement says on which occasion, so that one of them does.
+import type { Database, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { type CommandRow, presumedRank, ranks, selectCommand, toCommand } from './commands.ts';
+
+export interface Sending {
+  readonly deviceNo: number;
+  readonly commandID: string;
+  readonly boot: string;
+  readonly atMs: number;
+  /** True: what leaves is the withdrawal of a command that was replaced. */
+  readonly isReplaced: boolean;
+  readonly occasion: Occasion;
+}
+
+/**
+ * Why an envelope is to leave. Several processes may want to send the same command for the same reason at the same time:
+ * one of them does.
+ */
+export type Occasion =
+  /** It was just recorded, and nobody has sent it. */
+  | { readonly kind: 'first' }
+  /** A hello; nobody has sent it since. @param counter of the device when it came. */
+  | { readonly kind: 'hello'; readonly counter: number }
+  /** Nothing was heard of it; nobody has sent it since it was read. */
+  | { readonly kind: 'again'; readonly counter: number | null }
+  /** Somebody withdraws it. */
+  | { readonly kind: 'withdrawal' };
+
+function isDueFor(occasion: Occasion): Statement {
+  switch (occasion.kind) {
+    case 'first':
+      return sql`state_rank = 0`;
+    case 'hello':
+      return sql`(sent_counter IS NULL OR sent_counter <= ${occasion.counter})`;
+    case 'again':
+      return sql`COALESCE(sent_counter, 0) = ${occasion.counter ?? 0}`;
+    case 'withdrawal':
+      return sql`1 = 1`;
+  }
+}
+
+/**
+ * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch; the second
+ * statement returns a row with `sent_counter` and `cancel_by` only when the command may still be sent, and nobody else has for the
+ * same reason.
+ */
+export function recordSending(sending: Sending): readonly Statement[] {
+  const isOpen = sending.isReplaced
+    ? sql`command_state = 'superseded' AND state_rank = ${presumedRank}`
+    : sql`is_final = 0`;
+  return [
+    sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
+      RETURNING command_counter`,
+    sql`UPDATE commands SET
+        command_state = CASE WHEN state_rank < ${ranks.sent} THEN 'sent' ELSE command_state END,
+        state_rank = CASE WHEN state_rank < ${ranks.sent} THEN ${ranks.sent} ELSE state_rank END,
+        sent_boot = ${sending.boot}, updated_ms = ${sending.atMs},
+        sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
+      WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND ${isOpen}
+        AND expires_ms > ${sending.atMs} AND ${isDueFor(sending.occasion)}
+      RETURNING sent_counter, cancel_by`,
+  ];
+}
+
+/** How long a command that left may stay without a word of its device before it is sent again, at first, in ms. */
+const unansweredMs = 5000;
+/** A command that was recorded and not sent: whoever recorded it has ended. */
+const unsentMs = 2000;
+const unansweredMost = 100;
+
+/**
+ * Commands to connected devices of which nothing is heard: never sent, because the process that recorded them ended; or sent,
+ * or withdrawn, and lost on the way. Each further time it takes twice as long.
+ */
+export async function unansweredCommands(db: Database, nowMs: number): Promise<readonly CommandRow[]> {
+  const silentMs = sql`CASE WHEN c.updated_ms - c.issued_ms > ${unansweredMs}
+    THEN c.updated_ms - c.issued_ms ELSE ${unansweredMs} END`;
+  const rows = await db.read(sql`${selectCommand}
+    WHERE c.is_final = 0 AND d.is_online = 1 AND d.boot IS NOT NULL AND c.expires_ms > ${nowMs}
+      AND ((c.state_rank = ${ranks.requested} AND c.issued_ms <= ${nowMs - unsentMs})
+        OR ((c.state_rank = ${ranks.sent} OR (c.cancel_by IS NOT NULL AND c.state_rank IN (${ranks.received}, ${ranks.armed})))
+          AND c.updated_ms + ${silentMs} <= ${nowMs}))
+    ORDER BY c.issued_ms, c.command_id LIMIT ${unansweredMost}`);
+  return rows.map(toCommand);
+}
