@@ -1,6 +1,6 @@
 // Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
-import { messageOf } from '../src/core/errors.ts';
+import { AppError, messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/topics.ts';
 import { decodeHello, encodeJsonMessage } from '../src/core/wire.ts';
 import { migrate } from '../src/migrate.ts';
@@ -85,6 +85,8 @@ export interface Broker {
   readonly mqttPort: number;
   /** Null: MQTT over WebSocket is off. */
   readonly websocketPort: number | null;
+  /** Why vehicles are not reached now; null: they are. */
+  mqttFault(): string | null;
   /** New connections get the new certificates; sessions go on. @throws Error when OpenSSL refuses them. */
   renewTls(renewal: TlsRenewal): void;
   /**
@@ -116,9 +118,11 @@ interface Parts {
   mqtt: MqttServer | null;
 }
 
-async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+const gone = (): AppError => new AppError('not_found', 'the device was deleted');
+
+async function takeEvents(parts: Parts, device: DeviceRef, { payload }: Uplink): Promise<void> {
   const outcome = await parts.ingest.submit(device, payload);
-  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+  if (outcome.kind === 'gone') throw gone();
   if (outcome.kind !== 'stored' || outcome.ack === null) return;
   if (parts.mqtt?.listens(device, 'ack') !== true) return;
   // Not awaited: the PUBACK does not wait for a client that is slow to read its `ack` topic.
@@ -130,22 +134,22 @@ async function takeEvents(parts: Parts, device: DeviceRef, payload: Uint8Array):
 
 const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
 
-async function takeHello(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+async function takeHello(parts: Parts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
   const hello = decodeHello(payload);
   if (hello !== null) {
-    await parts.ledger.onHello(device, hello);
+    if (!(await parts.ledger.onHello(device, hello, turn))) return;
     await parts.requests.onHello(device, hello);
     return parts.rollout.onHello(device, hello);
   }
   const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
-  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+  if (outcome.kind === 'gone') throw gone();
 }
 
-async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array): Promise<void> {
+async function takePresence(parts: Parts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
   const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
   if (text === 'offline') {
     parts.rollout.onOffline(device);
-    return parts.ledger.onOffline(device);
+    return parts.ledger.onOffline(device, turn);
   }
   if (text === 'online') {
     await parts.commits.write([setHeartbeat(device.deviceNo, Math.round(parts.options.clock.utcMs()))]);
@@ -153,12 +157,11 @@ async function takePresence(parts: Parts, device: DeviceRef, payload: Uint8Array
   }
   const reason = 'presence is neither online nor offline';
   const outcome = await parts.ingest.quarantine(device, { verb: 'presence', payload, reason });
-  if (outcome.kind === 'gone') throw new Error('the device was deleted');
+  if (outcome.kind === 'gone') throw gone();
 }
 
 function takeUplink(parts: Parts, device: DeviceRef, message: Uplink): Promise<void> {
-  const { verb, payload } = message;
-  return parts.patience.run(() => takers[verb](parts, device, payload));
+  return parts.patience.run(() => takers[message.verb](parts, device, message));
 }
 
 function openMqtt(parts: Parts): Promise<MqttServer> {
@@ -173,6 +176,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
       return login?.device ?? null;
     },
     onUplink: (device, message) => takeUplink(parts, device, message),
+    onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
       parts.ledger.onOffline(device).catch((thrown: unknown) => {
@@ -295,6 +299,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     services: servicesOf(parts, mqtt),
     mqttPort: mqtt.port,
     websocketPort: mqtt.websocketPort,
+    mqttFault: () => mqtt.fault?.() ?? null,
     renewTls: (renewal) => mqtt.renewTls(renewal),
     async close(users = Promise.resolve()) {
       stopWatching();

@@ -73,11 +73,14 @@ export interface CommandLedger {
   cancel(request: CancelRequest): Promise<CommandRow>;
   /** Sends what people wrote to a device, if it is connected now. */
   sendMessages(device: DeviceRef): Promise<void>;
-  /** Records the hello, then sends the welcome, then what is pending. @throws AppError `not_found`, `storage`. */
-  onHello(device: DeviceRef, hello: Hello): Promise<void>;
+  /**
+   * Records the hello, then sends the welcome, then what is pending. False: a later turn has spoken, see `Uplink`.
+   * @throws AppError `not_found`, `storage`.
+   */
+  onHello(device: DeviceRef, hello: Hello, turn?: number): Promise<boolean>;
   onCommitted(committed: Committed): void;
   /** The device's connection ended and no newer one has taken its place. */
-  onOffline(device: DeviceRef): Promise<void>;
+  onOffline(device: DeviceRef, turn?: number): Promise<void>;
   /** Ends what is past its time; returns how many. Runs by itself every second. */
   expireDue(): Promise<number>;
   close(): Promise<void>;
@@ -273,16 +276,24 @@ async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
   }
 }
 
-async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<void> {
+interface Greeting {
+  readonly hello: Hello;
+  readonly turn: number | undefined;
+}
+
+async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting): Promise<boolean> {
   const { db, clock } = parts.options;
   const { deviceNo } = device;
   const nowMs = Math.round(clock.utcMs());
   const [recorded] = await db.write([
-    recordHello(deviceNo, hello, { atMs: nowMs }),
+    recordHello(deviceNo, hello, { atMs: nowMs, turn }),
     insertBoot(deviceNo, hello.boot, nowMs),
   ]);
   const [row] = recorded?.rows ?? [];
-  if (row === undefined) throw new AppError('not_found', 'the device was deleted');
+  if (row === undefined) {
+    if (turn !== undefined && (await deviceExists(db, deviceNo))) return false;
+    throw new AppError('not_found', 'the device was deleted');
+  }
   const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
   parts.toldUpTo.delete(deviceNo);
   await parts.sender.welcome(device, hello);
@@ -292,6 +303,7 @@ async function greet(parts: Parts, device: DeviceRef, hello: Hello): Promise<voi
   for (const one of await replacedOf(db, deviceNo, nowMs))
     await parts.sender.command(one, hello.boot, occasion);
   await sendMessages(parts, device);
+  return true;
 }
 
 async function expire({ db, clock, log }: LedgerOptions): Promise<number> {
@@ -348,17 +360,18 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
       return queues.run(row.deviceNo, () => withdraw(parts, row, request));
     },
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
-    onHello: (device, hello) => queues.run(device.deviceNo, () => greet(parts, device, hello)),
+    onHello: (device, hello, turn) =>
+      queues.run(device.deviceNo, () => greet(parts, device, { hello, turn })),
     onCommitted({ device, projection }) {
       const { accountID, deviceID } = device;
       for (const { commandID, commandState, detail } of projection.reports) {
         log.info('command reported', { accountID, deviceID, commandID, commandState, detail });
       }
     },
-    onOffline: (device) =>
+    onOffline: (device, turn) =>
       queues.run(device.deviceNo, async () => {
         parts.toldUpTo.delete(device.deviceNo);
-        await db.write([setOnline(device.deviceNo, false)]);
+        await db.write([setOnline(device.deviceNo, false, turn)]);
       }),
     expireDue: () => expire(options),
     async close() {

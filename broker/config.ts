@@ -4,6 +4,7 @@
 import { type Static, Type } from 'typebox';
 import { type Config, type ConfigFile, loadConfig } from '../src/config.ts';
 import { keyFilePrefix } from '../src/core/database-url.ts';
+import { checkCluster, clusterSchema, ingressSchema } from './cluster-config.ts';
 import { checkEnrolment, enrolmentSchema } from './enrolment-config.ts';
 import { checkListeners, isLoopback, listenerSchemas } from './listener-config.ts';
 import { checkMetrics, metricsSchema } from './metrics/metrics-config.ts';
@@ -11,6 +12,8 @@ import { checkNotify, notifySchema } from './notify/notify-config.ts';
 
 export const brokerSchema = Type.Object({
   ...listenerSchemas,
+  ingress: ingressSchema,
+  cluster: clusterSchema,
   firmware: Type.Object({
     hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
       default: [],
@@ -68,6 +71,7 @@ export function loadBrokerConfig(sources: BrokerConfigSources): Config<BrokerCon
   checkMetrics(value.metrics, !isLoopback(value.metrics.host), value.insecureListen);
   checkNotify(value.notify);
   checkEnrolment(value.enrolment);
+  checkCluster(value, isLoopback);
   const signingKeyFile = value.signingKeyFile ?? `${keyFilePrefix(value.database)}.signing-key.pem`;
   const vapidKeyFile = value.vapidKeyFile ?? `${keyFilePrefix(value.database)}.vapid-key.pem`;
   const standard = { kind: 'default', name: 'default' } as const;

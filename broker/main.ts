@@ -23,6 +23,7 @@ import { type Broker, createBroker } from './broker.ts';
 import { runAccount, runAccountCreate, runAdminToken } from './cli/accounts.ts';
 import { runBackup, runCheck, runRestore } from './cli/backup.ts';
 import { runCa } from './cli/ca.ts';
+import { readClusterIngress } from './cli/cluster.ts';
 import { runDevice, runDeviceCode, runServiceCode } from './cli/devices.ts';
 import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './cli/listening.ts';
 import { type Operating, startOperating } from './cli/operating.ts';
@@ -83,9 +84,10 @@ function openEnrolment(
 ): EnrolmentOptions {
   const { codeHours, mqttUrls } = config.enrolment;
   const scheme = tls.current().mqtt === null ? 'mqtt' : 'mqtts';
-  const own = isLoopback(config.mqtt.host)
-    ? [`${scheme}://${config.mqtt.host.replace('::1', '[::1]')}:${mqttPort}`]
-    : [];
+  const own =
+    config.ingress === undefined && isLoopback(config.mqtt.host)
+      ? [`${scheme}://${config.mqtt.host.replace('::1', '[::1]')}:${mqttPort}`]
+      : [];
   return {
     crypto: createEnrolmentCrypto(createSystemEntropy()),
     get authority() {
@@ -129,13 +131,32 @@ interface Opened {
 }
 
 /** Where it really listens, by name. */
-function listenersOf({ http, mqtt, ws, admin }: BrokerConfig, opened: Opened) {
+function listenersOf(config: BrokerConfig, opened: Opened) {
+  const { http, mqtt, ws, admin, cluster } = config;
   const { mqttPort, websocketPort } = opened.broker;
   return {
     http: { host: http.host, port: opened.httpPort },
-    mqtt: { host: mqtt.host, port: mqttPort },
+    ...(config.ingress === undefined
+      ? { mqtt: { host: mqtt.host, port: mqttPort } }
+      : { clusterAuth: { host: cluster.authHost, port: mqttPort } }),
     ...(websocketPort === null ? {} : { ws: { host: ws.host, port: websocketPort } }),
     ...(opened.admin === null ? {} : { admin: { host: admin.host, port: opened.admin.port } }),
+  };
+}
+
+/** The same in one line of the log. */
+function portsOf(config: BrokerConfig, opened: Opened, { metricsPort }: Operating) {
+  const { http, mqtt, ws, admin, cluster, metrics } = config;
+  const { mqttPort, websocketPort } = opened.broker;
+  return {
+    httpHost: http.host,
+    httpPort: opened.httpPort,
+    ...(opened.admin === null ? {} : { adminHost: admin.host, adminPort: opened.admin.port }),
+    ...(config.ingress === undefined
+      ? { mqttHost: mqtt.host, mqttPort }
+      : { clusterAuthHost: cluster.authHost, clusterAuthPort: mqttPort }),
+    ...(websocketPort === null ? {} : { wsHost: ws.host, wsPort: websocketPort }),
+    ...(metricsPort === null ? {} : { metricsHost: metrics.host, metricsPort }),
   };
 }
 
@@ -155,21 +176,25 @@ async function open(config: BrokerConfig): Promise<Running> {
   // First of all: what is wrong with a certificate must be known before anything is opened or changed.
   const tls = openTls(config, { clock, log });
   warnOfPlain(config, log);
+  const cluster = readClusterIngress(config);
   const key = loadSigningKey(config.signingKeyFile);
   if (key.isNew) log.warn('signing-key-created', { file: config.signingKeyFile, publicKey: key.publicKey });
   const meter = createMeter(clock);
-  const held = await holdFor(config, { log, mode: 'alone' });
+  const held = await holdFor(config, { log, mode: cluster === null ? 'alone' : 'shared' });
   const opened = await openDatabase({
     database: config.database,
     environment: readEnvironment(),
     use: 'service',
   });
   const db = meter.watchDatabase(opened);
+  const entropy = createSystemEntropy();
+  const { publicKey } = key;
   const broker = await createBroker({
-    openMqttServer: meter.watchMqtt(createMqttServer),
+    openMqttServer: meter.watchMqtt(cluster?.({ db, clock, entropy, log, publicKey }) ?? createMqttServer),
+    ingress: cluster === null ? 'own' : 'cluster',
     db,
     clock,
-    entropy: createSystemEntropy(),
+    entropy,
     signer: createSigner(key.privatePem),
     log,
     mqtt: mqttListening(config, tls.current()),
@@ -183,6 +208,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     checkDatabase: createDatabaseCheck(db, clock),
     lagMs: () => broker.services.metrics().lagMs,
     isStopping: () => isStopping,
+    mqttFault: () => broker.mqttFault(),
   });
   try {
     const senders = openSenders(config);
@@ -200,16 +226,7 @@ async function open(config: BrokerConfig): Promise<Running> {
     const listeners = listenersOf(config, { broker, httpPort, admin });
     const certificates = () => tls.current().terms;
     const operating = await startOperating({ config, log, meter, broker, services, listeners, certificates });
-    const { metricsPort } = operating;
-    log.info('broker-ready', {
-      httpHost: host,
-      httpPort,
-      ...(admin === null ? {} : { adminHost: config.admin.host, adminPort: admin.port }),
-      mqttHost: config.mqtt.host,
-      mqttPort: broker.mqttPort,
-      ...(broker.websocketPort === null ? {} : { wsHost: config.ws.host, wsPort: broker.websocketPort }),
-      ...(metricsPort === null ? {} : { metricsHost: config.metrics.host, metricsPort }),
-    });
+    log.info('broker-ready', portsOf(config, { broker, httpPort, admin }, operating));
     const hosts = admin === null ? [http] : [http, admin.server];
     return {
       broker,

@@ -84,8 +84,13 @@ export interface MqttServerOptions {
   readonly limits?: Partial<MqttLimits>;
   /** The device when all that was given is right, at least one of both; else null. A rejection answers "server unavailable". */
   readonly authenticate: (device: DeviceAddress, proof: Proof) => Promise<DeviceRef | null>;
-  /** Resolves when the payload may be acknowledged. A rejection ends the connection without PUBACK. */
+  /**
+   * Resolves when the payload may be acknowledged. A rejection ends the connection without PUBACK; AppError `not_found`:
+   * the device was deleted.
+   */
   readonly onUplink: (device: DeviceRef, message: Uplink) => Promise<void>;
+  /** Keeps a payload that `onUplink` refuses again and again although the store works. For a server that cannot bounce it. */
+  readonly onUnprocessable?: (device: DeviceRef, message: Unprocessable) => Promise<void>;
   /** The connection of a device ended and no newer one took its place. */
   readonly onOffline: (device: DeviceRef) => void;
   /** True while new connections should be turned away with "server unavailable". */
@@ -103,8 +108,24 @@ export interface Downlink {
 export interface Uplink {
   readonly verb: UplinkVerb;
   readonly payload: Uint8Array;
+  /**
+   * With several processes: the turn of the one that took it, higher for who came later. What a hello or a presence says
+   * counts only as long as nothing of a later turn has been said of the device.
+   */
+  readonly turn?: number;
 }
 
+/** Kept, and then acknowledged: it cannot be processed, and is no fault of the store. */
+export interface Unprocessable {
+  readonly verb: UplinkVerb;
+  readonly payload: Uint8Array;
+  readonly reason: string;
+}
+
+/**
+ * With a cluster in front no process holds the connections: `connected` is null and `connectedDevices` empty for every
+ * device, and who is online stands in the database.
+ */
 export interface MqttServer {
   readonly port: number;
   /** Null: there is no such listener. */
@@ -113,7 +134,7 @@ export interface MqttServer {
   renewTls(renewal: TlsRenewal): void;
   /** False when the device is not connected or has not subscribed to the topic. */
   publish(device: DeviceAddress, message: Downlink): Promise<boolean>;
-  /** True when the device is connected and has subscribed to the topic. */
+  /** False when the device is known not to be connected, or not to have subscribed to the topic. */
   listens(device: DeviceAddress, verb: DownlinkVerb): boolean;
   /** What `authenticate` gave for the device's present connection; null when it has none. */
   connected(device: DeviceAddress): DeviceRef | null;
@@ -122,6 +143,8 @@ export interface MqttServer {
   connectionCount(): number;
   /** What `authenticate` gave for every present connection. */
   connectedDevices(): readonly DeviceRef[];
+  /** Why nothing comes in from vehicles and goes out to them now; null or absent: nothing is wrong. */
+  fault?(): string | null;
   /** Stops listening, stops reading, answers what is stored, then closes. */
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
 // Work on one key strictly one after the other, whatever fails; different keys do not wait for each other. It holds
 // nothing for a key without work.
 
-/** Queues by number, such as a device's. */
+/** Queues by number or name, such as a device's. */
 export function createQueues() {
-  const tails = new Map<number, Promise<unknown>>();
+  const tails = new Map<number | string, Promise<unknown>>();
   return {
-    run<T>(key: number, work: () => Promise<T>): Promise<T> {
+    run<T>(key: number | string, work: () => Promise<T>): Promise<T> {
       const before = tails.get(key) ?? Promise.resolve();
       const result = before.then(work, work);
       tails.set(key, result);

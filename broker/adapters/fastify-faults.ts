@@ -95,7 +95,7 @@ export interface ListenAddress {
   readonly host: string;
   readonly port: number;
   /** Table of the configuration that the address stands in. */
-  readonly setting?: 'http' | 'admin' | 'metrics' | undefined;
+  readonly setting?: 'http' | 'admin' | 'metrics' | 'cluster-auth' | undefined;
 }
 
 /** Why a port could not be had: AppError `port_in_use` or `config`. */

@@ -85,7 +85,7 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
 
 /** Starts all of it and says that the broker is ready. @throws AppError `port_in_use` or `config`. */
 export async function startOperating(options: OperatingOptions): Promise<Operating> {
-  const { log, broker, listeners } = options;
+  const { config, log, broker, listeners } = options;
   const metrics = openMetrics(options);
   const server = metrics === null ? null : await metrics.opened;
   const environment = readEnvironment();
@@ -102,7 +102,8 @@ export async function startOperating(options: OperatingOptions): Promise<Operati
       Object.entries(listeners).map(([name, at]) => ({ name, isAlive: (limitMs) => probePort(at, limitMs) })),
     status: () => {
       const { connections, events, lagMs } = figures();
-      return `${connections} vehicles connected, ${events} events since the start, ${Math.round(lagMs)} ms behind`;
+      const own = config.ingress === undefined ? `${connections} vehicles connected, ` : '';
+      return `${own}${events} events since the start, ${Math.round(lagMs)} ms behind`;
     },
   });
   return {

@@ -308,9 +308,13 @@ const counterMost = 2 ** 48;
 /**
  * Keeps what a device said in its hello and marks it online. The command counter never falls behind the device's own:
  * after a restore from a backup the device would refuse every further command. Returns `command_counter`: what was sent with
- * it or a lower one left on an earlier connection.
+ * it or a lower one left on an earlier connection. No row when there is no such device, or a later turn has spoken.
  */
-export function recordHello(deviceNo: number, hello: Hello, { atMs }: { readonly atMs: number }): Statement {
+export function recordHello(
+  deviceNo: number,
+  hello: Hello,
+  { atMs, turn }: { readonly atMs: number; readonly turn?: number | undefined },
+): Statement {
   const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
   return sql`
     UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
@@ -318,8 +322,8 @@ export function recordHello(deviceNo: number, hello: Hello, { atMs }: { readonly
       time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
       heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
       command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
-      is_online = 1
-    WHERE device_no = ${deviceNo} RETURNING command_counter`;
+      is_online = 1${takeTurn(turn)}
+    WHERE device_no = ${deviceNo}${isNotOver(turn)} RETURNING command_counter`;
 }
 
 /** The boot that said hello on the device's present connection, whichever process took it; null when it has none. */
@@ -328,9 +332,19 @@ export async function presentBoot(db: Database, deviceNo: number): Promise<strin
   return row === undefined ? null : textOrNull(row, 'boot');
 }
 
+/**
+ * With several processes (see `Uplink.turn`): one that was slow must not undo what a later one has recorded. The condition
+ * stands on the row itself, so it holds however the two meet.
+ */
+const takeTurn = (turn: number | undefined): Statement =>
+  turn === undefined ? sql`` : sql`, session_turn = ${turn}`;
+const isNotOver = (turn: number | undefined): Statement =>
+  turn === undefined ? sql`` : sql` AND session_turn <= ${turn}`;
+
 /** Marks a device online or offline. */
-export function setOnline(deviceNo: number, isOnline: boolean): Statement {
-  return sql`UPDATE devices SET is_online = ${isOnline ? 1 : 0} WHERE device_no = ${deviceNo}`;
+export function setOnline(deviceNo: number, isOnline: boolean, turn?: number): Statement {
+  return sql`UPDATE devices SET is_online = ${isOnline ? 1 : 0}${takeTurn(turn)}
+    WHERE device_no = ${deviceNo}${isNotOver(turn)}`;
 }
 
 /** After the start of a process that alone has connections nobody is connected, whatever the last one left behind. */

@@ -3,6 +3,7 @@
 import type { Migration } from '../../src/migrate.ts';
 import { accountMigrations } from './migrations/accounts.ts';
 import { certificateMigrations } from './migrations/certificates.ts';
+import { clusterMigrations } from './migrations/cluster.ts';
 import { commandMigrations } from './migrations/commands.ts';
 import { configMigrations } from './migrations/configs.ts';
 import { deviceRequestMigrations } from './migrations/device-requests.ts';
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   ...storedRangeMigrations,
   ...sliceMigrations,
   ...leaseMigrations,
+  ...clusterMigrations,
 ];

@@ -15,6 +15,8 @@ export interface ReadinessOptions {
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
   readonly isStopping: () => boolean;
+  /** Why vehicles are not reached now; null: they are. */
+  readonly mqttFault?: () => string | null;
 }
 
 const databaseMs = 3000;
@@ -23,7 +25,7 @@ const lagMostMs = 10_000;
 
 /** The check of the whole program, part by part. */
 export function createReadiness(options: ReadinessOptions): () => Promise<readonly Readiness[]> {
-  const { clock, checkDatabase, lagMs, isStopping } = options;
+  const { clock, checkDatabase, lagMs, isStopping, mqttFault = () => null } = options;
   const database = async (): Promise<Readiness> => {
     let answer: Readiness = { name: 'database', fault: 'does not answer' };
     const ask = async (): Promise<void> => {
@@ -35,6 +37,6 @@ export function createReadiness(options: ReadinessOptions): () => Promise<readon
   return async () => [
     await database(),
     { name: 'ingest', fault: lagMs() > lagMostMs ? 'waits for the disk' : null },
-    { name: 'mqtt', fault: isStopping() ? 'is stopping' : null },
+    { name: 'mqtt', fault: isStopping() ? 'is stopping' : mqttFault() },
   ];
 }

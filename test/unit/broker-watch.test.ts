@@ -72,13 +72,20 @@ it('is fed no more once it is stopped', async () => {
 
 it('is not ready while the database refuses, hangs, vehicles wait, or it stops; and is ready again', async () => {
   const clock = createBenchClock();
-  const state = { fault: null as string | null, hangs: false, lagMs: 0, isStopping: false };
+  const state = {
+    fault: null as string | null,
+    hangs: false,
+    lagMs: 0,
+    isStopping: false,
+    mqtt: null as string | null,
+  };
   const ready = createReadiness({
     clock,
     checkDatabase: () =>
       state.hangs ? new Promise(() => undefined) : Promise.resolve({ name: 'database', fault: state.fault }),
     lagMs: () => state.lagMs,
     isStopping: () => state.isStopping,
+    mqttFault: () => state.mqtt,
   });
   const faults = async () =>
     (await settle(clock, ready())).flatMap(({ name, fault }) => (fault === null ? [] : [`${name} ${fault}`]));
@@ -92,6 +99,9 @@ it('is not ready while the database refuses, hangs, vehicles wait, or it stops; 
   state.lagMs = 10_001;
   expect(await faults()).toEqual(['ingest waits for the disk']);
   state.lagMs = 0;
+  state.mqtt = 'has no connection to the cluster';
+  expect(await faults()).toEqual(['mqtt has no connection to the cluster']);
+  state.mqtt = null;
   state.isStopping = true;
   expect(await faults()).toEqual(['mqtt is stopping']);
   state.isStopping = false;

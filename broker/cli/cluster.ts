@@ -1,0 +1,137 @@
+// Joins a bridge to its RabbitMQ cluster: reads the files that the settings name, and puts the adapters together with the
+// statements that several bridges share.
+import { readFileSync } from 'node:fs';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
+import { createClusterServer } from '../adapters/rabbitmq.ts';
+import { createManagement, type Management } from '../adapters/rabbitmq-management.ts';
+import { needPrivate, readCertificates, readTlsFiles } from '../adapters/tls-files.ts';
+import { clusterAddress } from '../cluster-config.ts';
+import type { BrokerConfig } from '../config.ts';
+import { hashSecret } from '../device-secret.ts';
+import { createGroupCommit } from '../group-commit.ts';
+import type { OpenMqttServer } from '../mqtt-server.ts';
+import { findDeviceRef, nextClusterTurn, recordClusterLogin, shareClusterFact } from '../store/cluster.ts';
+import { createClusterPresence } from '../upkeep/cluster-presence.ts';
+import { watchClusterRevocations } from '../upkeep/cluster-revocations.ts';
+
+interface ClusterPorts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  /** Of the key that signs commands. */
+  readonly publicKey: string;
+}
+
+const wordLeast = 16;
+
+/** The first line of a file that only its owner can read. @throws AppError `config`. */
+function readLine(setting: string, file: string | undefined): string {
+  try {
+    if (file === undefined) throw new Error('is not given');
+    needPrivate(setting, file);
+    const line = readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? '';
+    if (line === '') throw new Error('its first line is empty');
+    return line;
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
+    throw new AppError('config', `${setting} ${file}: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+function readWordHash(file: string | undefined): string | null {
+  if (file === undefined) return null;
+  const word = readLine('cluster.authWordFile', file);
+  if (word.length >= wordLeast && /^[A-Za-z0-9_-]+$/.test(word)) return hashSecret(word);
+  throw new AppError('config', `cluster.authWordFile ${file}: not ${wordLeast} or more of A-Z a-z 0-9 _ -`);
+}
+
+function readMaterial({ cluster }: BrokerConfig) {
+  const { caFile, certFile, keyFile, authCertFile, authKeyFile } = cluster;
+  const ca = caFile === undefined ? null : readCertificates('cluster.caFile', caFile).pem;
+  const own =
+    certFile === undefined || keyFile === undefined
+      ? null
+      : readTlsFiles({ setting: 'cluster', certFile, keyFile }).material;
+  const auth =
+    authCertFile === undefined || authKeyFile === undefined
+      ? null
+      : readTlsFiles({ setting: 'cluster.auth', certFile: authCertFile, keyFile: authKeyFile }).material;
+  return { ca, client: own === null ? null : { cert: own.cert, key: own.key }, auth };
+}
+
+/** Background work that needs the cluster. */
+function watchers(ports: ClusterPorts, management: Management) {
+  const presence = createClusterPresence({ ...ports, isConnected: management.isConnected });
+  return {
+    presence,
+    start() {
+      const stop = watchClusterRevocations({
+        ...ports,
+        disconnect: management.disconnect,
+        onEnded: presence.ask,
+      });
+      return () => {
+        stop();
+        void presence.close();
+      };
+    },
+  };
+}
+
+/** Every bridge must sign with the key that vehicles know: with another one they would refuse its commands. */
+async function needSameKey({ db, publicKey }: ClusterPorts): Promise<void> {
+  if ((await shareClusterFact(db, { name: 'signing-key', value: publicKey })) === publicKey) return;
+  throw new AppError(
+    'config',
+    'this bridge has another signing key than those that work on the same database',
+    {
+      hint: `Copy the file of signingKeyFile from another bridge. Where the key was replaced on purpose, remove the row
+  'signing-key' of the table cluster_facts first.`,
+    },
+  );
+}
+
+/**
+ * What takes the place of the MQTT server when `ingress` is set; null without it. Reads every file at once.
+ * @throws AppError `config` when one cannot be used.
+ */
+export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts) => OpenMqttServer) | null {
+  const address = clusterAddress(config.ingress);
+  if (address === null) return null;
+  const { cluster } = config;
+  const { ca, client, auth } = readMaterial(config);
+  const management = createManagement({
+    urls: cluster.managementUrls,
+    user: cluster.managementUser,
+    password: readLine('cluster.managementPasswordFile', cluster.managementPasswordFile),
+    ca,
+  });
+  const password = readLine('cluster.passwordFile', cluster.passwordFile);
+  const wordHash = readWordHash(cluster.authWordFile);
+  const listening = { host: cluster.authHost, port: cluster.authPort, setting: 'cluster-auth' } as const;
+  return (ports) => async (options) => {
+    const { db, clock, entropy, log } = ports;
+    await needSameKey(ports);
+    const { presence, start } = watchers(ports, management);
+    // A whole fleet logs in at once after an outage: as few commits as possible.
+    const logins = createGroupCommit({ db, clock, log });
+    return createClusterServer(options, {
+      address,
+      password,
+      tls: { ca, client },
+      entropy,
+      prefetch: cluster.prefetch,
+      management,
+      auth: { ...listening, wordHash, tls: auth },
+      find: (device) => findDeviceRef(db, device),
+      nextTurn: () => nextClusterTurn(db, 'sessions'),
+      async recordLogin(device, secretHash) {
+        await logins.write([recordClusterLogin({ device, secretHash, atMs: Math.round(clock.utcMs()) })]);
+      },
+      onGone: ({ deviceNo }) => presence.ask(deviceNo),
+      watch: start,
+    });
+  };
+}

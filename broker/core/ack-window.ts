@@ -1,0 +1,33 @@
+// Which deliveries of one AMQP channel may be acknowledged: the longest run from the first on that is done. One
+// acknowledgement "up to here" then never covers a delivery whose work is not done. Pure.
+
+export interface AckWindow {
+  /** A delivery has come. Tags grow by one (AMQP 0-9-1, 2.3.7 of RabbitMQ's reading: per channel, from 1). */
+  arrived(tag: number): void;
+  /** The work of a delivery is done. Gives the tag up to which everything is, when that has grown; else null. */
+  done(tag: number): number | null;
+  /** Deliveries that are not covered by an acknowledgement. */
+  size(): number;
+}
+
+export function createAckWindow(): AckWindow {
+  /** In order of arrival. */
+  const open = new Map<number, boolean>();
+  return {
+    arrived(tag) {
+      open.set(tag, false);
+    },
+    done(tag) {
+      if (!open.has(tag)) return null;
+      open.set(tag, true);
+      let upTo: number | null = null;
+      for (const [one, isDone] of open) {
+        if (!isDone) break;
+        open.delete(one);
+        upTo = one;
+      }
+      return upTo;
+    },
+    size: () => open.size,
+  };
+}

@@ -1,0 +1,129 @@
+// Statements of the bridges behind a cluster: logins that RabbitMQ asked us about, turns, and what is known of connections
+// that no process of ours holds.
+import type { Database, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { isOpen } from './credentials.ts';
+import type { DeviceKey, DeviceRef } from './devices.ts';
+import { numberOf, textOf } from './row.ts';
+
+/** The device of that name today, or null; its account may be suspended. */
+export async function findDeviceRef(db: Database, key: DeviceKey): Promise<DeviceRef | null> {
+  const { accountID, deviceID } = key;
+  const [row] = await db.read(sql`
+    SELECT device_no FROM devices WHERE account_id = ${accountID} AND device_id = ${deviceID}`);
+  return row === undefined ? null : { accountID, deviceID, deviceNo: numberOf(row, 'device_no') };
+}
+
+export interface ClusterLogin {
+  readonly device: DeviceRef;
+  /** SHA-256 of the secret that it showed, in hexadecimal. */
+  readonly secretHash: string;
+  readonly atMs: number;
+}
+
+/** Notes the newest login of a device. Must be durable before the login is answered: who is let in is watched. */
+export function recordClusterLogin({ device, secretHash, atMs }: ClusterLogin): Statement {
+  const { deviceNo, accountID, deviceID } = device;
+  return sql`INSERT INTO cluster_logins (device_no, account_id, device_id, secret_hash, at_ms)
+    VALUES (${deviceNo}, ${accountID}, ${deviceID}, ${secretHash}, ${atMs})
+    ON CONFLICT (device_no) DO UPDATE SET secret_hash = excluded.secret_hash, at_ms = excluded.at_ms`;
+}
+
+export interface StaleLogin extends DeviceRef {
+  readonly atMs: number;
+  /** Why it no longer counts. */
+  readonly fault: string;
+}
+
+/** Logins that would be refused now; at most `limit`. */
+export async function staleClusterLogins(
+  db: Database,
+  at: { readonly nowS: number; readonly limit: number },
+): Promise<readonly StaleLogin[]> {
+  const rows = await db.read(sql`
+    SELECT l.device_no, l.account_id, l.device_id, l.at_ms,
+      CASE WHEN d.device_no IS NULL THEN 'the device was deleted'
+        WHEN d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash THEN 'its secret was replaced'
+        ELSE 'its account is suspended, over or being deleted' END AS fault
+    FROM cluster_logins l
+    LEFT JOIN devices d ON d.device_no = l.device_no
+    LEFT JOIN accounts a ON a.account_id = d.account_id
+    WHERE d.device_no IS NULL OR d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash
+      OR a.account_id IS NULL OR NOT (${isOpen(at.nowS)})
+    ORDER BY l.device_no LIMIT ${at.limit}`);
+  return rows.map((row) => ({
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    atMs: numberOf(row, 'at_ms'),
+    fault: textOf(row, 'fault'),
+  }));
+}
+
+/** The connection of this very login was ended; a newer login stays. */
+export function forgetClusterLogin({ deviceNo, atMs }: Pick<StaleLogin, 'deviceNo' | 'atMs'>): Statement {
+  return sql`DELETE FROM cluster_logins WHERE device_no = ${deviceNo} AND at_ms = ${atMs}`;
+}
+
+/** The next turn of that name, higher than every one before. */
+export async function nextClusterTurn(db: Database, name: string): Promise<number> {
+  const results = await db.write([
+    sql`INSERT INTO cluster_turns (name, turn) VALUES (${name}, 1)
+      ON CONFLICT (name) DO UPDATE SET turn = cluster_turns.turn + 1 RETURNING turn`,
+  ]);
+  const row = results[0]?.rows[0];
+  if (row === undefined) throw new Error(`no turn of ${name} was given`);
+  return numberOf(row, 'turn');
+}
+
+/** Puts a fact on record unless there is one of that name; gives what is on record. */
+export async function shareClusterFact(
+  db: Database,
+  { name, value }: { readonly name: string; readonly value: string },
+): Promise<string> {
+  await db.write([
+    sql`INSERT INTO cluster_facts (name, value) VALUES (${name}, ${value}) ON CONFLICT (name) DO NOTHING`,
+  ]);
+  const [row] = await db.read(sql`SELECT value FROM cluster_facts WHERE name = ${name}`);
+  return row === undefined ? '' : textOf(row, 'value');
+}
+
+/** What is on record of a device's connection. */
+export interface PresenceRecord extends DeviceRef {
+  readonly isOnline: boolean;
+  readonly helloMs: number;
+}
+
+const presence = sql`SELECT device_no, account_id, device_id, is_online, hello_ms FROM devices`;
+
+function toPresence(row: Parameters<typeof numberOf>[0]): PresenceRecord {
+  return {
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    isOnline: numberOf(row, 'is_online') === 1,
+    helloMs: numberOf(row, 'hello_ms'),
+  };
+}
+
+export async function findPresence(db: Database, deviceNo: number): Promise<PresenceRecord | null> {
+  const [row] = await db.read(sql`${presence} WHERE device_no = ${deviceNo}`);
+  return row === undefined ? null : toPresence(row);
+}
+
+/** Devices that count as online and were not heard of since; in the order of their numbers, from behind `afterNo`. */
+export async function silentDevices(
+  db: Database,
+  of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
+): Promise<readonly PresenceRecord[]> {
+  const rows = await db.read(sql`${presence}
+    WHERE device_no > ${of.afterNo} AND is_online = 1 AND heartbeat_ms < ${of.sinceMs}
+    ORDER BY device_no LIMIT ${of.limit}`);
+  return rows.map(toPresence);
+}
+
+/** Corrects what is on record, unless the device said something of itself meanwhile. */
+export function correctPresence({ deviceNo, isOnline, helloMs }: PresenceRecord): Statement {
+  return sql`UPDATE devices SET is_online = ${isOnline ? 0 : 1}
+    WHERE device_no = ${deviceNo} AND hello_ms = ${helloMs} AND is_online = ${isOnline ? 1 : 0}`;
+}

@@ -1,0 +1,176 @@
+// What several bridges behind a cluster share in the database, on both of them: whose turn it is, who logged in with what, and
+// who is there. And the two rounds that keep it true.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashSecret } from '../../broker/device-secret.ts';
+import {
+  findDeviceRef,
+  nextClusterTurn,
+  recordClusterLogin,
+  shareClusterFact,
+  staleClusterLogins,
+} from '../../broker/store/cluster.ts';
+import {
+  type DeviceRef,
+  findDevice,
+  recordHello,
+  replaceSecret,
+  setOnline,
+} from '../../broker/store/devices.ts';
+import { setHeartbeat } from '../../broker/store/projections.ts';
+import { createClusterPresence, presenceLimits } from '../../broker/upkeep/cluster-presence.ts';
+import { watchClusterRevocations } from '../../broker/upkeep/cluster-revocations.ts';
+import { openPostgres } from '../../src/adapters/postgres.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker-bench.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+
+let server: PostgresBench | null = null;
+beforeAll(async () => {
+  if (postgresMissing === null) server = await startPostgres();
+});
+afterAll(() => server?.close());
+
+const openOnServer = async (): Promise<Database> => {
+  if (server === null) throw new Error('no server');
+  return furnish(await openPostgres({ url: await server.createMigrated() }));
+};
+
+const silent: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  with: () => silent,
+};
+
+/** Every rest is short, and the time of it passes at once. */
+function createHastyClock(): Clock {
+  let nowMs = 1_800_000_000_000;
+  return {
+    monoMs: () => nowMs,
+    utcMs: () => nowMs,
+    after(delayMs, run) {
+      const timer = setTimeout(() => {
+        nowMs += delayMs;
+        run();
+      }, 1);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+const ways = [
+  { name: 'on SQLite', open: () => openBenchDatabase(), missing: false },
+  {
+    name: postgresMissing === null ? 'on PostgreSQL' : `on PostgreSQL [${postgresMissing}]`,
+    open: openOnServer,
+    missing: postgresMissing !== null,
+  },
+] as const;
+const waiting = { timeout: 10_000, interval: 20 } as const;
+
+for (const { name, open, missing } of ways) {
+  describe.skipIf(missing)(`bridges ${name}`, () => {
+    let db: Database;
+    let device: DeviceRef;
+    beforeEach(async () => {
+      db = await open();
+      device = await addDevice(db, 'acme', 'truck-1');
+      expect(await findDeviceRef(db, { accountID: 'acme', deviceID: 'truck-1' })).toEqual(device);
+    });
+    afterEach(() => db.close());
+    const record = async () => findDevice(db, device);
+
+    test('a turn is higher than every one before, whoever takes it', async () => {
+      const turns = await Promise.all(Array.from({ length: 8 }, () => nextClusterTurn(db, 'sessions')));
+      expect([...turns].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    test('a bridge that was slow undoes nothing that a later one has recorded', async () => {
+      const changes = async (statement: Parameters<Database['write']>[0][number]) =>
+        (await db.write([statement]))[0]?.changes;
+      expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 10, turn: 1 }))).toBe(1);
+      expect(await changes(recordHello(device.deviceNo, helloOf('b2'), { atMs: 20, turn: 2 }))).toBe(1);
+      expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 30, turn: 1 }))).toBe(0);
+      expect(await changes(setOnline(device.deviceNo, false, 1))).toBe(0);
+      expect(await record()).toMatchObject({ boot: 'b2', isOnline: true });
+      expect(await changes(setOnline(device.deviceNo, false, 2))).toBe(1);
+      expect(await record()).toMatchObject({ boot: 'b2', isOnline: false });
+    });
+
+    test('a fact stays what it was first', async () => {
+      expect(await shareClusterFact(db, { name: 'key', value: 'one' })).toBe('one');
+      expect(await shareClusterFact(db, { name: 'key', value: 'two' })).toBe('one');
+    });
+
+    test('a login is stale once its secret, its device or its account is not what it was', async () => {
+      const secretHash = hashSecret('one');
+      const at = { nowS: 1_800_000_000, limit: 10 };
+      await db.write([
+        replaceSecret({ ...device, secretHash, atS: 1 }),
+        recordClusterLogin({ device, secretHash, atMs: 5 }),
+      ]);
+      expect(await staleClusterLogins(db, at)).toEqual([]);
+      await db.write([sql`UPDATE accounts SET is_active = 0 WHERE account_id = 'acme'`]);
+      expect(await staleClusterLogins(db, at)).toMatchObject([{ deviceNo: device.deviceNo, atMs: 5 }]);
+      await db.write([sql`UPDATE accounts SET is_active = 1 WHERE account_id = 'acme'`]);
+      expect(await staleClusterLogins(db, at)).toEqual([]);
+      await db.write([replaceSecret({ ...device, secretHash: hashSecret('two'), atS: 2 })]);
+      expect((await staleClusterLogins(db, at))[0]?.fault).toContain('secret');
+      await db.write([sql`DELETE FROM devices WHERE device_no = ${device.deviceNo}`]);
+      expect((await staleClusterLogins(db, at))[0]?.fault).toContain('deleted');
+    });
+
+    test('a stale login is ended, asked for again while it may still come about, and then forgotten', async () => {
+      const clock = createHastyClock();
+      await db.write([
+        replaceSecret({ ...device, secretHash: hashSecret('new'), atS: 1 }),
+        recordClusterLogin({ device, secretHash: hashSecret('old'), atMs: clock.utcMs() }),
+      ]);
+      const ended: string[] = [];
+      let isAway = true;
+      const stop = watchClusterRevocations({
+        db,
+        clock,
+        log: silent,
+        disconnect({ deviceID }) {
+          if (isAway) return Promise.reject(new Error('no node answers'));
+          return Promise.resolve(void ended.push(deviceID));
+        },
+        onEnded: () => undefined,
+      });
+      const left = async () => (await staleClusterLogins(db, { nowS: 1, limit: 10 })).length;
+      // Far longer than it would wait otherwise: what could not be ended is not forgotten.
+      const sinceMs = clock.utcMs();
+      await expect.poll(() => clock.utcMs() - sinceMs > 20_000, waiting).toBe(true);
+      expect(await left()).toBe(1);
+      isAway = false;
+      await expect.poll(left, waiting).toBe(0);
+      expect(new Set(ended)).toEqual(new Set(['truck-1']));
+      stop();
+    });
+
+    test('a vehicle whose will was lost is found offline, and one whose old will came late online', async () => {
+      const clock = createHastyClock();
+      let isThere = false;
+      const presence = createClusterPresence({
+        db,
+        clock,
+        log: silent,
+        isConnected: () => Promise.resolve(isThere),
+      });
+      const longAgoMs = clock.utcMs() - presenceLimits.silentMs - 1000;
+      await db.write([
+        recordHello(device.deviceNo, helloOf('b1'), { atMs: longAgoMs }),
+        setHeartbeat(device.deviceNo, longAgoMs),
+      ]);
+      const isOnline = async () => (await record())?.isOnline;
+      await expect.poll(isOnline, waiting).toBe(false);
+      isThere = true;
+      presence.ask(device.deviceNo);
+      await expect.poll(isOnline, waiting).toBe(true);
+      await presence.close();
+    });
+  });
+}
