@@ -230,6 +230,26 @@ async function closeStoreOf({ patience, ingest, rollout, ledger, requests, commi
   await commits.close();
 }
 
+async function closeAll(parts: Parts, mqtt: MqttServer, users: Promise<unknown>): Promise<void> {
+  const { patience, leases } = parts;
+  const { db, clock, log, ingress } = parts.options;
+  // What a failing store keeps waiting is not going to be stored now; the devices send it again.
+  if (patience.isFailing()) patience.close();
+  // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.
+  await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
+  // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.
+  await settleWithin(clock, closeStoreOf(parts), storeCloseMs);
+  await leases.close();
+  if (ingress !== 'cluster') await db.write([setAllOffline()]).catch(() => undefined);
+  await db.close();
+  log.info('broker stopped');
+}
+
+function openPatience({ db, clock, log }: BrokerOptions): StorePatience {
+  const checkDatabase = createDatabaseCheck(db, clock);
+  return createStorePatience({ clock, log, probe: async () => (await checkDatabase()).fault === null });
+}
+
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
@@ -238,9 +258,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   // Behind a cluster the start of a broker says nothing of who is connected there.
   if (!isShared) await db.write([setAllOffline()]);
   const commits = createGroupCommit({ db, clock, log });
-  const checkDatabase = createDatabaseCheck(db, clock);
-  const probe = async (): Promise<boolean> => (await checkDatabase()).fault === null;
-  const patience = createStorePatience({ clock, log, probe });
+  const patience = openPatience(options);
   const grouped: Database = {
     read: (statement) => db.read(statement),
     write: (batch) => commits.write(batch),
@@ -286,9 +304,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     listeners: new Set(),
     mqtt: null,
   };
-  const closeStore = (): Promise<void> => closeStoreOf(parts);
   const mqtt = await openMqtt(parts).catch(async (thrown: unknown) => {
-    await closeStore();
+    await closeStoreOf(parts);
     await leases.close();
     throw thrown;
   });
@@ -303,16 +320,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     renewTls: (renewal) => mqtt.renewTls(renewal),
     async close(users = Promise.resolve()) {
       stopWatching();
-      // What a failing store keeps waiting is not going to be stored now; the devices send it again.
-      if (patience.isFailing()) patience.close();
-      // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.
-      await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
-      // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.
-      await settleWithin(clock, closeStore(), storeCloseMs);
-      await leases.close();
-      if (!isShared) await db.write([setAllOffline()]).catch(() => undefined);
-      await db.close();
-      log.info('broker stopped');
+      await closeAll(parts, mqtt, users);
     },
   };
 }

@@ -219,7 +219,7 @@ describe('a CONNECT', () => {
     const first = await live.login(truck, { clean: false });
     await subscribe(first, truck.topic('ack'));
     first.end();
-    await turned(() => !live.broker.services.isOnline('acme', 'truck-1'));
+    await turned(async () => !(await live.broker.services.isOnline('acme', 'truck-1')));
     const second = await connectRaw(live.port);
     second.send(connectPacket(truck.user, truck.secret, { clean: false }));
     expect(await second.next('connack')).toMatchObject({ returnCode: 0, sessionPresent: false });
@@ -326,7 +326,7 @@ describe('sessions', () => {
     expect(decodeWelcome(await opened(signedTypes.welcome))).toMatchObject({ nonce: 'nonce-b1', upTo: 0 });
     const command = decodeCommand(await opened(signedTypes.command));
     expect(command).toMatchObject({ commandID: waiting.commandID, boot: 'b1', state: '1', cancel: false });
-    expect(services.isOnline('acme', 'truck-1')).toBe(true);
+    expect(await services.isOnline('acme', 'truck-1')).toBe(true);
     expect(await findDevice(live.db, truck)).toMatchObject({ isOnline: true, boot: 'b1' });
     const report = { seq: 1, timestamp: 1_767_614_400, statusCode: 63680, commandState: 'confirmed' };
     const payload = JSON.stringify({ boot: 'b1', events: [{ ...report, commandID: waiting.commandID }] });
@@ -338,7 +338,7 @@ describe('sessions', () => {
     });
     client.end();
     await turned(async () => (await findDevice(live.db, truck))?.isOnline === false);
-    expect(services.isOnline('acme', 'truck-1')).toBe(false);
+    expect(await services.isOnline('acme', 'truck-1')).toBe(false);
   });
 
   test('the newest connection of a device wins, stays online, and many take-overs are reported', async () => {
