@@ -7,6 +7,7 @@ import { canary } from '../support/canary.ts';
 import { type HttpService } from '../support/http-fixtures.ts';
 import { password } from '../support/http-service.ts';
 import { expectError, fill, isEndless, startSeededService } from '../support/operation-calls.ts';
+import { storeMany } from '../support/stored-events.ts';
 
 let service: HttpService;
 let nowS = 0;
@@ -187,9 +188,12 @@ describe('events', () => {
 
   it('are never cut short in silence: too many answer 422 and say where to cut the range', async () => {
     await service.device('acme', 'chatty');
-    await service.sql(`INSERT INTO events (event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, time_quality, status_code)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001)
-      SELECT (SELECT COALESCE(MAX(event_no), 0) FROM events) + i, account_no, device_no, 'b', i, i * 1000, 0, 'gnss', 61472 FROM devices, n WHERE device_id = 'chatty'`);
+    await storeMany(service.db, {
+      device: 'chatty',
+      count: 20_001,
+      boot: 'b',
+      of: (i) => ({ timestampMs: i * 1000 }),
+    });
     const ask = (endTime: number) =>
       service.call({ path: `/api/v1/eventdata/devicemetadata/chatty/0/${endTime}/authorization`, token });
     expect(expectError(await ask(0), 422, 'invalid_content').hint).toContain('end at 20000');
