@@ -25,6 +25,7 @@ import type {
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { setHeartbeat } from './store/projections.ts';
+import { dateEmptySlice } from './store/slice-writing.ts';
 import { createStorePatience, type StorePatience } from './store-patience.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 import { watchRevocations } from './upkeep/revocations.ts';
@@ -255,6 +256,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
   const isShared = options.ingress === 'cluster';
   await migrate(db, migrations);
+  await db.write([dateEmptySlice(Math.round(clock.utcMs()))]);
   // Behind a cluster the start of a broker says nothing of who is connected there.
   if (!isShared) await db.write([setAllOffline()]);
   const commits = createGroupCommit({ db, clock, log });

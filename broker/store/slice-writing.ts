@@ -66,6 +66,15 @@ export async function openSlice(
   return { sliceNo: of('slice_no'), taken: of('taken'), openedMs: of('opened_ms') };
 }
 
+/**
+ * A slice without an event begins now, so that the first one of a new database is not of an earlier week. Every event lies in
+ * a span of its slice.
+ */
+export function dateEmptySlice(nowMs: number): Statement {
+  return sql`UPDATE event_slices SET opened_ms = ${nowMs} WHERE state = 'open' AND opened_ms < ${nowMs}
+    AND NOT EXISTS (SELECT 1 FROM event_spans p WHERE p.slice_no = event_slices.slice_no)`;
+}
+
 /** Columns as those of the first slice; the number is given by the insert, which also knows that no event is there twice. */
 const columns = `
   event_no INTEGER NOT NULL PRIMARY KEY,

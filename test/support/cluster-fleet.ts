@@ -7,6 +7,7 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { adminPassword, type Bridge } from './cluster-bridge.ts';
 import { createVehicle, type Vehicle } from './cluster-vehicle.ts';
+import { everyEvent } from './stored-events.ts';
 
 export const accountID = 'demo';
 const batchMost = 50;
@@ -123,7 +124,8 @@ export async function compare(
   orders: readonly Order[],
 ): Promise<Comparison> {
   const rows = await db.read(sql`
-    SELECT boot, COUNT(*) AS count, COUNT(DISTINCT seq) AS seqs, MAX(seq) AS last FROM events GROUP BY boot`);
+    SELECT boot, COUNT(*) AS count, COUNT(DISTINCT seq) AS seqs, MAX(seq) AS last
+      FROM ${await everyEvent(db)} GROUP BY boot`);
   const stored = new Map(rows.map((row) => [String(row['boot']), row]));
   let made = 0;
   let lost = 0;

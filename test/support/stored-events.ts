@@ -119,6 +119,21 @@ export async function openNextSlice(db: Database, atMs: number): Promise<number>
   return sliceNo + 1;
 }
 
+const unionOf = (tables: readonly string[]): string =>
+  `(${tables.map((table) => `SELECT * FROM ${table}`).join(' UNION ALL ')}) AS e`;
+
+/** Every slice as one table `e`, to stand behind FROM. */
+export async function everyEvent(db: Database): Promise<Statement> {
+  const slices = await wholeSlices(db);
+  return { sql: unionOf(slices.map(({ sliceNo }) => tableOf(sliceNo).sql)), params: [] };
+}
+
+/** The same for a look into the file of a database. */
+export function everyEventIn(file: { prepare(text: string): { all(): unknown[] } }): string {
+  const rows = file.prepare("SELECT slice_no AS no FROM event_slices WHERE state <> 'dropping'").all();
+  return unionOf(rows.map((row) => tableOf((row as { no: number }).no).sql));
+}
+
 /** Everything of every slice that is there, in the order of numbers. */
 export async function storedEvents(db: Database): Promise<readonly Row[]> {
   const rows: Row[] = [];

@@ -22,6 +22,7 @@ import { type Bridge, createBridges, type Downlinked } from '../support/bridges.
 import { helloOf } from '../support/broker-bench.ts';
 import { readStream, type StreamReader } from '../support/event-stream.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { everyEvent } from '../support/stored-events.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const missing = isBuilt ? postgresMissing : 'skipped: not built';
@@ -223,12 +224,16 @@ describe.skipIf(missing !== null)(title, () => {
     }
     await Promise.all(sent);
 
-    const stored = await db.read(sql`SELECT boot, seq FROM events WHERE status_code = ${panic}`);
+    const stored = await db.read(
+      sql`SELECT boot, seq FROM ${await everyEvent(db)} WHERE status_code = ${panic}`,
+    );
     expect(stored.map(keyOf).sort()).toEqual([...expected].sort());
     // Reports of commands are events too, and are told with the rest.
     const inOrder = async (): Promise<readonly string[]> =>
       (
-        await db.read(sql`SELECT boot, seq FROM events WHERE status_code <> ${location} ORDER BY event_no`)
+        await db.read(
+          sql`SELECT boot, seq FROM ${await everyEvent(db)} WHERE status_code <> ${location} ORDER BY event_no`,
+        )
       ).map(keyOf);
     for (const stream of streams) {
       await expect.poll(async () => stream.seen().length >= (await inOrder()).length, waiting).toBe(true);

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { sql } from '../../src/sql.ts';
 import { createBrokerProgram } from '../support/broker-program.ts';
 import {
   type BrokerSetup,
@@ -24,6 +25,7 @@ import {
   startBroker,
 } from '../support/fleet-processes.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+import { everyEvent } from '../support/stored-events.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const location = 61_472;
@@ -71,7 +73,7 @@ async function timesIn(path: string): Promise<ReadonlySet<number>> {
   copyFileSync(path, copy);
   const db = openSqlite({ path: copy, pageSize: 4096 });
   try {
-    const rows = await db.read({ sql: 'SELECT timestamp_ms FROM events', params: [] });
+    const rows = await db.read(sql`SELECT timestamp_ms FROM ${await everyEvent(db)}`);
     return new Set(rows.map((row) => Number(row['timestamp_ms']) / 1000));
   } finally {
     await db.close();

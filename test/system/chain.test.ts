@@ -18,6 +18,7 @@ import type { GnssSource } from '../support/gnss-source.ts';
 import { type Slave, sleep, until } from '../support/pty-bus.ts';
 import { requires } from '../support/requires.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { everyEventIn } from '../support/stored-events.ts';
 import { wireVehicle } from '../support/wired-vehicle.ts';
 
 const { missing, python } = requires({
@@ -297,7 +298,10 @@ function lastEpochs(bytes: Uint8Array, count: number): Uint8Array {
 
 function storedEvents(folder: string): { boot: string; seq: number }[] {
   const database = new SqliteConnection(`${folder}/fleet.db`, { readonly: true });
-  const rows = database.prepare('SELECT boot, seq FROM events').all() as { boot: string; seq: number }[];
+  const rows = database.prepare(`SELECT boot, seq FROM ${everyEventIn(database)}`).all() as {
+    boot: string;
+    seq: number;
+  }[];
   database.close();
   return rows;
 }

@@ -25,6 +25,7 @@ import { createVehicle, type Vehicle } from '../support/cluster-vehicle.ts';
 import { type Api, openApi, startProgram } from '../support/fleet-processes.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
 import { freePorts, type RabbitBench, rabbitmqMissing, startRabbit } from '../support/rabbitmq.ts';
+import { everyEvent } from '../support/stored-events.ts';
 
 const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
@@ -74,7 +75,7 @@ describe.skipIf(missing !== null)(title, () => {
   const storedOf = async (deviceID: string): Promise<number> => {
     const device = await findDevice(db, { accountID, deviceID });
     const [row] = await db.read(sql`
-      SELECT COUNT(*) AS count FROM events WHERE device_no = ${device?.deviceNo ?? 0}`);
+      SELECT COUNT(*) AS count FROM ${await everyEvent(db)} WHERE device_no = ${device?.deviceNo ?? 0}`);
     return Number(row?.['count']);
   };
   const isOnline = async (deviceID: string): Promise<boolean | undefined> =>

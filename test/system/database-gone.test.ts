@@ -10,6 +10,7 @@ import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { createBrokerProgram } from '../support/broker-program.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+import { everyEventIn } from '../support/stored-events.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-gone-'));
@@ -135,7 +136,8 @@ test.skipIf(!isBuilt)(
     const db = new SqliteConnection(database, { readonly: true });
     const rows = db
       .prepare(
-        'SELECT d.device_id AS id, e.seq AS seq FROM events e JOIN devices d ON d.device_no = e.device_no WHERE e.boot IS NOT NULL',
+        `SELECT d.device_id AS id, e.seq AS seq FROM ${everyEventIn(db)} JOIN devices d ON d.device_no = e.device_no
+        WHERE e.boot IS NOT NULL`,
       )
       .all() as { id: string; seq: number }[];
     db.close();

@@ -9,6 +9,7 @@ import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { createBrokerProgram } from '../support/broker-program.ts';
 import { connectPacket, connectRaw, publishPacket } from '../support/raw-mqtt.ts';
+import { everyEventIn } from '../support/stored-events.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-ingest-kill-'));
@@ -136,7 +137,7 @@ test.skipIf(!isBuilt)(
     for (const { deviceID, acknowledged } of fleet) {
       const rows = db
         .prepare<[string], number>(
-          `SELECT e.seq FROM events e JOIN devices d ON d.device_no = e.device_no
+          `SELECT e.seq FROM ${everyEventIn(db)} JOIN devices d ON d.device_no = e.device_no
           WHERE d.device_id = ? AND e.boot = 'b1' ORDER BY e.seq`,
         )
         .pluck()

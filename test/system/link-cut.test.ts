@@ -18,11 +18,13 @@ import { createSession } from '../../agent/session.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Cancel, Clock, Row } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
 import { helloOf } from '../support/broker-bench.ts';
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
 import { createFolder, drain, open, record, silentLog } from '../support/outbox-bench.ts';
 import { sleep } from '../support/pty-bus.ts';
+import { everyEvent } from '../support/stored-events.ts';
 
 const stride = Number(process.env['FLEETWARD_STRIDE'] ?? 23);
 const boot = 'b1';
@@ -120,11 +122,9 @@ describe('a link that breaks', () => {
     await broker.broker.close();
   });
 
-  const rowsOf = (device: LiveDevice): Promise<readonly Row[]> =>
-    broker.db.read({
-      sql: 'SELECT seq, up_ms FROM events WHERE device_no = $1 AND boot = $2 ORDER BY seq',
-      params: [device.deviceNo, boot],
-    });
+  const rowsOf = async ({ deviceNo }: LiveDevice): Promise<readonly Row[]> =>
+    broker.db.read(sql`SELECT seq, up_ms FROM ${await everyEvent(broker.db)}
+      WHERE device_no = ${deviceNo} AND boot = ${boot} ORDER BY seq`);
 
   /** Lives through these cuts, one connection each, while events go on; then the link holds and all must arrive. */
   async function live(name: string, cuts: readonly Cut[]) {

@@ -16,6 +16,7 @@ import {
 } from '../support/fleet-processes.ts';
 import { sleep, until } from '../support/pty-bus.ts';
 import { requires } from '../support/requires.ts';
+import { everyEventIn } from '../support/stored-events.ts';
 
 const { missing } = requires({ commands: ['faketime'], debian: ['faketime'] });
 const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib/arm-linux-gnueabihf']
@@ -69,8 +70,8 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
   const rowsOf = (): readonly Row[] => {
     const database = new SqliteConnection(join(folder, 'fleet.db'), { readonly: true });
     try {
-      const text =
-        'SELECT boot, seq, up_ms, timestamp_ms, time_quality, status_code FROM events ORDER BY event_no';
+      const text = `SELECT boot, seq, up_ms, timestamp_ms, time_quality, status_code FROM ${everyEventIn(database)}
+        ORDER BY event_no`;
       return database.prepare(text).all() as Row[];
     } finally {
       database.close();

@@ -33,6 +33,7 @@ import {
 import { type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
 import { buildArchive, type FileServer, sha256Of, startFileServer } from '../support/release-archive.ts';
 import { requires } from '../support/requires.ts';
+import { everyEventIn } from '../support/stored-events.ts';
 import { wireVehicle } from '../support/wired-vehicle.ts';
 
 const { missing, python } = requires({
@@ -151,7 +152,9 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
   const told = (commandID: string): readonly number[] => {
     const database = new SqliteConnection(at('fleet.db'), { readonly: true });
     const rows = database
-      .prepare('SELECT status_code AS code FROM events WHERE command_id = ? ORDER BY event_no')
+      .prepare(
+        `SELECT status_code AS code FROM ${everyEventIn(database)} WHERE command_id = ? ORDER BY event_no`,
+      )
       .all(commandID) as { code: number }[];
     database.close();
     return rows.map(({ code }) => code);
