@@ -268,7 +268,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   };
   const publish = async (device: DeviceRef, message: Downlink): Promise<boolean> =>
     (await parts.mqtt?.publish(device, message)) ?? false;
-  const sending = { db: grouped, clock, entropy, signer, log, publish, isShared };
+  const canSend = (): boolean => (parts.mqtt?.fault?.() ?? null) === null;
+  const sending = { db: grouped, clock, entropy, signer, log, publish, isShared, canSend };
   const ledger = createCommandLedger(sending);
   const requests = createRequestDesk(sending);
   const rollout = createConfigRollout({

@@ -123,6 +123,8 @@ export function createSender(options: SenderOptions): CommandSender {
       const row = { ...read, cancelBy: textOrNull(sent, 'cancel_by') };
       const payload = signedCommand(row, { boot, counter });
       if (payload === null) return log.error('command cannot be read', { commandID });
+      // A database that was slow to answer must not make it leave after its time.
+      if (clock.utcMs() >= row.expiresMs) return log.warn('command expired before it left', { commandID });
       const left = await publish(row, { verb: 'commands', payload, qos: 1 });
       const { accountID, deviceID, feature, state } = row;
       log.info('command sent', { accountID, deviceID, commandID, feature, state, counter, boot, left });

@@ -43,6 +43,8 @@ export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
   /** Other processes send commands to the same devices. */
   readonly isShared?: boolean;
+  /** False while nothing that is sent would leave. Absent: true. */
+  readonly canSend?: () => boolean;
 }
 
 /** A command whose statements somebody else makes, with conditions of his own. */
@@ -151,10 +153,15 @@ async function enact(parts: Parts, { device, statements }: Order): Promise<Comma
 /** Sends what has not left yet, when the device is there. */
 async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
   if (row.stateRank > 0 || row.isFinal) return row;
-  const boot = await presentBoot(parts.options.db, row.deviceNo);
-  if (boot === null) return row;
-  await parts.sender.command(row, boot, { kind: 'first' });
-  return (await findCommand(parts.options.db, row)) ?? row;
+  let now = row;
+  // Twice: a hello of a new boot may come between the look at the boot and the sending.
+  for (let tries = 0; tries < 2 && now.stateRank === 0 && !now.isFinal; tries++) {
+    const boot = await presentBoot(parts.options.db, row.deviceNo);
+    if (boot === null) return now;
+    await parts.sender.command(now, boot, { kind: 'first' });
+    now = (await findCommand(parts.options.db, row)) ?? now;
+  }
+  return now;
 }
 
 /** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
@@ -333,7 +340,9 @@ async function workRound(parts: Parts): Promise<number> {
     options.log.error(what, { reason: messageOf(thrown) });
   };
   await expire(options).catch(failed('expiry failed'));
-  if (options.isShared === true) await resend(parts).catch(failed('commands not sent again'));
+  // Who cannot send must not take the occasion from those who can.
+  if (options.isShared === true && options.canSend?.() !== false)
+    await resend(parts).catch(failed('commands not sent again'));
   return expiryPeriodMs;
 }
 

@@ -68,8 +68,9 @@ interface Job {
 
 /** So many failures in a row without a fault of the data mean that the store is down, not the batch. */
 const failuresMost = 3;
-/** Tries of one commit that went out from what others have changed meanwhile. */
+/** Tries of one commit that went out from what others have changed meanwhile; of one item alone, which loses seldom. */
 const triesMost = 5;
+const triesAlone = 25;
 
 /**
  * True when the rows themselves cannot be stored, whatever the state of the store: SQLite's constraint and type faults,
@@ -82,7 +83,7 @@ export function isDataFault(error: unknown): boolean {
 }
 
 /** True when a statement did not change the rows that it must: what the batch went out from no longer holds. */
-function isConflict(error: unknown): boolean {
+export function isConflict(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : null;
   return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'CONFLICT';
 }
@@ -130,7 +131,11 @@ async function plansOf(jobs: readonly Job[]): Promise<readonly Planned[]> {
 }
 
 /** Commits the jobs as one; gives what became of each, in their order. */
-async function commitTogether(db: Database, jobs: readonly Job[]): Promise<readonly unknown[]> {
+async function commitTogether(
+  db: Database,
+  jobs: readonly Job[],
+  most = triesMost,
+): Promise<readonly unknown[]> {
   for (let tries = 1; ; tries++) {
     const planned = jobs.some(({ planner }) => planner !== null) ? await plansOf(jobs) : [];
     const batches = [...jobs.map(({ batch }) => batch ?? []), ...planned.map(({ plan }) => plan.batch)];
@@ -140,7 +145,7 @@ async function commitTogether(db: Database, jobs: readonly Job[]): Promise<reado
       results = batch.length === 0 ? [] : await db.write(batch);
     } catch (thrown) {
       for (const { plan } of planned) plan.drop();
-      if (planned.length > 0 && tries < triesMost && isConflict(thrown)) continue;
+      if (planned.length > 0 && tries < most && isConflict(thrown)) continue;
       throw thrown;
     }
     const outcomes = new Map<Job, unknown>();
@@ -164,7 +169,7 @@ async function commitEach(db: Database, jobs: readonly Job[]): Promise<void> {
       continue;
     }
     try {
-      const [outcome] = await commitTogether(db, [job]);
+      const [outcome] = await commitTogether(db, [job], triesAlone);
       job.resolve(outcome);
       failures = 0;
     } catch (thrown) {

@@ -3,7 +3,7 @@
 // report anything as done that is not.
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../src/ports.ts';
-import { isDataFault } from './group-commit.ts';
+import { isConflict, isDataFault } from './group-commit.ts';
 
 export interface StorePatienceOptions {
   readonly clock: Clock;
@@ -35,7 +35,8 @@ const roundMs = 1000;
 const isStoreFault = (thrown: unknown): boolean =>
   thrown instanceof AppError &&
   (thrown.code === 'storage' || thrown.code === 'unavailable') &&
-  !isDataFault(thrown);
+  !isDataFault(thrown) &&
+  !isConflict(thrown);
 
 const givenUp = (): AppError =>
   new AppError('unavailable', 'the store did not take it in time', { retryAfterS: 10 });

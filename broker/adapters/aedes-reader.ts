@@ -131,7 +131,11 @@ function parsePacket(bytes: Uint8Array): unknown {
   if (parser === null) throw new Error('no connection has brought a parser');
   shared.packet = null;
   shared.fault = null;
-  parser.parse(bytes);
+  try {
+    parser.parse(bytes);
+  } catch (thrown) {
+    shared.fault = thrown;
+  }
   const { packet, fault } = shared;
   shared.packet = null;
   if (packet !== null && fault === null) return packet;

@@ -44,7 +44,7 @@ function isDueFor(occasion: Occasion): Statement {
 /**
  * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch; the second
  * statement returns a row with `sent_counter` and `cancel_by` only when the command may still be sent, and nobody else has for the
- * same reason.
+ * same reason, and the device still is in that boot.
  */
 export function recordSending(sending: Sending): readonly Statement[] {
   const isOpen = sending.isReplaced
@@ -60,23 +60,28 @@ export function recordSending(sending: Sending): readonly Statement[] {
         sent_counter = (SELECT command_counter FROM devices WHERE device_no = ${sending.deviceNo})
       WHERE command_id = ${sending.commandID} AND device_no = ${sending.deviceNo} AND ${isOpen}
         AND expires_ms > ${sending.atMs} AND ${isDueFor(sending.occasion)}
+        AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = ${sending.deviceNo} AND d.boot = ${sending.boot})
       RETURNING sent_counter, cancel_by`,
   ];
 }
 
 /** How long a command that left may stay without a word of its device before it is sent again, at first, in ms. */
 const unansweredMs = 5000;
+/** At most so long; a restore never waits longer than at first. */
+const unansweredMostMs = 60_000;
 /** A command that was recorded and not sent: whoever recorded it has ended. */
 const unsentMs = 2000;
 const unansweredMost = 100;
 
 /**
  * Commands to connected devices of which nothing is heard: never sent, because the process that recorded them ended; or sent,
- * or withdrawn, and lost on the way. Each further time it takes twice as long.
+ * or withdrawn, and lost on the way. Each further time it takes twice as long, up to a minute; a restore is sent every 5 s.
  */
 export async function unansweredCommands(db: Database, nowMs: number): Promise<readonly CommandRow[]> {
-  const silentMs = sql`CASE WHEN c.updated_ms - c.issued_ms > ${unansweredMs}
-    THEN c.updated_ms - c.issued_ms ELSE ${unansweredMs} END`;
+  const silentMs = sql`CASE WHEN c.updated_ms - c.issued_ms <= ${unansweredMs} THEN ${unansweredMs}
+    WHEN c.feature = 'enginecutoff' AND c.state = '0' THEN ${unansweredMs}
+    WHEN c.updated_ms - c.issued_ms > ${unansweredMostMs} THEN ${unansweredMostMs}
+    ELSE c.updated_ms - c.issued_ms END`;
   const rows = await db.read(sql`${selectCommand}
     WHERE c.is_final = 0 AND d.is_online = 1 AND d.boot IS NOT NULL AND c.expires_ms > ${nowMs}
       AND ((c.state_rank = ${ranks.requested} AND c.issued_ms <= ${nowMs - unsentMs})

@@ -1,9 +1,11 @@
 // Where the events of a commit go, as one process believes it: the commit itself proves it, and is refused when another slice
 // is open by now. It must never be trusted beyond the commit that names it.
 import type { Database, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
 import type { TimeSpan } from '../core/event-spans.ts';
+import { numberOf } from './row.ts';
 import { createSpanNotes, noteSpan, openSlice } from './slice-writing.ts';
-import { runsWithin, tableOf } from './slices.ts';
+import { tableOf } from './slices.ts';
 
 /** One commit's slice, and what the commit must note. */
 export interface Target {
@@ -29,11 +31,16 @@ export interface SliceTarget {
   forget(): void;
 }
 
+/** The slices that can hold events of these times; those that are hidden too, for they may be shown again. One look. */
 async function tablesAt(db: Database, times: readonly number[]): Promise<readonly string[]> {
-  const tables = new Set<string>();
-  for (const ms of new Set(times))
-    for (const { table } of await runsWithin(db, { fromMs: ms, toMs: ms })) tables.add(table.sql);
-  return [...tables];
+  const [first] = times;
+  if (first === undefined) return [];
+  const fromMs = times.reduce((least, ms) => Math.min(least, ms), first);
+  const toMs = times.reduce((most, ms) => Math.max(most, ms), first);
+  const rows = await db.read(sql`SELECT DISTINCT p.slice_no FROM event_spans p
+    JOIN event_slices s ON s.slice_no = p.slice_no
+    WHERE p.to_ms >= ${fromMs} AND p.from_ms <= ${toMs} AND s.state <> 'dropping' ORDER BY p.slice_no`);
+  return rows.map((row) => tableOf(numberOf(row, 'slice_no')).sql);
 }
 
 export function createSliceTarget(db: Database): SliceTarget {

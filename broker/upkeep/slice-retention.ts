@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import type { TimeSpan } from '../core/event-spans.ts';
 import { aheadMostMs } from '../core/projection.ts';
-import type { RetainingAccount } from '../store/retention.ts';
+import { type RetainingAccount, retainingAccounts } from '../store/retention.ts';
 import {
   beginDrop,
   dropIndexes,
@@ -109,11 +109,30 @@ function isLocked(error: unknown): boolean {
   return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === '55P03';
 }
 
+/**
+ * The point of no return. False: a limit was raised since the run began, which may be hours ago, or another process has shown
+ * the slice again.
+ */
+async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
+  const { db, nowMs } = run;
+  const keeping = await createKeeping(db, await retainingAccounts(db));
+  const spans = await spansOf(db, slice.sliceNo);
+  if (!(await keeping.isForNobody({ slice, spans }, nowMs))) return false;
+  return (await writeAlone(run, beginDrop(slice.sliceNo))) > 0;
+}
+
+/** Taking an index of more rows away would hold up who writes for more than some 40 ms. */
+const indexRowsMost = 1_000_000;
+
 /** Takes the table away, from wherever an earlier run was stopped. */
-async function drop(run: RetentionRun, sliceNo: number): Promise<void> {
+async function drop(
+  run: RetentionRun,
+  { sliceNo, events }: { readonly sliceNo: number; readonly events: number },
+): Promise<void> {
   if ((await hasTable(run.db, sliceNo)) && (await isDroppedInPieces(run.db))) {
-    for (const statement of dropIndexes(sliceNo)) await writeAlone(run, statement);
-    while ((await writeAlone(run, dropPiece(sliceNo))) > 0);
+    const isSmall = events <= indexRowsMost;
+    if (isSmall) for (const statement of dropIndexes(sliceNo)) await writeAlone(run, statement);
+    while ((await writeAlone(run, dropPiece(sliceNo, isSmall ? 'without indexes' : 'with indexes'))) > 0);
   }
   try {
     await writeAlone(run, dropTable(sliceNo));
@@ -145,8 +164,8 @@ export async function retireSlices(run: RetentionRun, keeping: Keeping): Promise
       await writeAlone(run, restoreSlice(sliceNo));
     } else if (isDue && (state === 'dropping' || nowMs - (slice.retiredMs ?? nowMs) >= retiredMs)) {
       if (!isDry) {
-        await writeAlone(run, beginDrop(sliceNo));
-        await drop(run, sliceNo);
+        if (state === 'retired' && !(await beginToDrop(run, slice))) continue;
+        await drop(run, { sliceNo, events: told.events });
       }
       results.push({ ...told, became: 'dropped' });
     }

@@ -17,7 +17,13 @@ export function createNewsBoard(): NewsBoard {
       return () => void listeners.delete(own);
     },
     tell(news) {
-      for (const listener of listeners) listener(news);
+      for (const listener of listeners) {
+        try {
+          listener(news);
+        } catch {
+          // What is committed stays committed, whoever cannot bear to hear of it.
+        }
+      }
     },
   };
 }

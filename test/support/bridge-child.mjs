@@ -40,6 +40,7 @@ async function openMqttServer({ onUplink }) {
       process.send({ kind: 'downlink', user: `${accountID}/${deviceID}`, verb, text });
       return true;
     },
+    listens: () => true,
     connected: () => null,
     connectedDevices: () => [],
     connectionCount: () => 0,
