@@ -19,19 +19,25 @@ export interface ClusterUplinksOptions {
   readonly onUplink: MqttServerOptions['onUplink'];
   /** Keeps what cannot be processed. */
   readonly onUnprocessable: (device: DeviceRef, message: Unprocessable) => Promise<void>;
+  /** True when what this turn says of the device is refused, as a later one has spoken of it. */
+  readonly isOver: (device: DeviceRef, turn: number) => Promise<boolean>;
 }
 
 export interface Delivered {
   readonly device: DeviceAddress;
   readonly verb: UplinkVerb;
   readonly payload: Uint8Array;
+  /** Of what counts in the order of turns only, see `Uplink`. */
   readonly turn?: number;
 }
 
-/** `dropped`: its device was deleted. `unwanted`: nothing was done, or nobody knows; it is somebody else's now. */
+/**
+ * `dropped`: its device was deleted. `unwanted`: nothing was done, or nobody knows; it is somebody else's now. `over`: it was
+ * refused, as a later turn has spoken of the device.
+ */
 export type Taken =
   | { readonly kind: 'stored'; readonly device: DeviceRef }
-  | { readonly kind: 'dropped' | 'unwanted' };
+  | { readonly kind: 'dropped' | 'unwanted' | 'over' };
 
 export interface ClusterUplinks {
   /**
@@ -81,7 +87,7 @@ const isGone = (thrown: unknown): boolean => thrown instanceof AppError && throw
 
 /** Builds it over what processes payloads. */
 export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUplinks {
-  const { clock, log, onUplink, onUnprocessable } = options;
+  const { clock, log, onUplink, onUnprocessable, isOver } = options;
   const names = createNames(options.find);
   const drop = ({ device, verb }: Delivered, reason: string): Taken => {
     log.warn('payload dropped', { ...device, verb, reason });
@@ -100,6 +106,8 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
           const [reason] = refused.slice(triesMost - 1);
           if (reason === undefined) {
             await onUplink(device, { verb, payload, ...(turn === undefined ? {} : { turn }) });
+            // Asked afterwards: whoever came between has spoken, and what was said before that is said again by him.
+            if (turn !== undefined && (await isOver(device, turn))) return { kind: 'over' };
           } else {
             await onUnprocessable(device, { verb, payload, reason });
           }

@@ -1,5 +1,6 @@
-// One AMQP connection to whichever node of a RabbitMQ cluster answers, opened again for ever with jitter. It must never
-// give up by itself, never tell a password, and tells once for each connection that it is up and that it is down.
+// Two AMQP connections to whichever node of a RabbitMQ cluster answers, one to take and one to publish, that live and end
+// together and are opened again for ever with jitter: a node with an alarm reads nothing more of a connection that publishes,
+// acknowledgements included. It must never give up by itself, never tell a password, and tells once that a pair is up and down.
 import { type ChannelModel, connect } from 'amqplib';
 import { backoffMs } from '../../src/core/backoff.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
@@ -14,6 +15,12 @@ export interface ClusterTls {
   readonly client: { readonly cert: string; readonly key: string } | null;
 }
 
+export interface LinkPair {
+  readonly taking: ChannelModel;
+  /** Nothing is taken on it: the cluster may hold it up. */
+  readonly publishing: ChannelModel;
+}
+
 export interface LinkOptions {
   readonly address: ClusterAddress;
   readonly password: string;
@@ -21,10 +28,12 @@ export interface LinkOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
-  /** Sets up a new connection. A rejection closes it; AppError `config` at the very first one is final. */
-  readonly onUp: (connection: ChannelModel) => Promise<void>;
-  /** The connection is gone, and with it every channel. */
+  /** Sets up a new pair. A rejection closes it; AppError `config` at the very first one is final. */
+  readonly onUp: (pair: LinkPair) => Promise<void>;
+  /** Both are gone or about to be, and with them every channel. */
   readonly onDown: () => void;
+  /** The cluster holds up what is published (memory, disk), or does so no more. */
+  readonly onBlocked: (isBlocked: boolean) => void;
 }
 
 export interface Link {
@@ -42,6 +51,7 @@ const delays = { baseMs: 250, capMs: 4000, floorMs: 100 } as const;
 function openConnection(
   { address, password, tls }: LinkOptions,
   { host, port }: ClusterHost,
+  name: keyof LinkPair,
 ): Promise<ChannelModel> {
   const target = {
     protocol: address.isTls ? 'amqps' : 'amqp',
@@ -62,7 +72,7 @@ function openConnection(
     timeout: connectMs,
     noDelay: true,
     keepAlive: true,
-    clientProperties: { connection_name: 'fleetward-bridge' },
+    clientProperties: { connection_name: `fleetward-bridge ${name}` },
     ...(address.isTls ? security : {}),
   });
 }
@@ -80,25 +90,57 @@ async function within<T>(clock: Clock, work: Promise<T>, limitMs: number): Promi
   }
 }
 
-/** Opens to one host and sets up; gives what settles when that connection has ended. */
-async function attempt(options: LinkOptions, host: ClusterHost) {
-  const { clock, log, onUp } = options;
-  const connection = await openConnection(options, host);
-  const ended = new Promise<string>((resolve) => {
+/** Settles when the connection has ended. */
+function endOf(connection: ChannelModel): Promise<string> {
+  return new Promise<string>((resolve) => {
     let reason = 'the connection was closed';
     // Without a listener an error would end the process; `close` always follows it.
     connection.on('error', (error) => void (reason = messageOf(error)));
     connection.on('close', () => resolve(reason));
-    connection.on('blocked', (why) => log.error('cluster takes no messages', { reason: why }));
-    connection.on('unblocked', () => log.info('cluster takes messages again'));
   });
+}
+
+async function closePair(clock: Clock, { taking, publishing }: LinkPair): Promise<void> {
+  await Promise.all([taking, publishing].map((one) => settleWithin(clock, one.close(), closeMs)));
+}
+
+/** Opens both to one host; they end together. */
+async function openPair(options: LinkOptions, host: ClusterHost) {
+  const { clock, log, onBlocked } = options;
+  const taking = await openConnection(options, host, 'taking');
+  const takingEnd = endOf(taking);
   try {
-    await within(clock, onUp(connection), setUpMs);
+    const publishing = await openConnection(options, host, 'publishing');
+    const pair: LinkPair = { taking, publishing };
+    publishing.on('blocked', (why) => {
+      log.error('cluster takes no messages', { reason: why });
+      onBlocked(true);
+    });
+    publishing.on('unblocked', () => {
+      log.info('cluster takes messages again');
+      onBlocked(false);
+    });
+    const ended = Promise.race([takingEnd, endOf(publishing)]);
+    // The other one would be of no use.
+    void ended.then(() => closePair(clock, pair));
+    return { pair, ended };
   } catch (thrown) {
-    await settleWithin(clock, connection.close(), closeMs);
+    await settleWithin(clock, taking.close(), closeMs);
     throw thrown;
   }
-  return { connection, ended };
+}
+
+/** Opens to one host and sets up; gives what settles when that pair has ended. */
+async function attempt(options: LinkOptions, host: ClusterHost) {
+  const { clock, onUp } = options;
+  const { pair, ended } = await openPair(options, host);
+  try {
+    await within(clock, onUp(pair), setUpMs);
+  } catch (thrown) {
+    await closePair(clock, pair);
+    throw thrown;
+  }
+  return { pair, ended };
 }
 
 /**
@@ -109,7 +151,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   const { address, clock, entropy, log, onDown } = options;
   const { hosts } = address;
   let at = Math.floor(entropy.fraction() * hosts.length);
-  let current: ChannelModel | null = null;
+  let current: LinkPair | null = null;
   let isClosed = false;
   let failures = 0;
 
@@ -118,8 +160,8 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     const host = hosts[at % hosts.length];
     at += 1;
     if (host === undefined) throw new AppError('config', 'the cluster has no host');
-    const { connection, ended } = await attempt(options, host);
-    current = connection;
+    const { pair, ended } = await attempt(options, host);
+    current = pair;
     failures = 0;
     log.info('cluster connected', { host: host.host, port: host.port });
     return [ended];
@@ -167,7 +209,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     isUp: () => current !== null,
     async close() {
       isClosed = true;
-      if (current !== null) await settleWithin(clock, current.close(), closeMs);
+      if (current !== null) await closePair(clock, current);
       await settleWithin(clock, following, closeMs);
     },
   };

@@ -1,12 +1,12 @@
-// The management interface of a RabbitMQ cluster, for two things only: is a vehicle connected, and end its connection. Any
-// node answers for all. It must never be asked for lists of the whole fleet, which would cost the cluster more than us.
+// The management interface of a RabbitMQ cluster, for two things only: is a vehicle connected, and end its connection; and
+// whether it would do so. Any node answers for all. It must never be asked for lists of the whole fleet, which would cost the cluster more than us.
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { messageOf } from '../../src/core/errors.ts';
 import { type DeviceAddress, formatDeviceUser } from '../../src/core/topics.ts';
 
 export interface ManagementOptions {
-  /** `https://node:15671`, tried one after the other. */
+  /** `https://node:15671`, tried one after the other, the one that answered last first. */
   readonly urls: readonly string[];
   readonly user: string;
   readonly password: string;
@@ -19,9 +19,12 @@ export interface Management {
   isConnected(device: DeviceAddress): Promise<boolean>;
   /** Ends every connection of the device. @throws Error when no node answers. */
   disconnect(device: DeviceAddress, reason: string): Promise<void>;
+  /** @throws Error when no node answers, or the user may not end connections of others. */
+  probe(): Promise<void>;
 }
 
-const answerMs = 3000;
+/** Short, as a node that hangs is tried before another one is. */
+const answerMs = 1500;
 /** A vehicle has one connection, and two while one takes over from the other. */
 const answerBytes = 64 * 1024;
 const reasonMost = 200;
@@ -66,11 +69,19 @@ function ask(base: string, { method, path, headers }: Call, { user, password, ca
 
 /** Over HTTP; keeps nothing open. */
 export function createManagement(options: ManagementOptions): Management {
+  /** Where the last answer came from. */
+  let at = 0;
   const askAny = async (call: Call): Promise<string> => {
     const faults: string[] = [];
-    for (const base of options.urls) {
+    const { urls } = options;
+    const from = at;
+    for (const [step] of urls.entries()) {
+      const next = (from + step) % urls.length;
+      const base = urls[next] ?? '';
       try {
-        return await ask(base, call, options);
+        const answer = await ask(base, call, options);
+        at = next;
+        return answer;
       } catch (thrown) {
         faults.push(`${new URL(base).host}: ${messageOf(thrown)}`);
       }
@@ -88,6 +99,14 @@ export function createManagement(options: ManagementOptions): Management {
     async disconnect(device, reason) {
       const headers = { 'x-reason': reason.replaceAll(/[^ -~]/g, '?').slice(0, reasonMost) };
       await askAny({ method: 'DELETE', path: pathOf(device), headers });
+    },
+    async probe() {
+      const own: unknown = JSON.parse(await askAny({ method: 'GET', path: '/api/whoami', headers: {} }));
+      const tags: unknown = typeof own === 'object' && own !== null && 'tags' in own ? own.tags : [];
+      // A list; before 3.9 a text with commas between them.
+      const given: readonly unknown[] = Array.isArray(tags) ? tags : String(tags).split(',');
+      if (!given.includes('administrator'))
+        throw new Error(`its user ${options.user} has no tag administrator: see systemd/rabbitmq/README.md`);
     },
   };
 }

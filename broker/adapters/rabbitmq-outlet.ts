@@ -17,14 +17,22 @@ interface Pending {
 }
 
 export interface Outlet {
-  /** False while there is no connection, when no subscription takes it, and when nobody can tell. */
+  /** False while there is no connection or it is held up, when no subscription takes it, and when nobody can tell. */
   publish(device: DeviceAddress, message: Downlink): Promise<boolean>;
   /** From now on through this channel; null: there is none. What the one before has not answered counts as not sent. */
   use(channel: ConfirmChannel | null): void;
+  /** The same as `use(null)` if this one is used now. */
+  release(channel: ConfirmChannel): void;
+  /**
+   * The cluster holds publishers up, or does so no more. Nothing is written meanwhile: it would leave when the alarm ends,
+   * hours after it was withdrawn.
+   */
+  hold(isHeld: boolean): void;
 }
 
 export function createOutlet(clock: Clock): Outlet {
   let current: ConfirmChannel | null = null;
+  let isHeldUp = false;
   let lastNo = 0;
   const pending = new Map<string, Pending>();
   const settle = (id: string, isSent: boolean): void => {
@@ -32,18 +40,26 @@ export function createOutlet(clock: Clock): Outlet {
     pending.delete(id);
     one?.resolve(isSent && !one.isReturned);
   };
+  const use = (channel: ConfirmChannel | null): void => {
+    current = channel;
+    isHeldUp = false;
+    for (const id of pending.keys()) settle(id, false);
+    channel?.on('return', ({ properties }) => {
+      const one = pending.get(String(properties.messageId));
+      if (one !== undefined) one.isReturned = true;
+    });
+  };
   return {
-    use(channel) {
-      current = channel;
-      for (const id of pending.keys()) settle(id, false);
-      channel?.on('return', ({ properties }) => {
-        const one = pending.get(String(properties.messageId));
-        if (one !== undefined) one.isReturned = true;
-      });
+    use,
+    release(channel) {
+      if (current === channel) use(null);
+    },
+    hold(isHeld) {
+      isHeldUp = isHeld;
     },
     publish(device, { verb, payload, qos }) {
       const channel = current;
-      if (channel === null || pending.size >= pendingMost) return Promise.resolve(false);
+      if (channel === null || isHeldUp || pending.size >= pendingMost) return Promise.resolve(false);
       lastNo += 1;
       const messageId = String(lastNo);
       return new Promise((resolve) => {

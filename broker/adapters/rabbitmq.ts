@@ -1,7 +1,7 @@
 // The MQTT side of the broker when a RabbitMQ cluster stands in front: vehicles speak MQTT to the cluster, this process takes
 // what they said from its queues over AMQP and publishes what they shall hear. Nothing is acknowledged before it is on disk.
 // It holds no connection of a vehicle, and never says that it does.
-import type { ChannelModel } from 'amqplib';
+import type { Channel } from 'amqplib';
 import { messageOf } from '../../src/core/errors.ts';
 import type { DeviceAddress } from '../../src/core/topics.ts';
 import type { Cancel, Entropy } from '../../src/ports.ts';
@@ -16,7 +16,7 @@ import type { DeviceRef } from '../store/devices.ts';
 import type { ListenAddress } from './fastify-faults.ts';
 import { type ClusterAuth, openClusterAuth } from './rabbitmq-auth.ts';
 import { type Delivery, type Intake, type IntakeOptions, startIntake } from './rabbitmq-intake.ts';
-import { type ClusterTls, type Link, openLink } from './rabbitmq-link.ts';
+import { type ClusterTls, type Link, type LinkPair, openLink } from './rabbitmq-link.ts';
 import type { Management } from './rabbitmq-management.ts';
 import { createOutlet, type Outlet } from './rabbitmq-outlet.ts';
 import { declareTopology, queues } from './rabbitmq-topology.ts';
@@ -35,6 +35,8 @@ export interface ClusterOptions {
   readonly find: (device: DeviceAddress) => Promise<DeviceRef | null>;
   /** Higher than every turn that was given before, to whichever process. */
   readonly nextTurn: () => Promise<number>;
+  /** True when a later turn has spoken of the device. */
+  readonly isTurnOver: (device: DeviceRef, turn: number) => Promise<boolean>;
   /** Resolves when the login is on record. */
   readonly recordLogin: (device: DeviceRef, secretHash: string) => Promise<void>;
   /** A device has said `offline`. */
@@ -46,6 +48,8 @@ export interface ClusterOptions {
 /** How long a shutdown waits for what was taken. */
 const shutdownMs = 2500;
 const turnRestMs = 1000;
+/** Between two ends of the connection for the sake of a new turn, at least. */
+const turnEndMs = 5000;
 
 interface Parts {
   readonly options: MqttServerOptions;
@@ -54,6 +58,9 @@ interface Parts {
   readonly outlet: Outlet;
   readonly order: ReturnType<typeof createQueues>;
   intakes: readonly Intake[];
+  isStopping: boolean;
+  /** Monotonic; when the last connection was ended because its turn was over. */
+  turnEndedMs: number;
 }
 
 /** Takes a turn at the first delivery: until then another process may be at work. */
@@ -76,13 +83,34 @@ function createTurn({ options, cluster }: Parts) {
   };
 }
 
-function createTakers(parts: Parts) {
+/**
+ * A later turn has been given, and yet we are handed sessions: the cluster has come back to us. Ends the connection, so that
+ * the next one takes a turn anew; not at once when that has just been done, as two bridges might do so in turns.
+ */
+function createTurnEnd(parts: Parts, { taking }: LinkPair): () => void {
+  const { clock, log } = parts.options;
+  let isEnding = false;
+  return () => {
+    if (isEnding) return;
+    isEnding = true;
+    const restMs = Math.max(0, parts.turnEndedMs + turnEndMs - clock.monoMs());
+    log.warn('turn over: connecting anew', { restMs });
+    clock.after(restMs, () => {
+      parts.turnEndedMs = clock.monoMs();
+      taking.close().catch(() => undefined);
+    });
+  };
+}
+
+function createTakers(parts: Parts, pair: LinkPair) {
   const { options, cluster, uplinks, order } = parts;
+  const { log } = options;
   const turn = createTurn(parts);
+  const endTurn = createTurnEnd(parts, pair);
   const parse = ({ routingKey, payload }: Delivery) => {
     const uplink = parseUplinkKey(routingKey);
     // No vehicle can publish that; whose it is nobody can say.
-    if (uplink === null) options.log.warn('payload dropped', { key: routingKey.slice(0, 200) });
+    if (uplink === null) log.warn('payload dropped', { key: routingKey.slice(0, 200) });
     return uplink === null ? null : { ...uplink, payload };
   };
   return {
@@ -94,14 +122,22 @@ function createTakers(parts: Parts) {
       const uplink = parse(delivery);
       if (uplink === null) return true;
       const { accountID, deviceID } = uplink.device;
+      const isOffline = uplink.verb === 'presence' && Buffer.from(uplink.payload).equals(offline);
+      const isOrdered = uplink.verb === 'hello' || isOffline;
       // One after the other, also when the first has to wait: what a vehicle said last must stay.
       const taken = await order.run(`${accountID}/${deviceID}`, async () => {
         const mine = await turn(isWanted);
-        return mine === null
-          ? { kind: 'unwanted' as const }
-          : uplinks.take({ ...uplink, turn: mine }, isWanted);
+        if (mine === null) return { kind: 'unwanted' as const };
+        return uplinks.take({ ...uplink, ...(isOrdered ? { turn: mine } : {}) }, isWanted);
       });
-      const isOffline = uplink.verb === 'presence' && Buffer.from(uplink.payload).equals(offline);
+      if (taken.kind === 'over') {
+        // Its successor has taken what came later: handed out once more it would undo that.
+        if (parts.isStopping) return true;
+        log.warn('said to a turn that is over', { accountID, deviceID, verb: uplink.verb });
+        endTurn();
+        // Goes back in order with all that came after it, and is taken in the next turn.
+        return false;
+      }
       if (taken.kind === 'stored' && isOffline) cluster.onGone(taken.device);
       return taken.kind !== 'unwanted';
     },
@@ -117,31 +153,39 @@ function letGo(parts: Parts): void {
   parts.outlet.use(null);
 }
 
-async function setUp(parts: Parts, connection: ChannelModel): Promise<void> {
+async function setUp(parts: Parts, pair: LinkPair): Promise<void> {
   const { clock, log } = parts.options;
   const { prefetch } = parts.cluster;
-  await declareTopology(connection);
-  const outlet = await connection.createConfirmChannel();
+  const { taking, publishing } = pair;
   // A channel that ends by itself takes its connection along: all of it is then set up anew.
   const end = (reason: string): void => {
     log.error('cluster channel ended', { reason });
-    connection.close().catch(() => undefined);
+    taking.close().catch(() => undefined);
   };
-  const start = async (queue: string, take: IntakeOptions['take']): Promise<void> => {
-    const channel = await connection.createChannel();
+  const watch = <Some extends Channel>(channel: Some): Some => {
     channel.on('error', (error) => end(messageOf(error)));
+    return channel;
+  };
+  /** What this set-up made: by the time it fails another one may have taken its place. */
+  const own: Intake[] = [];
+  const start = async (queue: string, take: IntakeOptions['take']): Promise<void> => {
+    const channel = watch(await taking.createChannel());
     const onCancelled = (): void => end(`the queue ${queue} was removed or moved`);
     const intake = await startIntake(channel, { queue, prefetch, clock, log, take, onCancelled });
+    own.push(intake);
     parts.intakes = [...parts.intakes, intake];
   };
-  outlet.on('error', (error) => end(messageOf(error)));
+  await declareTopology(taking);
+  const outlet = watch(await publishing.createConfirmChannel());
   parts.outlet.use(outlet);
-  const takers = createTakers(parts);
+  const takers = createTakers(parts, pair);
   try {
     await start(queues.events.name, takers.events);
     await start(queues.sessions.name, takers.sessions);
   } catch (thrown) {
-    letGo(parts);
+    for (const intake of own) intake.drop();
+    parts.intakes = parts.intakes.filter((intake) => !own.includes(intake));
+    parts.outlet.release(outlet);
     throw thrown;
   }
 }
@@ -170,6 +214,7 @@ function openAuth({ options, cluster }: Parts): Promise<ClusterAuth> {
 }
 
 async function shutDown(parts: Parts, link: Link): Promise<void> {
+  parts.isStopping = true;
   await settleWithin(
     parts.options.clock,
     Promise.all(parts.intakes.map((intake) => intake.stop(shutdownMs))),
@@ -193,9 +238,19 @@ export async function createClusterServer(
     onUplink,
     onUnprocessable = () => Promise.reject(new Error('nobody keeps it')),
   } = options;
-  const uplinks = createClusterUplinks({ clock, log, find: cluster.find, onUplink, onUnprocessable });
+  const { find, isTurnOver: isOver } = cluster;
+  const uplinks = createClusterUplinks({ clock, log, find, onUplink, onUnprocessable, isOver });
   const outlet = createOutlet(clock);
-  const parts: Parts = { options, cluster, uplinks, outlet, order: createQueues(), intakes: [] };
+  const parts: Parts = {
+    options,
+    cluster,
+    uplinks,
+    outlet,
+    order: createQueues(),
+    intakes: [],
+    isStopping: false,
+    turnEndedMs: Number.NEGATIVE_INFINITY,
+  };
   // Before anything is taken: vehicles that cannot log in send nothing.
   const auth = await openAuth(parts);
   const { address, password, tls, entropy, management } = cluster;
@@ -206,8 +261,9 @@ export async function createClusterServer(
     clock,
     entropy,
     log,
-    onUp: (connection) => setUp(parts, connection),
+    onUp: (pair) => setUp(parts, pair),
     onDown: () => letGo(parts),
+    onBlocked: outlet.hold,
   }).catch(async (thrown: unknown) => {
     await auth.close();
     throw thrown;

@@ -11,7 +11,14 @@ import type { BrokerConfig } from '../config.ts';
 import { hashSecret } from '../device-secret.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import type { OpenMqttServer } from '../mqtt-server.ts';
-import { findDeviceRef, nextClusterTurn, recordClusterLogin, shareClusterFact } from '../store/cluster.ts';
+import {
+  findDeviceRef,
+  isTurnOver,
+  nextClusterTurn,
+  recordClusterLogin,
+  shareClusterFact,
+} from '../store/cluster.ts';
+import { watchClusterManagement } from '../upkeep/cluster-management.ts';
 import { createClusterPresence } from '../upkeep/cluster-presence.ts';
 import { watchClusterRevocations } from '../upkeep/cluster-revocations.ts';
 
@@ -72,8 +79,10 @@ function watchers(ports: ClusterPorts, management: Management) {
         disconnect: management.disconnect,
         onEnded: presence.ask,
       });
+      const stopProbing = watchClusterManagement({ ...ports, probe: management.probe });
       return () => {
         stop();
+        stopProbing();
         void presence.close();
       };
     },
@@ -127,6 +136,7 @@ export function readClusterIngress(config: BrokerConfig): ((ports: ClusterPorts)
       auth: { ...listening, wordHash, tls: auth },
       find: (device) => findDeviceRef(db, device),
       nextTurn: () => nextClusterTurn(db, 'sessions'),
+      isTurnOver: ({ deviceNo }, turn) => isTurnOver(db, deviceNo, turn),
       async recordLogin(device, secretHash) {
         await logins.write([recordClusterLogin({ device, secretHash, atMs: Math.round(clock.utcMs()) })]);
       },

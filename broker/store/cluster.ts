@@ -35,10 +35,10 @@ export interface StaleLogin extends DeviceRef {
   readonly fault: string;
 }
 
-/** Logins that would be refused now; at most `limit`. */
+/** Logins that would be refused now; at most `limit`, in the order of their devices from behind `afterNo`. */
 export async function staleClusterLogins(
   db: Database,
-  at: { readonly nowS: number; readonly limit: number },
+  at: { readonly nowS: number; readonly limit: number; readonly afterNo?: number },
 ): Promise<readonly StaleLogin[]> {
   const rows = await db.read(sql`
     SELECT l.device_no, l.account_id, l.device_id, l.at_ms,
@@ -48,8 +48,9 @@ export async function staleClusterLogins(
     FROM cluster_logins l
     LEFT JOIN devices d ON d.device_no = l.device_no
     LEFT JOIN accounts a ON a.account_id = d.account_id
-    WHERE d.device_no IS NULL OR d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash
-      OR a.account_id IS NULL OR NOT (${isOpen(at.nowS)})
+    WHERE l.device_no > ${at.afterNo ?? 0}
+      AND (d.device_no IS NULL OR d.secret_hash IS NULL OR d.secret_hash <> l.secret_hash
+        OR a.account_id IS NULL OR NOT (${isOpen(at.nowS)}))
     ORDER BY l.device_no LIMIT ${at.limit}`);
   return rows.map((row) => ({
     deviceNo: numberOf(row, 'device_no'),
@@ -74,6 +75,13 @@ export async function nextClusterTurn(db: Database, name: string): Promise<numbe
   const row = results[0]?.rows[0];
   if (row === undefined) throw new Error(`no turn of ${name} was given`);
   return numberOf(row, 'turn');
+}
+
+/** True when a later turn has spoken of the device: what this one says of it is refused. */
+export async function isTurnOver(db: Database, deviceNo: number, turn: number): Promise<boolean> {
+  const rows = await db.read(sql`
+    SELECT 1 AS later FROM devices WHERE device_no = ${deviceNo} AND session_turn > ${turn}`);
+  return rows.length > 0;
 }
 
 /** Puts a fact on record unless there is one of that name; gives what is on record. */
@@ -118,6 +126,17 @@ export async function silentDevices(
 ): Promise<readonly PresenceRecord[]> {
   const rows = await db.read(sql`${presence}
     WHERE device_no > ${of.afterNo} AND is_online = 1 AND heartbeat_ms < ${of.sinceMs}
+    ORDER BY device_no LIMIT ${of.limit}`);
+  return rows.map(toPresence);
+}
+
+/** Devices that count as offline and were heard of since, and that said hello once; in the order of their numbers. */
+export async function heardDevices(
+  db: Database,
+  of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
+): Promise<readonly PresenceRecord[]> {
+  const rows = await db.read(sql`${presence}
+    WHERE device_no > ${of.afterNo} AND is_online = 0 AND hello_ms > 0 AND heartbeat_ms > ${of.sinceMs}
     ORDER BY device_no LIMIT ${of.limit}`);
   return rows.map(toPresence);
 }

@@ -6,6 +6,7 @@ import type { DeviceAddress } from '../../src/core/topics.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
 import { createRounds } from '../rounds.ts';
 import { forgetClusterLogin, type StaleLogin, staleClusterLogins } from '../store/cluster.ts';
+import { askEach } from './cluster-asks.ts';
 
 export interface ClusterRevocationsOptions {
   readonly db: Database;
@@ -18,30 +19,41 @@ export interface ClusterRevocationsOptions {
 }
 
 const periodMs = 2000;
-const rowsMost = 200;
+/** Logins that are read at once. A look goes on, page after page, to the end. */
+const pageRows = 200;
 /** From the answer to a login until its connection is there to be ended at the latest, in ms. */
 const settlingMs = 5000;
 
-async function end(options: ClusterRevocationsOptions, login: StaleLogin): Promise<void> {
+/** Ends the connections of one page. Gives false when the cluster does not answer: the rest may wait. */
+async function endPage(options: ClusterRevocationsOptions, page: readonly StaleLogin[]): Promise<boolean> {
   const { db, clock, log, disconnect, onEnded } = options;
-  const { accountID, deviceID, deviceNo, atMs, fault } = login;
-  // Asked for again until the connection of that login cannot come about any more.
-  const isSettled = clock.utcMs() - atMs > settlingMs;
-  await disconnect({ accountID, deviceID }, fault);
-  onEnded(deviceNo);
-  if (!isSettled) return;
-  await db.write([forgetClusterLogin(login)]);
-  log.warn('connection ended', { accountID, deviceID, reason: fault });
+  const settled: StaleLogin[] = [];
+  const { failures, reason, isGivenUp } = await askEach(page, async (login) => {
+    const { accountID, deviceID, deviceNo, atMs, fault } = login;
+    // Asked for again until the connection of that login cannot come about any more.
+    const isSettled = clock.utcMs() - atMs > settlingMs;
+    await disconnect({ accountID, deviceID }, fault);
+    onEnded(deviceNo);
+    if (isSettled) settled.push(login);
+  });
+  if (reason !== null) log.error('connections not ended', { count: failures, reason, isGivenUp });
+  // One commit for all of them.
+  if (settled.length > 0) await db.write(settled.map(forgetClusterLogin));
+  for (const { accountID, deviceID, fault } of settled)
+    log.warn('connection ended', { accountID, deviceID, reason: fault });
+  return !isGivenUp;
 }
 
+/** An account of 10,000 vehicles that was suspended is ended in one look. */
 async function look(options: ClusterRevocationsOptions): Promise<void> {
-  const { db, clock, log } = options;
-  const stale = await staleClusterLogins(db, { nowS: Math.floor(clock.utcMs() / 1000), limit: rowsMost });
-  const ended = await Promise.allSettled(stale.map((login) => end(options, login)));
-  const failed = ended.filter((one) => one.status === 'rejected');
-  const [first] = failed;
-  if (first !== undefined)
-    log.error('connections not ended', { count: failed.length, reason: messageOf(first.reason) });
+  const nowS = Math.floor(options.clock.utcMs() / 1000);
+  let afterNo = 0;
+  for (;;) {
+    const page = await staleClusterLogins(options.db, { nowS, limit: pageRows, afterNo });
+    const last = page.at(-1);
+    if (last === undefined || !(await endPage(options, page)) || page.length < pageRows) return;
+    afterNo = last.deviceNo;
+  }
 }
 
 /** Starts to look; gives the way to stop. */

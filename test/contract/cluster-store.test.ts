@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { hashSecret } from '../../broker/device-secret.ts';
 import {
   findDeviceRef,
+  isTurnOver,
   nextClusterTurn,
   recordClusterLogin,
   shareClusterFact,
@@ -95,6 +96,8 @@ for (const { name, open, missing } of ways) {
       expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 30, turn: 1 }))).toBe(0);
       expect(await changes(setOnline(device.deviceNo, false, 1))).toBe(0);
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: true });
+      expect(await isTurnOver(db, device.deviceNo, 1)).toBe(true);
+      expect(await isTurnOver(db, device.deviceNo, 2)).toBe(false);
       expect(await changes(setOnline(device.deviceNo, false, 2))).toBe(1);
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: false });
     });
@@ -171,6 +174,88 @@ for (const { name, open, missing } of ways) {
       presence.ask(device.deviceNo);
       await expect.poll(isOnline, waiting).toBe(true);
       await presence.close();
+    });
+
+    test('a vehicle that counts as offline and is heard of is found online, without any further word', async () => {
+      const clock = createHastyClock();
+      await db.write([
+        recordHello(device.deviceNo, helloOf('b1'), { atMs: clock.utcMs() }),
+        setOnline(device.deviceNo, false),
+        // Events go on arriving.
+        setHeartbeat(device.deviceNo, clock.utcMs() + 600_000),
+      ]);
+      const presence = createClusterPresence({
+        db,
+        clock,
+        log: silent,
+        isConnected: () => Promise.resolve(true),
+      });
+      await expect.poll(async () => (await record())?.isOnline, waiting).toBe(true);
+      await presence.close();
+    });
+
+    test('nobody is forgotten while the cluster, or the database, does not answer', async () => {
+      const clock = createHastyClock();
+      const names = Array.from({ length: 60 }, (_, at) => `van-${at}`);
+      const vans: DeviceRef[] = [];
+      for (const van of names) vans.push(await addDevice(db, 'acme', van));
+      // Heard of neither lately nor long ago: no look finds them.
+      const atMs = clock.utcMs() + 300_000;
+      await db.write(
+        vans.flatMap(({ deviceNo }) => [
+          recordHello(deviceNo, helloOf('b1'), { atMs }),
+          setHeartbeat(deviceNo, atMs + 10_000_000),
+        ]),
+      );
+      let isAway = true;
+      const refuse = () => Promise.reject(new Error('away'));
+      const failing: Database = {
+        ...db,
+        read: (statement) => (isAway && clock.monoMs() % 2000 === 0 ? refuse() : db.read(statement)),
+        write: (batch) => db.write(batch),
+      };
+      const presence = createClusterPresence({
+        db: failing,
+        clock,
+        log: silent,
+        isConnected: () => (isAway ? refuse() : Promise.resolve(false)),
+      });
+      for (const { deviceNo } of vans) presence.ask(deviceNo);
+      const sinceMs = clock.utcMs();
+      await expect.poll(() => clock.utcMs() - sinceMs > 20_000, waiting).toBe(true);
+      isAway = false;
+      const online = async () =>
+        (await db.read(sql`SELECT device_no FROM devices WHERE is_online = 1`)).length;
+      await expect.poll(online, waiting).toBe(0);
+      await presence.close();
+    });
+
+    test('all vehicles of a suspended account are ended in one look, also behind some that cannot be', async () => {
+      const clock = createHastyClock();
+      const secretHash = hashSecret('one');
+      const vans: DeviceRef[] = [];
+      for (let at = 0; at < 450; at++) vans.push(await addDevice(db, 'acme', `van-${at}`));
+      await db.write([
+        ...vans.flatMap((van) => [
+          replaceSecret({ ...van, secretHash, atS: 1 }),
+          recordClusterLogin({ device: van, secretHash, atMs: 5 }),
+        ]),
+        sql`UPDATE accounts SET is_active = 0 WHERE account_id = 'acme'`,
+      ]);
+      const ended: string[] = [];
+      const stop = watchClusterRevocations({
+        db,
+        clock,
+        log: silent,
+        disconnect: ({ deviceID }) =>
+          deviceID === 'van-0' ? Promise.reject(new Error('no')) : Promise.resolve(void ended.push(deviceID)),
+        onEnded: () => undefined,
+      });
+      const left = async () => (await staleClusterLogins(db, { nowS: 1, limit: 1000 })).length;
+      await expect.poll(left, waiting).toBe(1);
+      // Each of them once: no page was read twice.
+      expect(ended).toHaveLength(449);
+      stop();
     });
   });
 }

@@ -36,7 +36,7 @@ export function bridgeFlags(setup: BridgeSetup): readonly string[] {
   const { folder, database, rabbit, authPort = 0 } = setup;
   const { nodes, tls } = rabbit;
   const hosts = nodes.map(({ amqps }) => `localhost:${amqps}`).join(',');
-  const management = nodes.map((node) => `http://127.0.0.1:${node.management}`).join(',');
+  const management = nodes.map((node) => `https://localhost:${node.managementTls}`).join(',');
   return [
     ['--database', database],
     ['--signing-key-file', setup.signingKeyFile ?? join(folder, 'signing-key.pem')],

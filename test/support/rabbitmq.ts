@@ -37,6 +37,7 @@ export interface RabbitNode {
   readonly amqps: number;
   readonly mqtt: number;
   readonly management: number;
+  readonly managementTls: number;
   /** Ends it as a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -98,6 +99,7 @@ interface Ports {
   readonly mqtt: number;
   readonly mqtts: number;
   readonly management: number;
+  readonly managementTls: number;
   readonly prometheus: number;
   readonly distribution: number;
 }
@@ -126,6 +128,8 @@ function writeConfig({ folder, names, setup }: Place, name: string, ports: Ports
     'mqtt.listeners.ssl.default': null,
     'mqtt.listeners.ssl.1': `127.0.0.1:${ports.mqtts}`,
     'management.tcp.port': String(ports.management),
+    'management.ssl.ip': '127.0.0.1',
+    'management.ssl.port': String(ports.managementTls),
     'prometheus.tcp.ip': '127.0.0.1',
     'prometheus.tcp.port': String(ports.prometheus),
     'disk_free_limit.absolute': '50MB',
@@ -161,9 +165,10 @@ function environmentOf({ folder, epmd }: Place, name: string, distribution: numb
 }
 
 async function createNode(place: Place, name: string): Promise<RabbitNode> {
-  const [amqp = 0, amqps = 0, mqtt = 0, mqtts = 0, management = 0, prometheus = 0, distribution = 0] =
-    await freePorts(7);
-  const ports = { amqp, amqps, mqtt, mqtts, management, prometheus, distribution };
+  const [amqp = 0, amqps = 0, mqtt = 0, mqtts = 0, management = 0, managementTls = 0, ...others] =
+    await freePorts(8);
+  const [prometheus = 0, distribution = 0] = others;
+  const ports = { amqp, amqps, mqtt, mqtts, management, managementTls, prometheus, distribution };
   writeConfig(place, name, ports);
   const env = environmentOf(place, name, distribution);
   let child: ChildProcess | null = null;

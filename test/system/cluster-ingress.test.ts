@@ -214,6 +214,22 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(() => isOnline('truck-6'), waiting).toBe(false);
   });
 
+  it('takes a turn anew when the cluster comes back to it after a later one, and the hello is not lost', async () => {
+    const vehicle = await addVehicle('truck-8');
+    await expect.poll(() => isOnline('truck-8'), waiting).toBe(true);
+    // What a second bridge would have left that was active meanwhile and died.
+    const later = 1000;
+    await db.write([
+      sql`UPDATE cluster_turns SET turn = ${later}`,
+      sql`UPDATE devices SET session_turn = ${later}, is_online = 0, boot = 'other' WHERE device_id = 'truck-8'`,
+    ]);
+    vehicle.drop();
+    const boot = async (): Promise<unknown> =>
+      (await db.read(sql`SELECT boot, session_turn FROM devices WHERE device_id = 'truck-8'`))[0];
+    await expect.poll(boot, waiting).toEqual({ boot: vehicle.boot, session_turn: later + 1 });
+    await expect.poll(() => isOnline('truck-8'), waiting).toBe(true);
+  });
+
   it('loses nothing that was sent while no bridge was there', async () => {
     const vehicle = await addVehicle('truck-7');
     vehicle.make();

@@ -246,6 +246,7 @@ describe('a payload that a cluster handed over', () => {
   const desk = (
     onUplink: (device: DeviceRef) => Promise<void>,
     find: () => Promise<DeviceRef | null> = () => Promise.resolve(ref),
+    isOver: () => Promise<boolean> = () => Promise.resolve(false),
   ) => {
     const kept: string[] = [];
     const uplinks = createClusterUplinks({
@@ -254,6 +255,7 @@ describe('a payload that a cluster handed over', () => {
       find,
       onUplink,
       onUnprocessable: (_device, { reason }) => Promise.resolve(void kept.push(reason)),
+      isOver,
     });
     return { uplinks, kept };
   };
@@ -302,6 +304,19 @@ describe('a payload that a cluster handed over', () => {
       return Promise.reject(new AppError('unavailable', 'not now'));
     });
     expect(await uplinks.take(delivered, () => tries < 5)).toEqual({ kind: 'unwanted' });
+    expect(kept).toEqual([]);
+  });
+
+  it('is told to have been said to a turn that is over, and only if turns matter to it', async () => {
+    const find = () => Promise.resolve(ref);
+    const { uplinks, kept } = desk(
+      () => Promise.resolve(),
+      find,
+      () => Promise.resolve(true),
+    );
+    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'over' });
+    const { turn: _turn, ...event } = delivered;
+    expect(await uplinks.take(event, wanted)).toEqual({ kind: 'stored', device: ref });
     expect(kept).toEqual([]);
   });
 });
