@@ -117,9 +117,9 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     if (isClosed || cancelRound !== null || (waiting.size === 0 && outage === null)) return;
     cancelRound = clock.after(roundMs, round);
   };
-  const noteFailure = (thrown: unknown): void => {
+  const noteFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
-    outage = createOutage(clock.monoMs());
+    outage = createOutage(sinceMs);
     log.error('the store does not take writes', { reason: messageOf(thrown) });
     // It may be the last word of work that was given up long ago, with nobody waiting any more.
     schedule();
@@ -131,7 +131,8 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     };
     const failed = (thrown: unknown): void => {
       if (isClosed || !isStoreFault(thrown)) return one.fail(thrown);
-      noteFailure(thrown);
+      // Since this work began to wait: whoever is let in when it is given up would only wait as long.
+      noteFailure(thrown, waiting.has(one) ? one.sinceMs : clock.monoMs());
       if (waiting.has(one)) start();
     };
     // Starts at once when all is well: the order of arrival is the order of the commits.
