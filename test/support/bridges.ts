@@ -34,6 +34,11 @@ interface Waiting {
   done(): void;
 }
 
+/** What does not reach a process that was just killed is handed on when its exit is known: see `handAll`. */
+function tell(child: ChildProcess | undefined, message: object): void {
+  if (child?.connected === true) child.send(message, () => {});
+}
+
 /** @param onDownlink what leaves for devices. */
 export function createBridges(
   of: { readonly url: string; readonly privatePem: string },
@@ -48,7 +53,7 @@ export function createBridges(
     const child = running[turn % Math.max(1, running.length)];
     message.by = child ?? null;
     const { device, verb, payload } = message;
-    if (child?.connected === true) child.send({ no, device, verb, payload });
+    tell(child, { no, device, verb, payload });
   };
   const handAll = (): void => {
     for (const [no, message] of waiting)
@@ -97,7 +102,7 @@ export function createBridges(
         port,
         lines,
         kill: () => leave(() => child.kill('SIGKILL')),
-        stop: () => leave(() => child.send({ stop: true })),
+        stop: () => leave(() => tell(child, { stop: true })),
       };
     },
   };
