@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../src/core/errors.ts';
+import { codeOf, messageOf } from '../src/core/errors.ts';
 import { noSlots, type SlotFile, type SlotFiles, type SlotName } from './core/config-record.ts';
 import { syncFolder, withHandle } from './update/disk.ts';
 
@@ -44,7 +44,7 @@ async function readSlot(path: string): Promise<SlotFile> {
     if (size > bytesMost) return { kind: 'damaged', reason: `it is longer than ${bytesMost} bytes` };
     return unframe(await readFile(path));
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return { kind: 'absent' };
+    if (codeOf(thrown) === 'ENOENT') return { kind: 'absent' };
     return { kind: 'damaged', reason: messageOf(thrown) };
   }
 }

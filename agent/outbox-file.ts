@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../src/core/errors.ts';
 import { migrate } from '../src/migrate.ts';
 import type { Clock, Database, Entropy, Statement } from '../src/ports.ts';
 import { pageBytes, walFault } from './core/page-carving.ts';
@@ -57,8 +57,7 @@ export function spaceOf(maxBytes: number): {
 
 /** The SQLite result code that an AppError of the database carries, '' when there is none. */
 export function sqliteCode(thrown: unknown): string {
-  const cause = thrown instanceof AppError ? thrown.cause : undefined;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return thrown instanceof AppError ? codeOf(thrown.cause) : '';
 }
 
 export function isDamage(thrown: unknown): boolean {

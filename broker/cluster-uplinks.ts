@@ -7,7 +7,7 @@ import type { DeviceAddress, UplinkVerb } from '../src/core/topics.ts';
 import { formatDeviceUser } from '../src/core/topics.ts';
 import type { Clock, Log } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
-import { isDataFault } from './group-commit.ts';
+import { isStoreFault } from './group-commit.ts';
 import type { MqttServerOptions, Unprocessable } from './mqtt-server.ts';
 import type { DeviceRef } from './store/devices.ts';
 
@@ -76,12 +76,6 @@ function createNames(find: ClusterUplinksOptions['find']) {
     forget: (address: DeviceAddress): void => void known.delete(formatDeviceUser(address)),
   };
 }
-
-/** True when the store and not the payload is to blame. */
-const isStoreFault = (thrown: unknown): boolean =>
-  thrown instanceof AppError &&
-  (thrown.code === 'storage' || thrown.code === 'unavailable') &&
-  !isDataFault(thrown);
 
 const isGone = (thrown: unknown): boolean => thrown instanceof AppError && thrown.code === 'not_found';
 

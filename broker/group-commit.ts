@@ -1,6 +1,6 @@
 // Many small writes, few commits: what waits while one commit runs goes into the next, in order of arrival. A batch
 // that cannot be stored fails alone. Nothing resolves before its rows are on disk.
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log, Statement, WriteResult } from '../src/ports.ts';
 import { sizeOf } from '../src/rows.ts';
 
@@ -77,15 +77,13 @@ const triesAlone = 25;
  * SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation).
  */
 export function isDataFault(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : error;
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
+  const code = codeOf(error instanceof AppError ? error.cause : error);
   return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|2[23][0-9A-Z]{3}$)/.test(code);
 }
 
 /** True when a statement did not change the rows that it must: what the batch went out from no longer holds. */
 export function isConflict(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : null;
-  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'CONFLICT';
+  return error instanceof AppError && codeOf(error.cause) === 'CONFLICT';
 }
 
 /**
@@ -93,8 +91,13 @@ export function isConflict(error: unknown): boolean {
  * written once more by anybody who cannot look first.
  */
 function isUnknown(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : null;
-  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNKNOWN_OUTCOME';
+  return error instanceof AppError && codeOf(error.cause) === 'UNKNOWN_OUTCOME';
+}
+
+/** True when what was to be written is not to blame: the same may be tried again. A conflict is of this kind too. */
+export function isStoreFault(error: unknown): boolean {
+  const isOfStore = error instanceof AppError && (error.code === 'storage' || error.code === 'unavailable');
+  return isOfStore && !isDataFault(error);
 }
 
 function takeGroup(jobs: Job[], most: number): Job[] {

@@ -3,7 +3,7 @@
 // report anything as done that is not.
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../src/ports.ts';
-import { isConflict, isDataFault } from './group-commit.ts';
+import { isConflict, isStoreFault } from './group-commit.ts';
 
 export interface StorePatienceOptions {
   readonly clock: Clock;
@@ -31,12 +31,8 @@ export interface StorePatience {
 /** How often the store is asked while it fails, and how often the time of what waits is looked at, in ms. */
 const roundMs = 1000;
 
-/** True when the store and not the work is to blame. */
-const isStoreFault = (thrown: unknown): boolean =>
-  thrown instanceof AppError &&
-  (thrown.code === 'storage' || thrown.code === 'unavailable') &&
-  !isDataFault(thrown) &&
-  !isConflict(thrown);
+/** True when the store cannot take anything: one that refuses a batch over what others changed is well. */
+const isOutage = (thrown: unknown): boolean => isStoreFault(thrown) && !isConflict(thrown);
 
 const givenUp = (): AppError =>
   new AppError('unavailable', 'the store did not take it in time', { retryAfterS: 10 });
@@ -130,7 +126,7 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
       if (waiting.has(one)) work().then(one.done, failed);
     };
     const failed = (thrown: unknown): void => {
-      if (isClosed || !isStoreFault(thrown)) return one.fail(thrown);
+      if (isClosed || !isOutage(thrown)) return one.fail(thrown);
       // Since this work began to wait: whoever is let in when it is given up would only wait as long.
       noteFailure(thrown, waiting.has(one) ? one.sinceMs : clock.monoMs());
       if (waiting.has(one)) start();

@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { EnrolmentFiles } from '../enrolment.ts';
 
 export interface Owner {
@@ -26,8 +26,6 @@ export interface Owner {
 }
 
 const fileMost = 1024 * 1024;
-const codeOf = (thrown: unknown): unknown =>
-  thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 
 function fault(path: string, what: string, thrown: unknown): AppError {
   const isRefused = codeOf(thrown) === 'EACCES' || codeOf(thrown) === 'EPERM';

@@ -9,7 +9,7 @@ import {
   enrolmentPath,
   type SealedGrant,
 } from '../../src/core/enrolment.ts';
-import { AppError, type ErrorCode, errorKinds } from '../../src/core/errors.ts';
+import { AppError, codeOf, type ErrorCode, errorKinds } from '../../src/core/errors.ts';
 
 const timeoutMs = 20_000;
 const answerMost = enrolmentLimits.sealed + 4096;
@@ -42,7 +42,7 @@ const untrusted = new Set([
 
 /** What went wrong before there was an answer. */
 function faultOf(thrown: unknown, { url }: BrokerAddress): AppError {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const code = codeOf(thrown);
   const { host } = url;
   if (untrusted.has(code)) {
     return new AppError(

@@ -15,11 +15,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Holder, Machine, PathFacts, Person } from '../doctor/ports.ts';
-
-const codeOf = (thrown: unknown): unknown =>
-  typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
 
 const serviceUser = 'fleetward-agent';
 

@@ -4,11 +4,8 @@ import { chmodSync, lstatSync, rmSync, type Stats, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import { type ListenLocally, type LocalAnswer, socketLimits } from '../local-socket.ts';
-
-const codeOf = (thrown: unknown): unknown =>
-  typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
 
 /** Time for somebody who listens to take a connection on the same machine. */
 const probeMs = 1000;

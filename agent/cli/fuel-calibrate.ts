@@ -2,7 +2,7 @@
 // point is on disk before the next is asked for; it must never lose one to Ctrl-C, a pulled cable or a power cut.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
 import type { BoardProfile } from '../core/board-profile.ts';
 import {
@@ -255,7 +255,7 @@ function readProgress(path: string, plan: CalibrationPlan): readonly TankPoint[]
   try {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
+    if (codeOf(thrown) === 'ENOENT') return [];
     throw new AppError('storage', `cannot read ${path}: ${messageOf(thrown)}`, { cause: thrown });
   }
   let stored: unknown = null;

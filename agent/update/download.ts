@@ -4,7 +4,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { dirname } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import { needRoom, withHandle } from './disk.ts';
 
 const limits = {
@@ -177,7 +177,7 @@ export async function download(options: DownloadOptions): Promise<void> {
     await attempt({ ...options, signal });
   } catch (thrown) {
     if (thrown instanceof AppError || options.signal.aborted) throw thrown;
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+    const code = codeOf(thrown);
     const isDisk = ['ENOSPC', 'EROFS', 'EIO', 'EACCES', 'EDQUOT', 'ENOENT'].includes(code);
     const words = late.aborted ? `not done within ${limits.attemptMs / 1000} s` : messageOf(thrown);
     throw new AppError(isDisk ? 'storage' : 'unavailable', `the file was not downloaded: ${words}`, {

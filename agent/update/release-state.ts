@@ -4,7 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import {
   emptyState,
   formatState,
@@ -31,7 +31,7 @@ export function readReleaseState(root: string): {
     if (state !== null) return { state, fault: null };
     return { state: emptyState, fault: `${path} is damaged; the packaged release runs` };
   } catch (thrown) {
-    const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+    const isMissing = codeOf(thrown) === 'ENOENT';
     return { state: emptyState, fault: isMissing ? null : messageOf(thrown) };
   }
 }

@@ -7,7 +7,7 @@ import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import { type Manifest, manifestLimits, parseManifest, type ReleaseFile } from './core/manifest.ts';
 import { parseTarHeader, tarBlockBytes } from './core/tar-header.ts';
 import { syncFolder, withHandle } from './disk.ts';
@@ -160,7 +160,7 @@ export async function unpackRelease(options: UnpackOptions): Promise<Manifest> {
     return await unpack(createPortions(source), options);
   } catch (thrown) {
     if (thrown instanceof AppError || options.signal.aborted) throw thrown;
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+    const code = codeOf(thrown);
     if (code.startsWith('Z_')) throw refuse(`archive: it is no gzip file, or damaged (${code})`);
     throw new AppError('storage', `the release cannot be unpacked: ${messageOf(thrown)}`, { cause: thrown });
   } finally {

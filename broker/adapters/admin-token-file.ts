@@ -1,14 +1,14 @@
 // The token of the service's operator, in a file that only its owner can read. Whoever holds it can delete every account:
 // a file that others may read is refused, and an existing one is never overwritten.
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 import { operatorNames } from '../api/accounts/admin-caller.ts';
 import { formatToken, parseToken, tokenRandomBytes } from '../core/session.ts';
 import { hashToken } from '../store/sessions.ts';
 
 function fault(path: string, thrown: unknown): AppError {
-  const isThere = thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST';
+  const isThere = codeOf(thrown) === 'EEXIST';
   return new AppError('config', `admin token file ${path}: ${messageOf(thrown)}`, {
     cause: thrown,
     hint: isThere

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openSqliteFile, storageError } from '../../src/adapters/sqlite.ts';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 import { freeBytesAt } from './disk-sizes.ts';
 import {
@@ -75,7 +75,7 @@ export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
-    const isThere = thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST';
+    const isThere = codeOf(thrown) === 'EEXIST';
     const code = isThere ? 'conflict' : 'storage';
     throw new AppError(code, `cannot make ${path}: ${messageOf(thrown)}`, { cause: thrown });
   }
@@ -101,7 +101,7 @@ export function publishFile(temporary: string, target: string): void {
     rmSync(temporary);
     sync(dirname(resolve(target)));
   } catch (thrown) {
-    const isThere = thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST';
+    const isThere = codeOf(thrown) === 'EEXIST';
     if (isThere) throw new AppError('conflict', `${target} is there already`, { cause: thrown });
     throw storageError(thrown, target);
   }

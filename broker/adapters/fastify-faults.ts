@@ -90,28 +90,3 @@ export const wireFaults: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `the headers are longer than ${httpLimits.headerBytes} bytes`,
   ERR_HTTP_REQUEST_TIMEOUT: 'the request took too long to arrive',
 };
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-  /** Table of the configuration that the address stands in. */
-  readonly setting?: 'http' | 'admin' | 'metrics' | 'cluster-auth' | undefined;
-}
-
-/** Why a port could not be had: AppError `port_in_use` or `config`. */
-export function listenError(thrown: unknown, { host, port, setting = 'http' }: ListenAddress): AppError {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  if (code === 'EADDRINUSE') {
-    return new AppError('port_in_use', `HTTP port ${port} on ${host} is taken by another program`, {
-      cause: thrown,
-      hint: `Stop that program, or choose another port with --${setting}-port.`,
-    });
-  }
-  return new AppError('config', `cannot listen for HTTP on ${host} port ${port}: ${messageOf(thrown)}`, {
-    cause: thrown,
-    hint:
-      code === 'EACCES'
-        ? `Ports below 1024 need a right; choose another with --${setting}-port.`
-        : `Give an address of this machine with --${setting}-host.`,
-  });
-}

@@ -21,16 +21,9 @@ import { publicError, viewError } from '../api/problem.ts';
 import type { TlsMaterial } from '../mqtt-server.ts';
 import { createPageTurns } from '../page-turns.ts';
 import { createFixedText } from './fastify-compress.ts';
-import {
-  httpLimits,
-  type ListenAddress,
-  listenError,
-  parseJson,
-  parseText,
-  translateFault,
-  wireFaults,
-} from './fastify-faults.ts';
+import { httpLimits, parseJson, parseText, translateFault, wireFaults } from './fastify-faults.ts';
 import { addOperation, TextBody } from './fastify-route.ts';
+import { type ListenAddress, listenError } from './listen.ts';
 import { localhost, openTwin } from './localhost-twin.ts';
 import { registerDocs } from './swagger.ts';
 import { serverOptions } from './tls-options.ts';

@@ -5,6 +5,7 @@ import { Resolver } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { codeOf } from '../../src/core/errors.ts';
 import { isAddress, isPublicAddress } from '../core/public-address.ts';
 
 export interface Resolved {
@@ -90,7 +91,7 @@ function reasonOf(error: Error): string {
   if (error instanceof Refusal) return error.message;
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
     return `no answer within ${timeoutMs / 1000} s`;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return /^[A-Z][A-Z0-9_]*$/.test(code) ? `cannot be reached (${code})` : 'cannot be reached';
 }
 

@@ -1,7 +1,7 @@
 // A private key in a file that only its owner can read, made at the first start. An existing file is never overwritten: what
 // others trust would be lost with it. A file that others may read is refused.
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 
 interface KeyFile<Key> {
   readonly path: string;
@@ -30,7 +30,7 @@ function create({ path, generate }: KeyFile<unknown>): boolean {
     }
     return true;
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return false;
+    if (codeOf(thrown) === 'EEXIST') return false;
     throw thrown;
   }
 }

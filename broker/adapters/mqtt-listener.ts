@@ -6,10 +6,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, TLSSocket, type Server as TlsServer } from 'node:tls';
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
 import type { CertificateFacts } from '../core/client-certificate.ts';
 import type { TlsListening, TlsMaterial } from '../mqtt-server.ts';
+import { listenOn } from './listen.ts';
 import { answerPlainHttp, createUpgrader } from './mqtt-websocket.ts';
 import { peerCertificate, serverOptions } from './tls-options.ts';
 
@@ -159,31 +160,8 @@ function createWebSocketInner({ options, arrive }: Wiring, origins: readonly str
   return innerOf(server, tls);
 }
 
-function listenError(thrown: unknown, { setting, host, port }: Listening): AppError {
-  const name = setting === 'mqtt' ? 'MQTT' : 'WebSocket';
-  const isTaken = thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE';
-  if (isTaken) {
-    return new AppError('port_in_use', `${name} port ${port} on ${host} is taken`, {
-      cause: thrown,
-      hint: `Stop the program that uses it, or choose another with --${setting}-port.`,
-    });
-  }
-  return new AppError('config', `cannot listen on ${host}:${port}: ${messageOf(thrown)}`, {
-    cause: thrown,
-    hint: `Check --${setting}-host and --${setting}-port.`,
-  });
-}
-
-function listen(server: Server, options: Listening): Promise<number> {
-  const { host, port } = options;
-  return new Promise((resolve, reject) => {
-    server.once('error', (thrown) => reject(listenError(thrown, options)));
-    server.listen({ port, host, backlog: 2048 }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
-}
+/** Vehicles that may wait to be accepted, when all come back at once. */
+const backlog = 2048;
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
 export async function openListener(options: Listening): Promise<Listener> {
@@ -212,7 +190,7 @@ export async function openListener(options: Listening): Promise<Listener> {
     arrivals.expect(socket);
     inner.take(socket);
   });
-  const port = await listen(server, options);
+  const port = await listenOn(server, options, backlog);
   server.on('error', (thrown) => log.error('mqtt listener failed', { reason: messageOf(thrown) }));
   return {
     port,

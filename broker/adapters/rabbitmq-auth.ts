@@ -1,9 +1,7 @@
 // Answers RabbitMQ's HTTP authorisation backend: may this client log in, and what may it use. Nothing is allowed that is not
 // asked for in full and found right; every doubt is a "deny", and a database that does not answer is an error, which
 // RabbitMQ takes for one. It must never show or log a secret, nor wait without an end.
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { messageOf } from '../../src/core/errors.ts';
+import type { IncomingMessage } from 'node:http';
 import { type DeviceAddress, formatDeviceUser } from '../../src/core/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { pause } from '../../src/settle.ts';
@@ -11,8 +9,8 @@ import { deviceOf, mayUseResource, mayUseTopic, type Question } from '../core/cl
 import { createRates } from '../core/rate.ts';
 import { isSecret } from '../device-secret.ts';
 import type { MqttCount, TlsMaterial } from '../mqtt-server.ts';
-import { type ListenAddress, listenError } from './fastify-faults.ts';
-import { serverOptions } from './tls-options.ts';
+import type { ListenAddress } from './listen.ts';
+import { type Answer, openSmallHttp, type SmallHttp } from './small-http.ts';
 
 export interface ClusterAuthOptions {
   readonly clock: Clock;
@@ -29,16 +27,10 @@ export interface ClusterAuthOptions {
   readonly count: (what: MqttCount) => void;
 }
 
-export interface ClusterAuth {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 const bodyBytes = 8192;
 /** Questions at work, waiting failures included; beyond it the answer is an error and the vehicle comes again. */
 const openMost = 2000;
 const connectionsMost = 4096;
-const requestMs = 10_000;
 /** Failed logins of one name; beyond it every login of that name waits two seconds. */
 const failures = { burst: 20, perS: 0.2 } as const;
 const failureDelayMs = 2000;
@@ -110,77 +102,37 @@ function createJudge({ clock, vhost, logIn, isOverloaded, count }: ClusterAuthOp
   };
 }
 
-function answer(response: ServerResponse, status: number, words: string): void {
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-store',
-    'content-length': Buffer.byteLength(words),
-  });
-  response.end(words);
-}
-
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
-export async function openClusterAuth(
-  options: ClusterAuthOptions,
-  address: ListenAddress,
-): Promise<ClusterAuth> {
+export function openClusterAuth(options: ClusterAuthOptions, address: ListenAddress): Promise<SmallHttp> {
   const { log, tls, wordHash } = options;
   const judge = createJudge(options);
   let open = 0;
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const kind = request.method === 'POST' ? kindOf(request.url ?? '', wordHash) : null;
-    if (kind === null) {
-      request.resume();
-      return answer(response, 404, 'deny');
+  const decide = async (kind: string, request: IncomingMessage): Promise<Answer> => {
+    const question = await readForm(request);
+    const verdict = await judge(kind, question);
+    if (verdict === 'deny') {
+      const { username = '', permission = '', name = '', routing_key: key = '' } = question;
+      const what = { kind, username, permission, name, key };
+      log.warn('cluster login or access refused', Object.fromEntries(Object.entries(what).map(clip)));
     }
-    if (open >= openMost) {
+    return { status: verdict === null ? 404 : 200, words: verdict ?? 'deny' };
+  };
+  const serve = async (request: IncomingMessage): Promise<Answer> => {
+    const kind = request.method === 'POST' ? kindOf(request.url ?? '', wordHash) : null;
+    if (kind === null || open >= openMost) {
       request.resume();
-      return answer(response, 503, 'busy');
+      return kind === null ? { status: 404, words: 'deny' } : { status: 503, words: 'busy' };
     }
     open += 1;
     try {
-      const question = await readForm(request);
-      const verdict = await judge(kind, question);
-      if (verdict === 'deny') {
-        const { username = '', permission = '', name = '', routing_key: key = '' } = question;
-        const what = { kind, username, permission, name, key };
-        log.warn('cluster login or access refused', Object.fromEntries(Object.entries(what).map(clip)));
-      }
-      answer(response, verdict === null ? 404 : 200, verdict ?? 'deny');
+      return await decide(kind, request);
     } finally {
       open -= 1;
     }
   };
-  const listener: RequestListener = (request, response) => {
-    serve(request, response).catch((thrown: unknown) => {
-      log.error('cluster question not answered', { reason: messageOf(thrown) });
-      if (response.headersSent) response.destroy();
-      else answer(response, 503, 'not now');
-    });
-  };
-  const limits = { requestTimeout: requestMs, headersTimeout: requestMs, maxHeaderSize: 8192 };
-  const server =
-    tls === null
-      ? createServer({ ...limits, keepAliveTimeout: 60_000 }, listener)
-      : createTlsServer({ ...serverOptions({ material: tls, clientCert: 'none' }), ...limits }, listener);
-  server.maxConnections = connectionsMost;
-  server.setTimeout(requestMs * 10);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.once('error', (thrown) => reject(listenError(thrown, address)));
-    server.listen({ host: address.host, port: address.port }, () => {
-      const bound = server.address();
-      resolve(typeof bound === 'object' && bound !== null ? bound.port : address.port);
-    });
-  });
-  server.on('error', (thrown) => log.error('cluster listener failed', { reason: messageOf(thrown) }));
-  return {
-    port,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  const faulty = { status: 503, words: 'not now' };
+  const server = { name: 'cluster login', log, tls, connectionsMost, keepAliveMs: 60_000, serve, faulty };
+  return openSmallHttp(server, address);
 }
 
 const clip = ([name, value]: readonly [string, string]): readonly [string, string] => [

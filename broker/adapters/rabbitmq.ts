@@ -13,13 +13,14 @@ import { hashSecret } from '../device-secret.ts';
 import type { MqttServer, MqttServerOptions, TlsMaterial } from '../mqtt-server.ts';
 import { createQueues } from '../queues.ts';
 import type { DeviceRef } from '../store/devices.ts';
-import type { ListenAddress } from './fastify-faults.ts';
-import { type ClusterAuth, openClusterAuth } from './rabbitmq-auth.ts';
+import type { ListenAddress } from './listen.ts';
+import { openClusterAuth } from './rabbitmq-auth.ts';
 import { type Delivery, type Intake, type IntakeOptions, startIntake } from './rabbitmq-intake.ts';
 import { type ClusterTls, type Link, type LinkPair, openLink } from './rabbitmq-link.ts';
 import type { Management } from './rabbitmq-management.ts';
 import { createOutlet, type Outlet } from './rabbitmq-outlet.ts';
 import { declareTopology, queues } from './rabbitmq-topology.ts';
+import type { SmallHttp } from './small-http.ts';
 
 export interface ClusterOptions {
   readonly address: ClusterAddress;
@@ -190,7 +191,7 @@ async function setUp(parts: Parts, pair: LinkPair): Promise<void> {
   }
 }
 
-function openAuth({ options, cluster }: Parts): Promise<ClusterAuth> {
+function openAuth({ options, cluster }: Parts): Promise<SmallHttp> {
   const { clock, log, authenticate, isOverloaded, count = () => undefined } = options;
   const { auth, address, recordLogin } = cluster;
   return openClusterAuth(

@@ -1,6 +1,6 @@
 // The database thread behind `openSqliteThreads`: one connection, requests in order. It holds no state of its own.
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../core/errors.ts';
+import { codeOf, messageOf } from '../core/errors.ts';
 import { connectSqlite, type SqliteOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
 
 const connection = connectSqlite(workerData as SqliteOptions);
@@ -11,7 +11,7 @@ function answer(request: WorkerRequest): WorkerReply {
       request.kind === 'read' ? connection.readTable(request.statement) : connection.write(request.batch);
     return { id: request.id, ok: true, result };
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'SQLITE_ERROR';
+    const code = codeOf(thrown) || 'SQLITE_ERROR';
     return { id: request.id, ok: false, code, message: messageOf(thrown) };
   }
 }

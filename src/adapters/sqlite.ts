@@ -3,7 +3,7 @@
 // The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
-import { AppError, messageOf } from '../core/errors.ts';
+import { AppError, codeOf, messageOf } from '../core/errors.ts';
 import type { Row, SqlValue, Statement, WakingDatabase, WriteResult } from '../ports.ts';
 import { createNewsBoard, telling } from './news.ts';
 import { type RowsStep, stepsOf } from './sqlite-rows.ts';
@@ -121,7 +121,7 @@ export function connectSqlite(options: SqliteOptions) {
 
 /** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
 export function storageError(thrown: unknown, path: string): AppError {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'SQLITE_ERROR';
+  const code = codeOf(thrown) || 'SQLITE_ERROR';
   return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
     cause: thrown,
     hint:
@@ -194,9 +194,7 @@ export function holdLock(path: string, what: string): { close(): void } {
     connection.exec('BEGIN EXCLUSIVE');
     return { close: () => void connection.close() };
   } catch (thrown) {
-    const isBusy =
-      thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('SQLITE_BUSY');
-    if (!isBusy) throw storageError(thrown, path);
+    if (!codeOf(thrown).startsWith('SQLITE_BUSY')) throw storageError(thrown, path);
     throw new AppError('config', `${what} is in use by another process`, {
       hint: "Stop that one first: two on one store would take each other's events and commands.",
     });

@@ -66,3 +66,9 @@ export class AppError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** The code that Node, a database or a server gave to a fault, as text; '' when it has none. */
+export function codeOf(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return '';
+  return typeof thrown.code === 'string' || typeof thrown.code === 'number' ? String(thrown.code) : '';
+}
