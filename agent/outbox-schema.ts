@@ -155,7 +155,8 @@ function bootValues(row: BootRow): readonly (string | number | null)[] {
 
 const textOrNull = (value: Row[string] | undefined): string | null =>
   typeof value === 'string' ? value : null;
-const numberOrNull = (value: Row[string] | undefined): number | null =>
+/** A number of a row. */
+export const numberOrNull = (value: Row[string] | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
 /** Null when the row is damaged. */
@@ -207,12 +208,10 @@ function dropValues(drop: Drop): readonly (string | number | null)[] {
   return [priority, number, reason, fromSeq, toSeq, fromUpMs, toUpMs, count];
 }
 
-/** Null when the row is damaged. */
-export function parseDrop(row: Row): Drop | null {
-  const priority = priorities.find((one) => one === row['class']);
-  if (priority === undefined) return null;
-  const parsed: Drop = {
-    priority,
+/** What the row says, be it damaged or not. */
+export function readDrop(row: Row): Drop {
+  return {
+    priority: priorities.find((one) => one === row['class']) ?? 0,
     number: Number(row['number']),
     reason: row['reason'] === 'full' ? 'full' : 'damaged',
     fromSeq: Number(row['from_seq']),
@@ -221,7 +220,12 @@ export function parseDrop(row: Row): Drop | null {
     toUpMs: numberOrNull(row['to_up_ms']),
     count: Number(row['count']),
   };
-  return row['sum'] === valuesSum(dropValues(parsed)) ? parsed : null;
+}
+
+/** Null when the row is damaged. */
+export function parseDrop(row: Row): Drop | null {
+  const drop = readDrop(row);
+  return row['sum'] === valuesSum(dropValues(drop)) ? drop : null;
 }
 
 /** What a class lost for ever, and how much of that is not reported yet. */

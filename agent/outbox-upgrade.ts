@@ -2,7 +2,7 @@
 // commit, with every event, drop and word of the state. Never takes an event out, and never takes a damaged file of today
 // for an old one. What an old file lost before this cannot be missed any more; what it holds is accounted for from here on.
 import { ddl } from '../src/migrate.ts';
-import type { Database, Row, Statement } from '../src/ports.ts';
+import type { Database, Statement } from '../src/ports.ts';
 import { accountOf, emptyTally, type Tally } from './core/outbox-account.ts';
 import { formatCensus, nothingKnown } from './outbox-check.ts';
 import { evidenceOf } from './outbox-evidence.ts';
@@ -15,7 +15,9 @@ import {
   drops,
   noteKeys,
   notes,
+  numberOrNull,
   priorities,
+  readDrop,
   rows,
 } from './outbox-schema.ts';
 
@@ -58,22 +60,6 @@ async function countQueued(
   return counted;
 }
 
-const numberOrNull = (value: Row[string] | undefined): number | null =>
-  typeof value === 'number' ? value : null;
-
-function dropOf(row: Row): Drop {
-  return {
-    priority: priorities.find((one) => one === row['class']) ?? 0,
-    number: Number(row['number']),
-    reason: row['reason'] === 'full' ? 'full' : 'damaged',
-    fromSeq: Number(row['from_seq']),
-    toSeq: Number(row['to_seq']),
-    fromUpMs: numberOrNull(row['from_up_ms']),
-    toUpMs: numberOrNull(row['to_up_ms']),
-    count: Number(row['count']),
-  };
-}
-
 /** Boots with the accounts that follow from what is queued: numbers up to the last one that are not there are gone. */
 async function readBoots(database: Database, noted: readonly Drop[]): Promise<readonly BootRow[]> {
   const queued = await countQueued(database);
@@ -105,7 +91,7 @@ async function contentOf(database: Database, path: string): Promise<readonly Sta
       String(row['value']),
     ]),
   );
-  const noted = (await database.read(drops.all())).map(dropOf);
+  const noted = (await database.read(drops.all())).map(readDrop);
   const oldTotals = await database.read(drops.totals());
   const totals = priorities.map((priority) => {
     const ofClass = noted.filter((drop) => drop.priority === priority);
