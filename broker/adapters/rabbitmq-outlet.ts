@@ -28,6 +28,7 @@ export interface Outlet {
    * hours after it was withdrawn.
    */
   hold(isHeld: boolean): void;
+  isHeld(): boolean;
 }
 
 export function createOutlet(clock: Clock): Outlet {
@@ -57,6 +58,7 @@ export function createOutlet(clock: Clock): Outlet {
     hold(isHeld) {
       isHeldUp = isHeld;
     },
+    isHeld: () => isHeldUp,
     publish(device, { verb, payload, qos }) {
       const channel = current;
       if (channel === null || isHeldUp || pending.size >= pendingMost) return Promise.resolve(false);

@@ -285,7 +285,10 @@ export async function createClusterServer(
       });
     },
     connectionCount: () => 0,
-    fault: () => (link.isUp() ? null : 'has no connection to the cluster'),
+    fault() {
+      if (!link.isUp()) return 'has no connection to the cluster';
+      return outlet.isHeld() ? 'is held up by an alarm of the cluster' : null;
+    },
     connectedDevices: () => [],
     async close() {
       stopWatching();

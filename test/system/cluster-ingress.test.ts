@@ -230,6 +230,29 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(() => isOnline('truck-8'), waiting).toBe(true);
   });
 
+  it('sends nothing during an alarm of the cluster, says so, and goes on when it is over', async () => {
+    const vehicle = await addVehicle('truck-9');
+    vehicle.make();
+    await expect.poll(() => vehicle.books().open, waiting).toBe(0);
+    const status = async (): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${bridge.httpPort}/readyz`)).status;
+    expect(await status()).toBe(200);
+    rabbit.ctl('set_vm_memory_high_watermark', 'absolute', '1MB');
+    const held = (): boolean => bridge.program.lines.some(({ msg }) => msg === 'cluster takes no messages');
+    // RabbitMQ tells a connection of an alarm when it next publishes.
+    const restore = { deviceID: 'truck-9', feature: 'cargoaccess', state: '1', reason: 'test' };
+    await api.post('/command/feature/authorization', restore);
+    await expect.poll(held, waiting).toBe(true);
+    await expect.poll(status, waiting).toBe(503);
+    const executed = (): readonly number[] => [...vehicle.books().executed.values()];
+    expect(executed()).toEqual([]);
+    rabbit.ctl('set_vm_memory_high_watermark', '0.5');
+    await expect.poll(executed, waiting).toEqual([1]);
+    await expect.poll(status, waiting).toBe(200);
+    vehicle.make();
+    await expect.poll(() => vehicle.books().open, waiting).toBe(0);
+  });
+
   it('loses nothing that was sent while no bridge was there', async () => {
     const vehicle = await addVehicle('truck-7');
     vehicle.make();
