@@ -7,7 +7,14 @@ import { type BootMemory, type BootState, createBootMemory, isBelowFloor } from 
 import { mergePresent, type Present, type Projection } from './core/projection.ts';
 import { addRange, changesOf, isStored, type Range, type StoredNumbers } from './core/stored-numbers.ts';
 import type { Plan, Planner } from './group-commit.ts';
-import { type BootChange, type BootKey, changeBoots, changeRanges } from './store/boot-states.ts';
+import {
+  type BootChange,
+  type BootKey,
+  type BootProof,
+  changeBoots,
+  changeRanges,
+  proveBoots,
+} from './store/boot-states.ts';
 import {
   bareKey,
   insertBareEvents,
@@ -155,15 +162,24 @@ function stateAfter({ from, stored }: Draft): BootState {
 
 function bootStatements(drafts: readonly Draft[]): readonly Statement[] {
   const changes: BootChange[] = [];
+  const proofs: BootProof[] = [];
   const ranges: Statement[] = [];
   for (const draft of drafts) {
     const { key, from, stored, receivedMs } = draft;
-    if (stored === from.stored) continue;
+    if (stored === from.stored) {
+      // Nothing is taken for stored of a boot that was never written, such as that of bare events.
+      if (from.revision > 0) proofs.push({ ...key, revision: from.revision });
+      continue;
+    }
     const { revision, rangeCount } = stateAfter(draft);
     changes.push({ ...key, atMs: receivedMs, upTo: stored.upTo, revision, rangeCount });
     ranges.push(...changeRanges(key, changesOf(from.stored.ranges, stored.ranges)));
   }
-  return changes.length === 0 ? [] : [changeBoots(changes), ...ranges];
+  return [
+    ...(proofs.length === 0 ? [] : [proveBoots(proofs)]),
+    ...(changes.length === 0 ? [] : [changeBoots(changes)]),
+    ...ranges,
+  ];
 }
 
 /** What all payloads of a device say of its present, in the order in which they came. */

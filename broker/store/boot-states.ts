@@ -91,6 +91,28 @@ export function changeBoots(changes: readonly BootChange[]): Statement {
   return { sql: changeText, params: [], rows: toRows(shape, changes), mustChange: changes.length };
 }
 
+/** A boot of which nothing new came in, and the revision that it was found to be stored under. */
+export interface BootProof extends BootKey {
+  readonly revision: number;
+}
+
+const proofShape: readonly RowsShape<BootProof>[] = [
+  { name: 'device_no', type: 'BIGINT', of: (proof) => proof.deviceNo },
+  { name: 'boot', type: 'TEXT', of: (proof) => proof.boot },
+  { name: 'revision', type: 'BIGINT', of: (proof) => proof.revision },
+];
+
+const proofText = `UPDATE boots SET revision = r.revision FROM r
+  WHERE boots.device_no = r.device_no AND boots.boot = r.boot AND boots.revision = r.revision`;
+
+/**
+ * Changes nothing, and fails as a whole unless each of these boots stands at its revision: what was taken for stored may have
+ * gone with another server, when the one that took its place was behind.
+ */
+export function proveBoots(proofs: readonly BootProof[]): Statement {
+  return { sql: proofText, params: [], rows: toRows(proofShape, proofs), mustChange: proofs.length };
+}
+
 /** Brings the ranges of a boot up to date; together with `changeBoots`, in the same batch. */
 export function changeRanges({ deviceNo, boot }: BootKey, { gone, put }: RangeChanges): readonly Statement[] {
   return [

@@ -277,6 +277,24 @@ for (const { name, open, missing } of ways) {
         );
       });
 
+      test('is proven for what is sent again: a server that was behind its predecessor is not taken for it', async () => {
+        const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
+        const planner = createEventPlanner(db);
+        await store(planner, work(deviceNo, [1, 2]));
+        await store(planner, work(deviceNo, [3, 4, 9]));
+        // As a standby has it that took over before the second commit had reached it.
+        await db.write([
+          sql`DELETE FROM events WHERE seq > 2`,
+          sql`DELETE FROM stored_ranges`,
+          sql`UPDATE boots SET up_to = 2, revision = 1, range_count = 0`,
+        ]);
+        const plan = await planner.plan([work(deviceNo, [3, 4, 9])]);
+        await expect(db.write(plan.batch)).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
+        plan.drop();
+        expect(await store(planner, work(deviceNo, [3, 4, 9]))).toEqual({ upTo: 4, fresh: [3, 4, 9] });
+        expect(await store(planner, work(deviceNo, [3, 4, 9]))).toEqual({ upTo: 4, fresh: [] });
+      });
+
       test('of a device that was deleted meanwhile nothing is written', async () => {
         const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
         const kept = await addDevice(db, 'acme', 'truck-2');
