@@ -3,9 +3,9 @@
 
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
-import { stepVehicle, vehicleWakeMs } from './core/vehicle.ts';
-import { type VehicleEffect, type VehicleEvent } from './core/vehicle-events.ts';
-import type { VehicleConfig, VehicleState } from './core/vehicle-state.ts';
+import { stepVehicle, vehicleWakeMs } from './core/vehicle/vehicle.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
+import type { VehicleConfig, VehicleState } from './core/vehicle/vehicle-state.ts';
 import type { AgentPorts } from './ports.ts';
 
 const limits = {

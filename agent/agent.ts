@@ -5,12 +5,12 @@ import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
-import type { AgentStatus } from './core/agent-facts.ts';
-import { statusOfVehicle } from './core/status.ts';
-import { helloOf } from './core/vehicle.ts';
-import { createVehicle } from './core/vehicle-start.ts';
-import type { VehicleConfig } from './core/vehicle-state.ts';
-import { describeUpdate } from './core/vehicle-update.ts';
+import type { AgentStatus } from './core/status/agent-facts.ts';
+import { statusOfVehicle } from './core/status/status.ts';
+import { helloOf } from './core/vehicle/vehicle.ts';
+import { createVehicle } from './core/vehicle/vehicle-start.ts';
+import type { VehicleConfig } from './core/vehicle/vehicle-state.ts';
+import { describeUpdate } from './core/vehicle/vehicle-update.ts';
 import type { Outbox } from './outbox.ts';
 import { createPerformer } from './performer.ts';
 import type { AgentPorts } from './ports.ts';
@@ -19,7 +19,7 @@ import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
 
 export { createMemorySlots } from './config-store.ts';
-export type { AgentStatus } from './core/agent-facts.ts';
+export type { AgentStatus } from './core/status/agent-facts.ts';
 export type { AgentPorts } from './ports.ts';
 
 export interface Agent {

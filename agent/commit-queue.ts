@@ -6,9 +6,9 @@ import { messageOf } from '../src/core/errors.ts';
 import { eventFault } from '../src/core/event-check.ts';
 import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
 import { pause } from '../src/settle.ts';
-import { type Commit, type VehicleEvent } from './core/vehicle-events.ts';
+import { type Commit, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
+import { putState, trustState } from './outbox/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
-import { putState, trustState } from './outbox-schema.ts';
 import { inboxKey, memoryKey, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
 
 const limits = {

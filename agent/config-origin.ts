@@ -3,9 +3,9 @@
 import { readConfigContent } from '../src/core/config-content.ts';
 import type { Settings } from '../src/core/settings/settings.ts';
 import type { ConfigStore } from './config-store.ts';
-import { activeRecord } from './core/config-slots.ts';
-import { startConfig } from './core/config-start.ts';
-import { decodeZones } from './core/config-zones.ts';
+import { activeRecord } from './core/config/config-slots.ts';
+import { startConfig } from './core/config/config-start.ts';
+import { decodeZones } from './core/config/config-zones.ts';
 
 export interface RemoteConfig {
   /** 0: the installer's file alone. */

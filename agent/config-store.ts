@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../src/core/errors.ts';
-import { noSlots, type SlotFile, type SlotFiles, type SlotName } from './core/config-record.ts';
+import { noSlots, type SlotFile, type SlotFiles, type SlotName } from './core/config/config-record.ts';
 import { syncFolder, withHandle } from './update/disk.ts';
 
 export interface ConfigStore {

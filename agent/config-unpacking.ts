@@ -12,7 +12,7 @@ import {
 import { messageOf } from '../src/core/errors.ts';
 import { signedTypes } from '../src/core/wire.ts';
 import type { Log, Verifier } from '../src/ports.ts';
-import type { ReceivedConfig } from './core/vehicle-config.ts';
+import type { ReceivedConfig } from './core/vehicle/vehicle-config.ts';
 
 /**
  * Inflates and checks a whole; what does not fit is refused in words. It takes some 10 ms for each MiB and is not done

@@ -7,14 +7,14 @@ import { numberSetting } from '../src/core/settings/kinds.ts';
 import { type Settings, settingsSchema, standardSettings } from '../src/core/settings/settings.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
-import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board-profile.ts';
+import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import {
   type Protection,
   protectionFaults,
   protectionSchema,
   standardProtection,
-} from './core/protection.ts';
-import { standardUpdate, updateFault, updateSchema } from './update-config.ts';
+} from './core/protection/protection.ts';
+import { standardUpdate, updateFault, updateSchema } from './update/update-config.ts';
 
 export { standardProtection, standardSettings, standardUpdate };
 

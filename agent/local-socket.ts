@@ -5,9 +5,9 @@ import { AppError, messageOf } from '../src/core/errors.ts';
 import { messageTextMost } from '../src/core/wire.ts';
 import type { Clock, Log } from '../src/ports.ts';
 import type { Agent } from './agent.ts';
-import type { AgentFacts, ProcessFacts } from './core/agent-facts.ts';
-import { conditionsOf } from './core/health.ts';
-import { formatMetrics, metricsContentType } from './core/metrics-text.ts';
+import type { AgentFacts, ProcessFacts } from './core/status/agent-facts.ts';
+import { conditionsOf } from './core/status/health.ts';
+import { formatMetrics, metricsContentType } from './core/status/metrics-text.ts';
 
 export const socketLimits = {
   bodyBytes: 4096,

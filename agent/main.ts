@@ -40,16 +40,16 @@ import { type Flags, loadSettings, missingIn, print, readAgentConfig, readPem } 
 import { askIfRunning, enterServiceCode, listMessages, sendMessage, showStatus } from './cli/status.ts';
 import { type AgentFile, describeConfig, toAgentConfig } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
-import type { ProcessFacts } from './core/agent-facts.ts';
+import type { ProcessFacts } from './core/status/agent-facts.ts';
 import type { DoctorPorts } from './doctor/ports.ts';
-import { enrol } from './enrolment.ts';
+import { enrol } from './enrolment/enrolment.ts';
 import { openLocalSocket } from './local-socket.ts';
 import { createLogRing } from './log-ring.ts';
 import { createLagMeter, type LagMeter } from './loop-lag.ts';
+import { countQueued } from './outbox/outbox-schema.ts';
 import { openOutbox } from './outbox.ts';
-import { countQueued } from './outbox-schema.ts';
 import { restartExitCode, type Updater } from './update/performer.ts';
-import { openUpdater } from './update-start.ts';
+import { openUpdater } from './update/update-start.ts';
 
 const networkOf = (path: string | undefined) =>
   path === undefined ? {} : { network: () => readNetworkFile(path) };

@@ -5,13 +5,13 @@ import { AppError, messageOf } from '../src/core/errors.ts';
 import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
 import { isId } from '../src/core/ids.ts';
 import type { Statement } from '../src/ports.ts';
-import { keptOrigin } from './core/event-time.ts';
-import { stateSum } from './core/outbox-row.ts';
-import { closeFile, fileBytes, maxBytesLeast } from './outbox-file.ts';
-import { closingStatements, noteAccounts, readBoots, reportedStatements } from './outbox-ledger.ts';
-import { commit, originOf, readRows } from './outbox-queue.ts';
-import { flushPending } from './outbox-removal.ts';
-import { openOrReplace } from './outbox-repair.ts';
+import { keptOrigin } from './core/outbox/event-time.ts';
+import { stateSum } from './core/outbox/outbox-row.ts';
+import { closeFile, fileBytes, maxBytesLeast } from './outbox/outbox-file.ts';
+import { closingStatements, noteAccounts, readBoots, reportedStatements } from './outbox/outbox-ledger.ts';
+import { commit, originOf, readRows } from './outbox/outbox-queue.ts';
+import { flushPending } from './outbox/outbox-removal.ts';
+import { openOrReplace } from './outbox/outbox-repair.ts';
 import {
   adopt,
   appendNow,
@@ -23,8 +23,8 @@ import {
   type Run,
   replaceWhileRunning,
   reportReplacement,
-} from './outbox-run.ts';
-import { boots, drops, noteKeys, notes, parseTotal, readStateRows } from './outbox-schema.ts';
+} from './outbox/outbox-run.ts';
+import { boots, drops, noteKeys, notes, parseTotal, readStateRows } from './outbox/outbox-schema.ts';
 import {
   acknowledge,
   type Batch,
@@ -35,11 +35,11 @@ import {
   nextBatch,
   noteReported,
   rewindQueue,
-} from './outbox-sending.ts';
-import { createQueue, takeUp } from './outbox-start.ts';
-import { isWalkEnded } from './outbox-walk.ts';
+} from './outbox/outbox-sending.ts';
+import { createQueue, takeUp } from './outbox/outbox-start.ts';
+import { isWalkEnded } from './outbox/outbox-walk.ts';
 
-export type { OutboxOptions, OutboxRecord } from './outbox-run.ts';
+export type { OutboxOptions, OutboxRecord } from './outbox/outbox-run.ts';
 
 export interface OutboxStats {
   /** Rows per class; a lower bound until `isExact`. Includes up to 64 acknowledged ones that are not deleted yet. */

@@ -3,7 +3,7 @@
 import { messageOf } from '../src/core/errors.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { ConfigStore } from './config-store.ts';
-import { type VehicleEffect, type VehicleEvent } from './core/vehicle-events.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 import type { createSerialPorts } from './serial-ports.ts';

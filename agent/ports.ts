@@ -1,8 +1,8 @@
 // What the agent needs of the world. `main.ts` joins the real things, tests and the simulator theirs.
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
 import type { ConfigStore } from './config-store.ts';
-import type { HostReading } from './core/diagnostic.ts';
-import type { ServiceCodes } from './core/service-code.ts';
+import type { ServiceCodes } from './core/protection/service-code.ts';
+import type { HostReading } from './core/status/diagnostic.ts';
 import type { Outbox } from './outbox.ts';
 import type { Updater } from './update/performer.ts';
 

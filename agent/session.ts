@@ -36,8 +36,8 @@ import {
   type DeliveryState,
   isDrained,
   type Lanes,
-} from './core/delivery.ts';
-import type { VehicleEvent } from './core/vehicle-events.ts';
+} from './core/link/delivery.ts';
+import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import type { Outbox } from './outbox.ts';
 
 const limits = {

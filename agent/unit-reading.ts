@@ -3,7 +3,7 @@
 import { messageOf } from '../src/core/errors.ts';
 import { settleWithin } from '../src/settle.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { StorageReading, UnitReading } from './core/diagnostic.ts';
+import type { StorageReading, UnitReading } from './core/status/diagnostic.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 

@@ -1,13 +1,14 @@
 // What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, requests,
 // update, zones.
 // Read once at the start; written only together with the events that tell of it.
-import { type CommandRecord, createCommandRecord } from './core/command-record.ts';
-import { noTraffic, trafficOf } from './core/data-budget.ts';
-import { emptyFuelMemory, parseFuelMemory } from './core/fuel-memory.ts';
-import { createInboxRecord, type InboxRecord } from './core/inbox.ts';
-import { parseUpdateRecord } from './core/update-record.ts';
-import type { UpdateRecord } from './core/update-types.ts';
-import type { VehicleMemory } from './core/vehicle-state.ts';
+
+import { emptyFuelMemory, parseFuelMemory } from './core/fuel/fuel-memory.ts';
+import { noTraffic, trafficOf } from './core/link/data-budget.ts';
+import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
+import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
+import { parseUpdateRecord } from './core/update/update-record.ts';
+import type { UpdateRecord } from './core/update/update-types.ts';
+import type { VehicleMemory } from './core/vehicle/vehicle-state.ts';
 import type { Outbox } from './outbox.ts';
 
 export const recordKey = 'commands';

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
-import type { EnrolmentFiles } from '../enrolment.ts';
+import type { EnrolmentFiles } from '../enrolment/enrolment.ts';
 
 export interface Owner {
   readonly uid: number;

@@ -1,9 +1,9 @@
 // Reads one analog signal of the I/O board through the ordinary board machine, for commands of people. It must never
 // order a relay: the machine is given bytes and time only.
 import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
-import { createBoard, stepBoard } from '../core/board.ts';
-import type { AnalogName, BoardProfile } from '../core/board-profile.ts';
-import type { BoardInput } from '../core/board-types.ts';
+import { createBoard, stepBoard } from '../core/board/board.ts';
+import type { AnalogName, BoardProfile } from '../core/board/board-profile.ts';
+import type { BoardInput } from '../core/board/board-types.ts';
 
 export interface BoardReading {
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import { settingsOf } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { messageTextMost } from '../../src/core/wire.ts';
 import { agentFileSchema } from '../config.ts';
-import { withLauncher } from '../update-start.ts';
+import { withLauncher } from '../update/update-start.ts';
 import { withEnrol } from './enrol.ts';
 import { type Flags, standardConfig } from './settings-file.ts';
 

@@ -5,8 +5,8 @@ import { AppError } from '../../src/core/errors.ts';
 import { readVersion } from '../../src/version.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
 import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
-import type { AgentFacts } from '../core/agent-facts.ts';
-import { statusLines } from '../core/status-words.ts';
+import type { AgentFacts } from '../core/status/agent-facts.ts';
+import { statusLines } from '../core/status/status-words.ts';
 import { boardChecks } from '../doctor/board.ts';
 import { brokerChecks } from '../doctor/broker.ts';
 import {

@@ -2,7 +2,7 @@
 // It never shows the secret.
 import type { Argv } from 'yargs';
 import { AppError } from '../../src/core/errors.ts';
-import type { Enrolled, EnrolmentWish } from '../enrolment.ts';
+import type { Enrolled, EnrolmentWish } from '../enrolment/enrolment.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { createInterface } from 'node:readline';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
-import type { BoardProfile } from '../core/board-profile.ts';
+import type { BoardProfile } from '../core/board/board-profile.ts';
 import {
   type CalibrationInput,
   type CalibrationPlan,
@@ -13,8 +13,8 @@ import {
   parseCalibration,
   startCalibration,
   stepCalibration,
-} from '../core/fuel-calibration.ts';
-import type { TankPoint, TankTable } from '../core/tank-table.ts';
+} from '../core/fuel/fuel-calibration.ts';
+import type { TankPoint, TankTable } from '../core/fuel/tank-table.ts';
 import { openBoardReading } from './board-reading.ts';
 import { parseFuelAnswers } from './fuel-answers.ts';
 

@@ -1,6 +1,6 @@
 // What `config check` says of the panic button: how short a press may be and still be seen, and a warning when that is longer
 // than people press. It must never touch the board.
-import { type BoardProfile, worstSampleGapMs } from '../core/board-profile.ts';
+import { type BoardProfile, worstSampleGapMs } from '../core/board/board-profile.ts';
 
 /** A quick press of a push button lasts 50 to 100 ms. */
 const pressMs = 50;

@@ -10,8 +10,8 @@ import type { Clock, Database, Verifier } from '../../src/ports.ts';
 import { serviceCode } from '../../src/service-codes.ts';
 import { sql } from '../../src/sql.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
-import { crc16 } from '../core/modbus-frame.ts';
-import { createNmeaState, decodeNmea } from '../core/nmea.ts';
+import { crc16 } from '../core/board/modbus-frame.ts';
+import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import type { Output } from './settings-file.ts';
 
 export interface SelftestPorts {

@@ -3,8 +3,8 @@
 import { AppError } from '../../src/core/errors.ts';
 import { messageTextMost } from '../../src/core/wire.ts';
 import { standardSocket } from '../config.ts';
-import type { AgentFacts } from '../core/agent-facts.ts';
-import { formatStatus, isDegraded, statusLines } from '../core/status-words.ts';
+import type { AgentFacts } from '../core/status/agent-facts.ts';
+import { formatStatus, isDegraded, statusLines } from '../core/status/status-words.ts';
 import { type Flags, loadSettings, type Output } from './settings-file.ts';
 
 /** One request to the socket. Rejects with an AppError when nobody listens there. */

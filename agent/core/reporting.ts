@@ -2,8 +2,8 @@
 // seldom still where sending costs, and never one that is in doubt. Also the odometer, which counts only proven movement.
 import { distanceM, headingDeg, type Point, radians, turnDeg } from '../../src/core/geo.ts';
 import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
-import type { Fix, FixDoubt } from './epochs.ts';
-import { evidenceLimits } from './evidence.ts';
+import type { Fix, FixDoubt } from './gnss/epochs.ts';
+import { evidenceLimits } from './protection/evidence.ts';
 
 /** What is to be spared: `roaming` is also the profile close to the data budget. */
 export type ReportingProfile = 'home' | 'roaming' | 'low-battery';

@@ -1,10 +1,10 @@
 // Looks for an I/O board on a serial line: at which speed, framing and address something answers, and which shipped profile its
 // registers fit. It only reads; a receiver that talks on the line is recognised and not taken for a board.
 import type { SerialSettings } from '../../src/ports.ts';
-import { type BoardProfile, pollRequest } from '../core/board-profile.ts';
-import { formatException, formatRequest, type ModbusRequest } from '../core/modbus-frame.ts';
-import { createNmeaState, decodeNmea } from '../core/nmea.ts';
-import type { RtuResult } from '../core/rtu-types.ts';
+import { type BoardProfile, pollRequest } from '../core/board/board-profile.ts';
+import { formatException, formatRequest, type ModbusRequest } from '../core/board/modbus-frame.ts';
+import type { RtuResult } from '../core/board/rtu-types.ts';
+import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { type Bus, openBus } from './bus.ts';
 import type { DoctorPorts } from './ports.ts';
 

@@ -1,9 +1,9 @@
 // Checks of the I/O board: does it answer as configured, and if not, at which speed and address it does; do its registers fit
 // the profile; what its inputs read now; how short a panic press may be. They read, and write nothing.
 import type { AgentConfig } from '../config.ts';
-import { decodePoll } from '../core/board-decode.ts';
-import { type BoardProfile, pollRequest, worstSampleGapMs } from '../core/board-profile.ts';
-import { formatException, formatRequest } from '../core/modbus-frame.ts';
+import { decodePoll } from '../core/board/board-decode.ts';
+import { type BoardProfile, pollRequest, worstSampleGapMs } from '../core/board/board-profile.ts';
+import { formatException, formatRequest } from '../core/board/modbus-frame.ts';
 import {
   type Found,
   fitProfile,

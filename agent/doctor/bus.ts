@@ -1,10 +1,10 @@
 // One serial line for the doctor: asks a Modbus unit or listens, with one link and the agent's own RTU master, so that an answer
 // is judged as strictly as it will be on the road. It never writes a register or a coil, and closes the port whatever happens.
 import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
-import { bitsPerChar } from '../core/board-profile.ts';
-import { isWrite, type ModbusRequest } from '../core/modbus-frame.ts';
-import { createRtuMaster, stepRtuMaster } from '../core/rtu-master.ts';
-import type { RtuCounters, RtuInput, RtuResult } from '../core/rtu-types.ts';
+import { bitsPerChar } from '../core/board/board-profile.ts';
+import { isWrite, type ModbusRequest } from '../core/board/modbus-frame.ts';
+import { createRtuMaster, stepRtuMaster } from '../core/board/rtu-master.ts';
+import type { RtuCounters, RtuInput, RtuResult } from '../core/board/rtu-types.ts';
 
 export interface Bus {
   /** One read. Resolves with whatever came of it, within about half a second. */

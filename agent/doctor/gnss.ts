@@ -2,8 +2,8 @@
 // this machine. It only listens.
 import type { AgentConfig } from '../config.ts';
 import { closeSky, darkSky, noteSky, type SkyState } from '../core/alarms/sky.ts';
-import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/epochs.ts';
-import { createNmeaState, decodeNmea } from '../core/nmea.ts';
+import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { usualBauds } from './board-search.ts';
 import { listen, openBus } from './bus.ts';
 import { type Check, type Finding, fault, ok, warning } from './check.ts';

@@ -4,10 +4,19 @@
 import type { InputName } from '../../src/core/event.ts';
 import type { ByteLink, Cancel, Clock, OpenByteLink } from '../../src/ports.ts';
 import type { AgentConfig } from '../config.ts';
-import { createBoard, stepBoard } from '../core/board.ts';
-import type { RelayName } from '../core/board-profile.ts';
-import type { BoardInput, BoardOutput } from '../core/board-types.ts';
-import { assembleEpochs, createEpochState, type EpochReport, flushEpoch, noteBytes } from '../core/epochs.ts';
+import { createBoard, stepBoard } from '../core/board/board.ts';
+import type { RelayName } from '../core/board/board-profile.ts';
+import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
+import { createInputs, readingOf, stepInputs } from '../core/board/inputs.ts';
+import {
+  assembleEpochs,
+  createEpochState,
+  type EpochReport,
+  flushEpoch,
+  noteBytes,
+} from '../core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
+import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
 import {
   createSpeedState,
   type Evidence,
@@ -17,13 +26,10 @@ import {
   type Sensed,
   speedAt,
   wasSuspectAt,
-} from '../core/evidence.ts';
-import { createInputs, readingOf, stepInputs } from '../core/inputs.ts';
-import { fixRulesOf, type InterlockRules } from '../core/interlock.ts';
-import { createNmeaState, decodeNmea } from '../core/nmea.ts';
-import { createPlausibilityState, judgeFix } from '../core/plausibility.ts';
-import { inputRules } from '../core/vehicle-start.ts';
-import { vehicleLimits } from '../core/vehicle-state.ts';
+} from '../core/protection/evidence.ts';
+import { fixRulesOf, type InterlockRules } from '../core/protection/interlock.ts';
+import { inputRules } from '../core/vehicle/vehicle-start.ts';
+import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';
 
 export type LiveConfig = Pick<
   AgentConfig,

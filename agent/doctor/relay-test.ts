@@ -3,11 +3,11 @@
 // that it touched de-energised, however it ends.
 
 import type { AgentConfig } from '../config.ts';
-import type { RelayName } from '../core/board-profile.ts';
-import { wiringsOf } from '../core/board-profile.ts';
-import type { Evidence } from '../core/evidence.ts';
-import { contradiction, decideChange, type InterlockRules } from '../core/interlock.ts';
-import { rulesOf } from '../core/protection.ts';
+import type { RelayName } from '../core/board/board-profile.ts';
+import { wiringsOf } from '../core/board/board-profile.ts';
+import type { Evidence } from '../core/protection/evidence.ts';
+import { contradiction, decideChange, type InterlockRules } from '../core/protection/interlock.ts';
+import { rulesOf } from '../core/protection/protection.ts';
 import { type Check, type Finding, fault, ok, skipped, warning } from './check.ts';
 import { type LiveVehicle, openLiveVehicle } from './live-vehicle.ts';
 import type { DoctorPorts } from './ports.ts';

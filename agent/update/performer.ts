@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { messageOf } from '../../src/core/errors.ts';
 import type { Log } from '../../src/ports.ts';
-import type { ReleaseFacts, UpdateNews, UpdateSetup, UpdateTask } from '../core/update-types.ts';
+import type { ReleaseFacts, UpdateNews, UpdateSetup, UpdateTask } from '../core/update/update-types.ts';
 import { confirmTrial, readReleaseState, requestTrial, withdrawTrial } from './release-state.ts';
 import { type StagingOptions, stageRelease, tidyReleases } from './staging.ts';
 

@@ -6,7 +6,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import type { UpdateFault, UpdateJob } from '../core/update-types.ts';
+import type { UpdateFault, UpdateJob } from '../core/update/update-types.ts';
 import { type Arch, type Manifest } from './core/manifest.ts';
 import { compareVersions } from './core/version.ts';
 import { needRoom, syncFolder } from './disk.ts';

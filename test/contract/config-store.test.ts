@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { standardSettings } from '../../agent/config.ts';
 import { readRemoteConfig } from '../../agent/config-origin.ts';
 import { createConfigFiles, createMemorySlots } from '../../agent/config-store.ts';
-import { encodeSlot } from '../../agent/core/config-record.ts';
+import { encodeSlot } from '../../agent/core/config/config-record.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -21,7 +21,7 @@ import {
   type EnrolmentPorts,
   type EnrolmentWish,
   enrol,
-} from '../../agent/enrolment.ts';
+} from '../../agent/enrolment/enrolment.ts';
 import { createCertificateRequest } from '../../src/adapters/certificate-request.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';

@@ -1,8 +1,8 @@
 // The one-time code that restores an engine with no network, from the button of an operator to the vehicle: what the broker
 // shows is what the vehicle takes, each once, and nobody else reads it anywhere.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceRecord } from '../../agent/core/command-record.ts';
-import { serviceRecordFor, tryServiceCode } from '../../agent/core/service-code.ts';
+import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
+import { serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';
 import { serviceCodesOfSecret } from '../../src/service-codes.ts';
 import { startHttpService } from '../support/http-service.ts';
 

@@ -5,9 +5,14 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { basename, dirname, join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { walFault } from '../../agent/core/page-carving.ts';
-import type { OpenDatabase } from '../../agent/outbox-file.ts';
-import { forgetUnreadable, isReadable, noteUnreadable, readingLimits } from '../../agent/outbox-reading.ts';
+import { walFault } from '../../agent/core/outbox/page-carving.ts';
+import type { OpenDatabase } from '../../agent/outbox/outbox-file.ts';
+import {
+  forgetUnreadable,
+  isReadable,
+  noteUnreadable,
+  readingLimits,
+} from '../../agent/outbox/outbox-reading.ts';
 import { openSqlite, storageError } from '../../src/adapters/sqlite.ts';
 import type { Database } from '../../src/ports.ts';
 import { drain, marksOf, open, record } from '../support/outbox-bench.ts';

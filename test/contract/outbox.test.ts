@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeRow, rowId } from '../../agent/core/outbox-row.ts';
-import { putState, rows, trustState } from '../../agent/outbox-schema.ts';
+import { encodeRow, rowId } from '../../agent/core/outbox/outbox-row.ts';
+import { putState, rows, trustState } from '../../agent/outbox/outbox-schema.ts';
 import { connectSqlite, openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';

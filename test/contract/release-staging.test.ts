@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UpdateFault } from '../../agent/core/update-types.ts';
+import type { UpdateFault } from '../../agent/core/update/update-types.ts';
 import { parseTarHeader } from '../../agent/update/core/tar-header.ts';
 import { parseContentRange, parseFileAddress } from '../../agent/update/download.ts';
 import { openRelease, verifyRelease } from '../../agent/update/release.ts';
 import { requestTrial, writeReleaseState } from '../../agent/update/release-state.ts';
 import { stageRelease } from '../../agent/update/staging.ts';
-import { standardUpdate, updateFault } from '../../agent/update-config.ts';
-import { openUpdater } from '../../agent/update-start.ts';
+import { standardUpdate, updateFault } from '../../agent/update/update-config.ts';
+import { openUpdater } from '../../agent/update/update-start.ts';
 import { writeTar } from '../../systemd/tar.ts';
 import { silentLog } from '../support/outbox-bench.ts';
 import {

@@ -2,7 +2,7 @@
 // while connections break at every step, either side is killed, and old envelopes are played back.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { decodeSlot } from '../../agent/core/config-record.ts';
+import { decodeSlot } from '../../agent/core/config/config-record.ts';
 import { readDeviceConfig } from '../../broker/store/device-configs.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { saveAccountSettings, saveDeviceSettings } from '../../broker/store/vehicle-settings.ts';

@@ -1,7 +1,7 @@
 // The modes that may meet a running engine, against a hostile world: never above 20 km/h while the receiver is honest, never
 // with an unknown speed, never without thirty seconds of warning.
 import { expect, it } from 'vitest';
-import type { CutMode } from '../../agent/core/interlock.ts';
+import type { CutMode } from '../../agent/core/protection/interlock.ts';
 import { replayHostile, runHostileCampaign } from '../support/hostile-campaign.ts';
 
 /** Seeds that once failed, each with the fault that it found. */

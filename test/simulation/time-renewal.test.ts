@@ -2,7 +2,7 @@
 // a matter of seconds. A real agent and a real broker on a virtual clock.
 import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { deliveryLimits } from '../../agent/core/delivery.ts';
+import { deliveryLimits } from '../../agent/core/link/delivery.ts';
 import { sql } from '../../src/sql.ts';
 import { createFleet, runFor } from '../support/virtual-fleet.ts';
 

@@ -4,12 +4,20 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
-import { applyOverrides } from '../../agent/core/board-profile.ts';
-import { createCommandRecord } from '../../agent/core/command-record.ts';
-import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
-import { type Commit, type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle-events.ts';
-import { createVehicle } from '../../agent/core/vehicle-start.ts';
-import { evidenceOf, type VehicleConfig, type VehicleMemory } from '../../agent/core/vehicle-state.ts';
+import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
+import {
+  type Commit,
+  type VehicleEffect,
+  type VehicleEvent,
+} from '../../agent/core/vehicle/vehicle-events.ts';
+import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
+import {
+  evidenceOf,
+  type VehicleConfig,
+  type VehicleMemory,
+} from '../../agent/core/vehicle/vehicle-state.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createBoard } from '../../simulator/board.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';

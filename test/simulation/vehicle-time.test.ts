@@ -2,9 +2,14 @@
 // wall clock that NTP steps by years, a broker that errs, a leap second, a quartz that runs away. Order stays by boot, seq
 // and `upMs`; the quality of a time is what it is worth; no command outlives its expiry because of a clock.
 import { describe, expect, it } from 'vitest';
-import { assembleEpochs, createEpochState, type EpochReport, flushEpoch } from '../../agent/core/epochs.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
-import { createPlausibilityState, judgeFix } from '../../agent/core/plausibility.ts';
+import {
+  assembleEpochs,
+  createEpochState,
+  type EpochReport,
+  flushEpoch,
+} from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
+import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';

@@ -18,10 +18,10 @@ import {
   type EpochReport,
   type Fix,
   flushEpoch,
-} from '../../agent/core/epochs.ts';
-import type { Sensed } from '../../agent/core/evidence.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
-import { createPlausibilityState, judgeFix } from '../../agent/core/plausibility.ts';
+} from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
+import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
+import type { Sensed } from '../../agent/core/protection/evidence.ts';
 import { isBelievable } from '../../agent/core/reporting.ts';
 import type { AlarmSettings } from '../../src/core/settings/alarms.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';

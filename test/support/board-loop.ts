@@ -1,9 +1,9 @@
 // The board machine in real time on a serial port, as the agent runs it: one timer, bytes in, bytes out, re-open for
 // ever. It must never touch the machine from two places at once.
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { createBoard, stepBoard } from '../../agent/core/board.ts';
-import type { BoardProfile } from '../../agent/core/board-profile.ts';
-import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board-types.ts';
+import { createBoard, stepBoard } from '../../agent/core/board/board.ts';
+import type { BoardProfile } from '../../agent/core/board/board-profile.ts';
+import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board/board-types.ts';
 import type { FeatureName } from '../../src/core/event.ts';
 import type { ByteLink } from '../../src/ports.ts';
 

@@ -1,6 +1,6 @@
 // The command machine of the vehicle as a table: which state follows from which, and what makes it so. Data only;
-// `agent/core/commands.ts` is the machine, and `command-table.test.ts` proves that the two say the same, line by line.
-import type { ActiveCommand } from '../../agent/core/command-record.ts';
+// `agent/core/protection/commands.ts` is the machine, and `command-table.test.ts` proves that the two say the same, line by line.
+import type { ActiveCommand } from '../../agent/core/protection/command-record.ts';
 
 /** Where a command of the vehicle is: its persisted phase, what its machine waits for, or its end. */
 export type CommandPlace =

@@ -1,14 +1,19 @@
 // Drives the fuel machine with recorded or made tanks: the recorded logs, parked time between them, liquid taken out or poured
 // in, and what came of it. It must never look into the machine: only inputs and events count.
 
-import { stepFuel } from '../../agent/core/fuel.ts';
-import { createFuel, emptyFuelMemory, type FuelMemory, fuelMemoryOf } from '../../agent/core/fuel-memory.ts';
+import { stepFuel } from '../../agent/core/fuel/fuel.ts';
+import {
+  createFuel,
+  emptyFuelMemory,
+  type FuelMemory,
+  fuelMemoryOf,
+} from '../../agent/core/fuel/fuel-memory.ts';
 import type { FuelSettings } from '../../src/core/settings/fuel.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 
 const standardFuelSettings = standardSettings.fuel;
 
-import type { FuelContext, FuelEvent, FuelState } from '../../agent/core/fuel-types.ts';
+import type { FuelContext, FuelEvent, FuelState } from '../../agent/core/fuel/fuel-types.ts';
 import { readShared } from './shared-data.ts';
 
 /** One second of a tank. */

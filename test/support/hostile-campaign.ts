@@ -1,6 +1,6 @@
 // A campaign of hostile lives over a range of seeds, with its progress on the console and its findings in the end.
 import { env } from 'node:process';
-import type { CutMode } from '../../agent/core/interlock.ts';
+import type { CutMode } from '../../agent/core/protection/interlock.ts';
 import { type LifeCounts, liveHostile } from './hostile-world.ts';
 
 const noCounts = (): LifeCounts => ({

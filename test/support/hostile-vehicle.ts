@@ -1,13 +1,20 @@
 // The agent's protection without its bytes: evidence, commands, relays and warning joined as `vehicle-control.ts` joins them,
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
+
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import {
   type CommandEffect,
   type CommandsState,
   createCommandsState,
-} from '../../agent/core/command-draft.ts';
-import { adoptRelay, type CommandRecord, isAutomatic } from '../../agent/core/command-record.ts';
-import { type CommandInput, noteReadBack, stepCommands, wantsWarning } from '../../agent/core/commands.ts';
-import type { Fix } from '../../agent/core/epochs.ts';
+} from '../../agent/core/protection/command-draft.ts';
+import { adoptRelay, type CommandRecord, isAutomatic } from '../../agent/core/protection/command-record.ts';
+import {
+  type CommandInput,
+  noteReadBack,
+  stepCommands,
+  wantsWarning,
+} from '../../agent/core/protection/commands.ts';
 import {
   createSpeedState,
   type Evidence,
@@ -18,24 +25,23 @@ import {
   type SpeedState,
   speedAt,
   wasSuspectAt,
-} from '../../agent/core/evidence.ts';
-import { contradiction, fixRulesOf, type InterlockRules } from '../../agent/core/interlock.ts';
-import { createPlausibilityState, judgeFix } from '../../agent/core/plausibility.ts';
+} from '../../agent/core/protection/evidence.ts';
+import { contradiction, fixRulesOf, type InterlockRules } from '../../agent/core/protection/interlock.ts';
 import {
   createRelaysState,
   noteRelays,
   noteRepair,
   superviseRelays,
   withDriven,
-} from '../../agent/core/relays.ts';
-import { createTimeState, latestUtcMs, offerServerTime, trustedUtcMs } from '../../agent/core/timekeeping.ts';
+} from '../../agent/core/protection/relays.ts';
 import {
   createWarning,
   noteWarningOrder,
   noteWarningRead,
   stepWarning,
   warningEvidence,
-} from '../../agent/core/warning.ts';
+} from '../../agent/core/protection/warning.ts';
+import { createTimeState, latestUtcMs, offerServerTime, trustedUtcMs } from '../../agent/core/timekeeping.ts';
 
 export const startUtcMs = Date.UTC(2027, 0, 1);
 

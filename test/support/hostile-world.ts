@@ -1,9 +1,10 @@
 // One short life of a vehicle in a world that means it harm, from one number: a driver, a receiver that lies, a wire that
 // flaps, a board that is late or wrong, a disk that refuses, power that goes anywhere, an operator who repeats himself. The
 // truth is kept apart from what the agent is told, and every closing of the cut-off contact is judged by the truth alone.
-import { type CommandRecord, createCommandRecord } from '../../agent/core/command-record.ts';
-import type { Fix } from '../../agent/core/epochs.ts';
-import { type CutMode, createRules, type InterlockRules } from '../../agent/core/interlock.ts';
+
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import { type CommandRecord, createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { type CutMode, createRules, type InterlockRules } from '../../agent/core/protection/interlock.ts';
 import type { CommandBody } from '../../src/core/wire.ts';
 import {
   createHostileVehicle,

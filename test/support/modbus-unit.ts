@@ -1,6 +1,6 @@
 // A Modbus unit for tests: answers request frames from a table that the test owns. It must judge requests by the
 // protocol's rules and nothing of the product's, but for the checksum.
-import { crc16 } from '../../agent/core/modbus-frame.ts';
+import { crc16 } from '../../agent/core/board/modbus-frame.ts';
 
 export interface ModbusUnit {
   readonly address: number;

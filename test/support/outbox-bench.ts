@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Batch } from '../../agent/outbox/outbox-sending.ts';
 import { type Outbox, type OutboxOptions, type OutboxRecord, openOutbox } from '../../agent/outbox.ts';
-import { type Batch } from '../../agent/outbox-sending.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Priority } from '../../src/core/status-codes.ts';

@@ -2,9 +2,9 @@
 // comes or its loss is told with a number that is true, nothing false comes, a new panic is kept, and the evidence stays.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { putState } from '../../agent/outbox/outbox-schema.ts';
+import type { Batch } from '../../agent/outbox/outbox-sending.ts';
 import type { Outbox } from '../../agent/outbox.ts';
-import { putState } from '../../agent/outbox-schema.ts';
-import type { Batch } from '../../agent/outbox-sending.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import type { Priority } from '../../src/core/status-codes.ts';
 import { drain, impatientClock, open, record, settle } from './outbox-bench.ts';

@@ -4,8 +4,8 @@
 // argv[2] is JSON: path, ledger, seed, steps (0: for ever), maxBytes, padBytes (largest text of an event), name (prefix of
 // boot ids), firstMark, firstRecord, reopenEvery (steps; 0: never), pauseMs between steps.
 import { openSync, writeSync } from 'node:fs';
+import { putState, trustState } from '../../dist/agent/outbox/outbox-schema.js';
 import { openOutbox } from '../../dist/agent/outbox.js';
-import { putState, trustState } from '../../dist/agent/outbox-schema.js';
 import { openSqlite } from '../../dist/src/adapters/sqlite.js';
 import { createSystemClock, createSystemEntropy } from '../../dist/src/adapters/system.js';
 

@@ -2,14 +2,14 @@
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest.
 
 import { readBoardProfile } from '../../agent/boards.ts';
-import { applyOverrides, type BoardOverrides } from '../../agent/core/board-profile.ts';
-import { createCommandRecord } from '../../agent/core/command-record.ts';
-import { type Protection, standardProtection } from '../../agent/core/protection.ts';
-import type { UpdateSetup, UpdateTask } from '../../agent/core/update-types.ts';
-import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle.ts';
-import { type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle-events.ts';
-import { createVehicle } from '../../agent/core/vehicle-start.ts';
-import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle-state.ts';
+import { applyOverrides, type BoardOverrides } from '../../agent/core/board/board-profile.ts';
+import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { type Protection, standardProtection } from '../../agent/core/protection/protection.ts';
+import type { UpdateSetup, UpdateTask } from '../../agent/core/update/update-types.ts';
+import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
+import { type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
+import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
+import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle/vehicle-state.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createBoard } from '../../simulator/board.ts';
 import type { BoardName } from '../../simulator/board-maps.ts';

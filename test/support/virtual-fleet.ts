@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
-import { type BoardProfile } from '../../agent/core/board-profile.ts';
+import { type BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import { type Board, createBoard, noBoardFaults } from '../../simulator/board.ts';

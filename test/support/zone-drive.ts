@@ -1,6 +1,6 @@
 // Fixes, zones and drives for the tests of geozones on the vehicle, and a slow second opinion on arrivals and departures: it
 // looks at the whole drive at once, zone by zone, in runs on one side of the border, where the machine goes fix by fix.
-import type { Fix } from '../../agent/core/epochs.ts';
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts';
 import { createZones, type ZoneSet } from '../../agent/core/zones/zone-set.ts';
 import { adoptZones, createZoneWatch, stepZones, type ZoneWatch } from '../../agent/core/zones/zone-watch.ts';

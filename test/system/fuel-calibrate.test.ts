@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { type FuelCalibrateIo, fuelCalibrate } from '../../agent/cli/fuel-calibrate.ts';
-import { analogValue, applyOverrides } from '../../agent/core/board-profile.ts';
+import { analogValue, applyOverrides } from '../../agent/core/board/board-profile.ts';
 import { sealFrame } from '../../simulator/modbus-slave.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { sleep, until } from '../support/pty-bus.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import type { BenchState } from '../../simulator/bench-state.ts';
 import { sealFrame } from '../../simulator/modbus-slave.ts';
 import type { ByteLink } from '../../src/ports.ts';

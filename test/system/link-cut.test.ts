@@ -11,8 +11,8 @@ import {
   type DeliveryInput,
   deliveryWakeMs,
   stepDelivery,
-} from '../../agent/core/delivery.ts';
-import type { VehicleEvent } from '../../agent/core/vehicle-events.ts';
+} from '../../agent/core/link/delivery.ts';
+import type { VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { createSession } from '../../agent/session.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';

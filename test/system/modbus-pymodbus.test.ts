@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { applyOverrides, type BoardProfile } from '../../agent/core/board-profile.ts';
+import { applyOverrides, type BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { type BoardLoop, runBoard } from '../support/board-loop.ts';
 import { faultProxy, ptyPair, serial, sleep, startSlave, until } from '../support/pty-bus.ts';
 import { requires } from '../support/requires.ts';

@@ -8,8 +8,8 @@ import {
   boardNewsLimits,
   createBoardNews,
   stepBoardNews,
-} from '../../agent/core/board-news.ts';
-import { evidenceOf } from '../../agent/core/vehicle-state.ts';
+} from '../../agent/core/board/board-news.ts';
+import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
 import { createVehicleRig } from '../support/vehicle-rig.ts';
 
 /** Tells `turns` (the board is lost and back, alternately, at these times) and, in between, time every 500 ms. */

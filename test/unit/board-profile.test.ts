@@ -5,7 +5,7 @@ import {
   applyOverrides,
   type BoardOverrides,
   worstSampleGapMs,
-} from '../../agent/core/board-profile.ts';
+} from '../../agent/core/board/board-profile.ts';
 
 const names = await listBoardProfiles();
 

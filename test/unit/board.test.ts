@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { createBoard, stepBoard } from '../../agent/core/board.ts';
-import type { BoardProfile } from '../../agent/core/board-profile.ts';
-import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board-types.ts';
+import { createBoard, stepBoard } from '../../agent/core/board/board.ts';
+import type { BoardProfile } from '../../agent/core/board/board-profile.ts';
+import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board/board-types.ts';
 import { type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
 import { type Fate, good, runUntil, virtualBus } from '../support/virtual-bus.ts';
 

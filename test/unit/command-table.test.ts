@@ -6,10 +6,14 @@ import {
   type CommandEffect,
   type CommandsState,
   createCommandsState,
-} from '../../agent/core/command-draft.ts';
-import { type CommandRecord, commandLimits, createCommandRecord } from '../../agent/core/command-record.ts';
-import { noteReadBack, stepCommands } from '../../agent/core/commands.ts';
-import type { Evidence } from '../../agent/core/evidence.ts';
+} from '../../agent/core/protection/command-draft.ts';
+import {
+  type CommandRecord,
+  commandLimits,
+  createCommandRecord,
+} from '../../agent/core/protection/command-record.ts';
+import { noteReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
+import type { Evidence } from '../../agent/core/protection/evidence.ts';
 import type { CommandBody } from '../../src/core/wire.ts';
 import { type CommandCause, type CommandPlace, commandTable, placeOf } from '../support/command-table.ts';
 

@@ -5,11 +5,15 @@ import {
   type CommandEffect,
   type CommandsState,
   createCommandsState,
-} from '../../agent/core/command-draft.ts';
-import { isExpired } from '../../agent/core/command-intake.ts';
-import { type CommandRecord, commandLimits, createCommandRecord } from '../../agent/core/command-record.ts';
-import { noteReadBack, stepCommands } from '../../agent/core/commands.ts';
-import type { Evidence } from '../../agent/core/evidence.ts';
+} from '../../agent/core/protection/command-draft.ts';
+import { isExpired } from '../../agent/core/protection/command-intake.ts';
+import {
+  type CommandRecord,
+  commandLimits,
+  createCommandRecord,
+} from '../../agent/core/protection/command-record.ts';
+import { noteReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
+import type { Evidence } from '../../agent/core/protection/evidence.ts';
 import type { FeatureName, FeatureState } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { CommandBody } from '../../src/core/wire.ts';

@@ -11,17 +11,17 @@ import {
   type SlotFiles,
   type SlotName,
   type SlotRecord,
-} from '../../agent/core/config-record.ts';
-import { activeRecord, stepConfig } from '../../agent/core/config-slots.ts';
-import { startConfig } from '../../agent/core/config-start.ts';
+} from '../../agent/core/config/config-record.ts';
+import { activeRecord, stepConfig } from '../../agent/core/config/config-slots.ts';
+import { startConfig } from '../../agent/core/config/config-start.ts';
 import {
   type ConfigEffect,
   type ConfigGiven,
   type ConfigInput,
   type ConfigState,
   trialLimits,
-} from '../../agent/core/config-types.ts';
-import { decodeZones } from '../../agent/core/config-zones.ts';
+} from '../../agent/core/config/config-types.ts';
+import { decodeZones } from '../../agent/core/config/config-zones.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 

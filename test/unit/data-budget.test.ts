@@ -1,7 +1,7 @@
 // The data budget: months by the calendar, an estimate that only grows within one, and a damaged record that costs nothing.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lightOf, monthOf, noTraffic, noteTraffic, trafficOf } from '../../agent/core/data-budget.ts';
+import { lightOf, monthOf, noTraffic, noteTraffic, trafficOf } from '../../agent/core/link/data-budget.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 
 const settings = { ...standardSettings.link, monthlyMb: 10, amberPercent: 80 };

@@ -1,7 +1,7 @@
 // The session as a specification: when it connects, what may be in flight, that only the broker's `ack` deletes, and
 // that a link on which nothing is acknowledged is given up.
 import { describe, expect, it } from 'vitest';
-import { noTraffic } from '../../agent/core/data-budget.ts';
+import { noTraffic } from '../../agent/core/link/data-budget.ts';
 import {
   createDelivery,
   type DeliveryEffect,
@@ -10,7 +10,7 @@ import {
   deliveryLimits,
   deliveryWakeMs,
   stepDelivery,
-} from '../../agent/core/delivery.ts';
+} from '../../agent/core/link/delivery.ts';
 import { type LinkSettings } from '../../src/core/settings/link.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 

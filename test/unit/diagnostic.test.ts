@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHostFacts } from '../../agent/adapters/host-facts.ts';
-import { type DiagnosticFacts, diagnosticOf, noCounts } from '../../agent/core/diagnostic.ts';
+import { type DiagnosticFacts, diagnosticOf, noCounts } from '../../agent/core/status/diagnostic.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { readUnit } from '../../agent/unit-reading.ts';
 import { createLog } from '../../src/adapters/log.ts';

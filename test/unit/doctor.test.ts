@@ -2,8 +2,8 @@
 // switched by its test.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Evidence } from '../../agent/core/evidence.ts';
-import { standardRules } from '../../agent/core/interlock.ts';
+import type { Evidence } from '../../agent/core/protection/evidence.ts';
+import { standardRules } from '../../agent/core/protection/interlock.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
 import { mayUse } from '../../agent/doctor/places.ts';

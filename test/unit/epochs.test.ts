@@ -8,8 +8,8 @@ import {
   epochLimits,
   flushEpoch,
   noteBytes,
-} from '../../agent/core/epochs.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
+} from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { nmeaBytes } from '../support/nmea-lines.ts';
 
 const earliestUtcMs = Date.UTC(2025, 0, 1);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeRow, encodeRow } from '../../agent/core/outbox-row.ts';
+import { decodeRow, encodeRow } from '../../agent/core/outbox/outbox-row.ts';
 import {
   commandStates,
   type FleetEvent,

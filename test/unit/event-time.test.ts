@@ -2,7 +2,7 @@
 // known, a good time left alone, and never another order than that of `upMs`.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BootOrigin, keptOrigin, timedEvent } from '../../agent/core/event-time.ts';
+import { type BootOrigin, keptOrigin, timedEvent } from '../../agent/core/outbox/event-time.ts';
 import { type FleetEvent, type TimeQuality, timeQualities } from '../../src/core/event.ts';
 
 const trueMs = Date.UTC(2027, 0, 1);

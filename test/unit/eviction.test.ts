@@ -1,7 +1,7 @@
 // What is given up first when space runs out, and that a sound row is told from a damaged one.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextEviction, type Space, thin, thinPassesMost } from '../../agent/core/eviction.ts';
+import { nextEviction, type Space, thin, thinPassesMost } from '../../agent/core/outbox/eviction.ts';
 import {
   bootNumberMost,
   bootNumberOf,
@@ -10,8 +10,8 @@ import {
   encodeRow,
   rowId,
   seqOf,
-} from '../../agent/core/outbox-row.ts';
-import { carveRows, walFault } from '../../agent/core/page-carving.ts';
+} from '../../agent/core/outbox/outbox-row.ts';
+import { carveRows, walFault } from '../../agent/core/outbox/page-carving.ts';
 import { eventLimits } from '../../src/core/event.ts';
 
 const full: Space = {

@@ -1,8 +1,14 @@
 // What counts as proof of standstill: good fixes in a row, fresh, measured, at one place. Everything else is unknown,
 // and unknown is never zero (edge-agents 2.3 rules 2 and 3).
 import { describe, expect, it } from 'vitest';
-import type { Fix } from '../../agent/core/epochs.ts';
-import { createSpeedState, noteFix, noteVoid, type SpeedState, speedAt } from '../../agent/core/evidence.ts';
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import {
+  createSpeedState,
+  noteFix,
+  noteVoid,
+  type SpeedState,
+  speedAt,
+} from '../../agent/core/protection/evidence.ts';
 
 const startUtcMs = Date.UTC(2026, 11, 1);
 

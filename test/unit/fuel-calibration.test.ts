@@ -9,8 +9,8 @@ import {
   parseCalibration,
   startCalibration,
   stepCalibration,
-} from '../../agent/core/fuel-calibration.ts';
-import type { TankPoint } from '../../agent/core/tank-table.ts';
+} from '../../agent/core/fuel/fuel-calibration.ts';
+import type { TankPoint } from '../../agent/core/fuel/tank-table.ts';
 
 const plan: CalibrationPlan = { capacityL: 200, mode: 'fill', startL: 0, valid: [0, 5.2], settleMs: 5000 };
 

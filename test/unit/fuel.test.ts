@@ -3,10 +3,15 @@
 import fc from 'fast-check';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { stepFuel } from '../../agent/core/fuel.ts';
-import { fuelEventDraft } from '../../agent/core/fuel-events.ts';
-import { fuelLimits } from '../../agent/core/fuel-limits.ts';
-import { createFuel, emptyFuelMemory, fuelMemoryOf, parseFuelMemory } from '../../agent/core/fuel-memory.ts';
+import { stepFuel } from '../../agent/core/fuel/fuel.ts';
+import { fuelEventDraft } from '../../agent/core/fuel/fuel-events.ts';
+import { fuelLimits } from '../../agent/core/fuel/fuel-limits.ts';
+import {
+  createFuel,
+  emptyFuelMemory,
+  fuelMemoryOf,
+  parseFuelMemory,
+} from '../../agent/core/fuel/fuel-memory.ts';
 import { fuelSettingsSchema } from '../../src/core/settings/fuel.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 

@@ -1,7 +1,7 @@
 // What a vehicle does with firmware jobs and messages: it answers each once, keeps little, and changes nothing else.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInboxRecord, inboxLimits, takeJob, takeNote } from '../../agent/core/inbox.ts';
+import { createInboxRecord, inboxLimits, takeJob, takeNote } from '../../agent/core/link/inbox.ts';
 import { eventFault } from '../../src/core/event-check.ts';
 import type { FirmwareBody, MessageBody } from '../../src/core/wire.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInputs, type InputChange, readingOf, stepInputs } from '../../agent/core/inputs.ts';
+import { createInputs, type InputChange, readingOf, stepInputs } from '../../agent/core/board/inputs.ts';
 
 type Name = 'ignition' | 'panic' | 'cabinDoor';
 const rules = {

@@ -10,7 +10,7 @@ import {
   loseLink,
   noteSent,
   openLink,
-} from '../../agent/core/keepalive.ts';
+} from '../../agent/core/link/keepalive.ts';
 
 const mostS = 1740;
 

@@ -9,7 +9,7 @@ import {
   formatException,
   formatRequest,
   type ModbusRequest,
-} from '../../agent/core/modbus-frame.ts';
+} from '../../agent/core/board/modbus-frame.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
 
 const bytes = (hex: string) => Uint8Array.from(hex.split(' ').map((byte) => Number.parseInt(byte, 16)));

@@ -2,16 +2,16 @@
 // Every fix that we make and gpsd does not is named here with its reason; there is no blanket tolerance.
 import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { EpochStep } from '../../agent/core/epochs.ts';
+import type { EpochStep } from '../../agent/core/gnss/epochs.ts';
 import {
   assembleEpochs,
   createEpochState,
   epochDeadline,
   type Fix,
   flushEpoch,
-} from '../../agent/core/epochs.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
-import { createPlausibilityState, judgeFix } from '../../agent/core/plausibility.ts';
+} from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
+import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import { seededRandom } from '../support/nmea-lines.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
 

@@ -1,9 +1,9 @@
 // What the NMEA decoder accepts, rejects and survives. All sentences here are written by hand or mutated from those.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assembleEpochs, createEpochState, epochDeadline, flushEpoch } from '../../agent/core/epochs.ts';
-import { createNmeaState, decodeNmea, maxLineBytes } from '../../agent/core/nmea.ts';
-import type { Sentence } from '../../agent/core/nmea-sentences.ts';
+import { assembleEpochs, createEpochState, epochDeadline, flushEpoch } from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea, maxLineBytes } from '../../agent/core/gnss/nmea.ts';
+import type { Sentence } from '../../agent/core/gnss/nmea-sentences.ts';
 import { latin1, nmeaBytes, nmeaLine, seededRandom } from '../support/nmea-lines.ts';
 
 const rmc = 'GNRMC,123519.250,A,4807.0380,N,01131.0000,W,022.4,084.4,230394,003.1,W,D';

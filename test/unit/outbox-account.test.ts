@@ -15,9 +15,9 @@ import {
   openAccount,
   removed,
   restored,
-} from '../../agent/core/outbox-account.ts';
-import { encodeRow, rowId } from '../../agent/core/outbox-row.ts';
-import { carveRows, pageBytes } from '../../agent/core/page-carving.ts';
+} from '../../agent/core/outbox/outbox-account.ts';
+import { encodeRow, rowId } from '../../agent/core/outbox/outbox-row.ts';
+import { carveRows, pageBytes } from '../../agent/core/outbox/page-carving.ts';
 import { connectSqlite } from '../../src/adapters/sqlite.ts';
 import { createFolder, record } from '../support/outbox-bench.ts';
 

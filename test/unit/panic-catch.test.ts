@@ -4,9 +4,9 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { describePanicGap } from '../../agent/cli/panic-gap.ts';
-import { createBoard as createMachine, stepBoard } from '../../agent/core/board.ts';
-import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board-profile.ts';
-import type { BoardInput } from '../../agent/core/board-types.ts';
+import { createBoard as createMachine, stepBoard } from '../../agent/core/board/board.ts';
+import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
+import type { BoardInput } from '../../agent/core/board/board-types.ts';
 import { createBoard } from '../../simulator/board.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createPipe } from '../../simulator/pipe.ts';

@@ -1,8 +1,8 @@
 // What the judge of consecutive fixes doubts, and that it comes back to belief after a bounded number of fixes.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Fix } from '../../agent/core/epochs.ts';
-import { createPlausibilityState, judgeFix, plausibilityLimits } from '../../agent/core/plausibility.ts';
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import { createPlausibilityState, judgeFix, plausibilityLimits } from '../../agent/core/gnss/plausibility.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
 
 const startUtcMs = Date.UTC(2026, 2, 15, 10);

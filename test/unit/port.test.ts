@@ -9,7 +9,7 @@ import {
   portWakeMs,
   stepPort,
 } from '../../agent/core/port.ts';
-import { vehicleLimits } from '../../agent/core/vehicle-state.ts';
+import { vehicleLimits } from '../../agent/core/vehicle/vehicle-state.ts';
 
 const options = { silenceMs: 3000, uselessMs: 30_000, baseMs: 500, capMs: 15_000 };
 const step = (state: PortState, input: PortInput, ms: number) =>

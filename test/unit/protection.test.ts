@@ -4,9 +4,14 @@ import fc from 'fast-check';
 import { Create, Errors } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { applyOverrides } from '../../agent/core/board-profile.ts';
-import type { Evidence } from '../../agent/core/evidence.ts';
-import { createRules, cutLimitKmh, decideChange, interlockLimits } from '../../agent/core/interlock.ts';
+import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import type { Evidence } from '../../agent/core/protection/evidence.ts';
+import {
+  createRules,
+  cutLimitKmh,
+  decideChange,
+  interlockLimits,
+} from '../../agent/core/protection/interlock.ts';
 import {
   describeProtection,
   type Protection,
@@ -14,7 +19,7 @@ import {
   protectionSchema,
   rulesOf,
   standardProtection,
-} from '../../agent/core/protection.ts';
+} from '../../agent/core/protection/protection.ts';
 
 const buzzer = { unit: 'io', kind: 'coil', address: 2, poll: 'relays', safe: 'de-energised' } as const;
 const plain = await readBoardProfile('generic');

@@ -1,9 +1,9 @@
 // The relay supervisor as a specification: what is proved stays so, with bounded repairs; a cut that fell off comes back
 // only when that is safe; a cargo lock never opens by itself (edge-agents 2.3 rules 8 to 10).
 import { describe, expect, it } from 'vitest';
-import { createCommandsState } from '../../agent/core/command-draft.ts';
-import { adoptRelay, createCommandRecord } from '../../agent/core/command-record.ts';
-import type { Evidence } from '../../agent/core/evidence.ts';
+import { createCommandsState } from '../../agent/core/protection/command-draft.ts';
+import { adoptRelay, createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import type { Evidence } from '../../agent/core/protection/evidence.ts';
 import {
   createRelaysState,
   noteRelays,
@@ -11,7 +11,7 @@ import {
   type RelaysState,
   relayLimits,
   superviseRelays,
-} from '../../agent/core/relays.ts';
+} from '../../agent/core/protection/relays.ts';
 import type { FeatureName, FeatureState } from '../../src/core/event.ts';
 import { statusText } from '../../src/core/status-codes.ts';
 

@@ -2,7 +2,7 @@
 // further from the true one than promised.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Fix } from '../../agent/core/epochs.ts';
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { createReporting, type ReportingProfile, stepReporting } from '../../agent/core/reporting.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 

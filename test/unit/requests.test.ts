@@ -1,7 +1,6 @@
 // Which requests a unit answers: once each, over any history of replays, restarts and crowds; and how an answer is cut.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutExcerpt } from '../../agent/core/log-excerpt.ts';
 import {
   createRequestRecord,
   createRequests,
@@ -10,7 +9,8 @@ import {
   parseRequestRecord,
   type RequestsState,
   requestRules,
-} from '../../agent/core/requests.ts';
+} from '../../agent/core/link/requests.ts';
+import { cutExcerpt } from '../../agent/core/status/log-excerpt.ts';
 import { decodeRequest, requestKinds, requestLimits } from '../../src/core/device-request.ts';
 import { eventLimits } from '../../src/core/event.ts';
 

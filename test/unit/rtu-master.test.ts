@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ModbusRequest } from '../../agent/core/modbus-frame.ts';
-import { createRtuMaster, stepRtuMaster } from '../../agent/core/rtu-master.ts';
+import type { ModbusRequest } from '../../agent/core/board/modbus-frame.ts';
+import { createRtuMaster, stepRtuMaster } from '../../agent/core/board/rtu-master.ts';
 import type {
   RtuInput,
   RtuJob,
   RtuMasterOptions,
   RtuMasterState,
   RtuResult,
-} from '../../agent/core/rtu-types.ts';
+} from '../../agent/core/board/rtu-types.ts';
 import { frame, type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
 import { type Fate, good, runUntil, type VirtualBus, virtualBus } from '../support/virtual-bus.ts';
 

@@ -1,10 +1,10 @@
 // The one-time code that restores an engine with no network: what a code is, what is accepted, and what guessing costs.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ServiceRecord } from '../../agent/core/command-record.ts';
-import type { SensorReading } from '../../agent/core/inputs.ts';
-import { serviceLimits, serviceRecordFor, tryServiceCode } from '../../agent/core/service-code.ts';
-import { createEntry, type EntryNews, stepEntry } from '../../agent/core/service-entry.ts';
+import type { SensorReading } from '../../agent/core/board/inputs.ts';
+import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
+import { serviceLimits, serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';
+import { createEntry, type EntryNews, stepEntry } from '../../agent/core/protection/service-entry.ts';
 import { statusPriority } from '../../src/core/status-codes.ts';
 import { createServiceCodes, serviceCode, serviceCodesOfSecret } from '../../src/service-codes.ts';
 

@@ -1,8 +1,8 @@
 // The simulated receiver says what a real one would: its sentences are read back with the agent's own decoder, which
 // was written by somebody else.
 import { describe, expect, it } from 'vitest';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
-import type { Sentence } from '../../agent/core/nmea-sentences.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
+import type { Sentence } from '../../agent/core/gnss/nmea-sentences.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createGnss, type GnssOptions } from '../../simulator/gnss.ts';
 import { formatSentence, type GnssTruth } from '../../simulator/gnss-sentences.ts';

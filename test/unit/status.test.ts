@@ -1,11 +1,11 @@
 // What a vehicle says of itself: made from the state of a whole vehicle on a simulated board and receiver, not from invented
 // values. The words for people, the conditions of /healthz and the metrics all come from the same facts.
 import { describe, expect, it } from 'vitest';
-import type { AgentFacts } from '../../agent/core/agent-facts.ts';
-import { conditionsOf } from '../../agent/core/health.ts';
-import { formatMetrics } from '../../agent/core/metrics-text.ts';
-import { statusOfVehicle } from '../../agent/core/status.ts';
-import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status-words.ts';
+import type { AgentFacts } from '../../agent/core/status/agent-facts.ts';
+import { conditionsOf } from '../../agent/core/status/health.ts';
+import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
+import { statusOfVehicle } from '../../agent/core/status/status.ts';
+import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-words.ts';
 import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
 
 function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {

@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { analogValue, applyOverrides } from '../../agent/core/board-profile.ts';
-import { buildTankTable, formatTankTable, type TankPoint, tankLimits } from '../../agent/core/tank-table.ts';
+import { analogValue, applyOverrides } from '../../agent/core/board/board-profile.ts';
+import {
+  buildTankTable,
+  formatTankTable,
+  type TankPoint,
+  tankLimits,
+} from '../../agent/core/fuel/tank-table.ts';
 
 const valid = [0, 5.2] as const;
 const tank = (capacityL: number) => ({ capacityL, valid });

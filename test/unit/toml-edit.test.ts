@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { editToml } from '../../agent/core/toml-edit.ts';
-import { changeConfig, enrolledSettings, readKnown } from '../../agent/enrolment-config.ts';
+import { changeConfig, enrolledSettings, readKnown } from '../../agent/enrolment/enrolment-config.ts';
 import { AppError } from '../../src/core/errors.ts';
 
 const grant = {

@@ -3,8 +3,8 @@
 // work, every job told to its end exactly once, and an agent runs at the end.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUpdate, stepUpdate } from '../../agent/core/update.ts';
-import { parseUpdateRecord } from '../../agent/core/update-record.ts';
+import { createUpdate, stepUpdate } from '../../agent/core/update/update.ts';
+import { parseUpdateRecord } from '../../agent/core/update/update-record.ts';
 import {
   noUpdateRecord,
   type UpdateEffect,
@@ -16,7 +16,7 @@ import {
   type UpdateState,
   type UpdateTask,
   updateLimits,
-} from '../../agent/core/update-types.ts';
+} from '../../agent/core/update/update-types.ts';
 import {
   emptyState,
   planLaunch,

@@ -4,17 +4,17 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
-import { createCommandRecord } from '../../agent/core/command-record.ts';
-import { stepVehicle } from '../../agent/core/vehicle.ts';
-import type { Commit } from '../../agent/core/vehicle-events.ts';
-import { createVehicle } from '../../agent/core/vehicle-start.ts';
+import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
+import { stepVehicle } from '../../agent/core/vehicle/vehicle.ts';
+import type { Commit } from '../../agent/core/vehicle/vehicle-events.ts';
+import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
 import {
   insideAllowUnlock,
   type VehicleConfig,
   type VehicleState,
   type Work,
-} from '../../agent/core/vehicle-state.ts';
-import { applyZones } from '../../agent/core/vehicle-zones.ts';
+} from '../../agent/core/vehicle/vehicle-state.ts';
+import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';

@@ -8,7 +8,7 @@ import {
   stepWarning,
   type WarningState,
   warningEvidence,
-} from '../../agent/core/warning.ts';
+} from '../../agent/core/protection/warning.ts';
 import { statusText } from '../../src/core/status-codes.ts';
 
 /** A buzzer that follows or not, looked at twice a second. */

@@ -4,9 +4,9 @@
 import { readdirSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../../agent/core/epochs.ts';
-import { createNmeaState, decodeNmea } from '../../agent/core/nmea.ts';
-import { createPlausibilityState, judgeFix } from '../../agent/core/plausibility.ts';
+import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../../agent/core/gnss/epochs.ts';
+import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
+import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import { isBelievable } from '../../agent/core/reporting.ts';
 import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts';
 import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../agent/core/zones/zone-watch.ts';

@@ -1,6 +1,6 @@
 // All alarms as one pure machine: a scene in, a new state and what is to be told out. Order matters only where one looks
 // at another: engine and motion come first. What an alarm tells is a fact for people; it must never move a relay.
-import type { SkySentence } from '../nmea-sky.ts';
+import type { SkySentence } from '../gnss/nmea-sky.ts';
 import { type AlarmMemory, type EpisodeName, parkedPlace } from './alarm-memory.ts';
 import { type CargoState, createCargo, stepCargo } from './cargo.ts';
 import { createEngine, type EngineState, stepEngine, voltageFactor } from './engine.ts';

@@ -1,8 +1,8 @@
 // The position itself: first fix, lost and restored, jammed, antenna open, suspect and trusted again. A tunnel of a minute
 // is no loss, and a tunnel's exit no spoofing; a jump of kilometres is told although the new place is soon believed.
 import { distanceM } from '../../../src/core/geo.ts';
-import type { Fix, FixDoubt } from '../epochs.ts';
-import { evidenceLimits } from '../evidence.ts';
+import type { Fix, FixDoubt } from '../gnss/epochs.ts';
+import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, quietEpisode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, seconds, type Told } from './scene.ts';
 import { closeSky, darkSky, type SkyState } from './sky.ts';

@@ -1,7 +1,7 @@
 // The engine runs and the vehicle stands: idling, and excess idling after a longer time. Where revolutions are read they
 // decide; else the ignition wire, else the alternator. It must never begin on an unknown speed or an unknown engine.
 
-import { evidenceLimits } from '../evidence.ts';
+import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, quietEpisode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type MotionState, speedNow } from './motion.ts';
 import { type AlarmStep, keptBack, lasted, type Scene, type Told } from './scene.ts';

@@ -1,6 +1,6 @@
 // The crash contact: told at once, with the speed before and the positions of the last seconds, then each position of the
 // seconds after. A contact that chatters is one impact. It must never wait for anything: no debounce, no position.
-import type { Fix } from '../epochs.ts';
+import type { Fix } from '../gnss/epochs.ts';
 import type { AlarmStep, Scene, Told } from './scene.ts';
 
 export const impactLimits = {

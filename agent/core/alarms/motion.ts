@@ -2,8 +2,8 @@
 // queue a start after each car; a lost position neither starts nor stops anything, except that a vehicle whose ignition
 // is off and whose position stays away has been parked under a roof.
 import { distanceM } from '../../../src/core/geo.ts';
-import type { Fix } from '../epochs.ts';
-import { evidenceLimits } from '../evidence.ts';
+import type { Fix } from '../gnss/epochs.ts';
+import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 

@@ -1,6 +1,6 @@
 // How many satellites the receiver hears, from its GSV sentences, and whether they vanished all at once: the mark of a
 // jammer. Bounded: a few numbers a constellation. A tunnel looks the same, so who drives is never said to be jammed.
-import type { SkySentence } from '../nmea-sky.ts';
+import type { SkySentence } from '../gnss/nmea-sky.ts';
 
 export const skyLimits = {
   /** So many strong satellites together are an open sky. */

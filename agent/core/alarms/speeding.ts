@@ -1,6 +1,6 @@
 // Faster than the vehicle's limit for some time, told once an episode with its highest speed. Only believable fixes with
 // Doppler speed count: one wild fix or a lost position begins nothing.
-import type { Fix } from '../epochs.ts';
+import type { Fix } from '../gnss/epochs.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 

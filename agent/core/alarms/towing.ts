@@ -2,8 +2,8 @@
 // parked and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a jump of its position
 // can raise it. A ferry or a train moves a parked vehicle just so: that cannot be told apart (setting `towing`).
 import { distanceM, type Point } from '../../../src/core/geo.ts';
-import type { Fix } from '../epochs.ts';
-import { evidenceLimits } from '../evidence.ts';
+import type { Fix } from '../gnss/epochs.ts';
+import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 

@@ -1,7 +1,7 @@
 // The geozones within the state of a vehicle: what it watches, what is kept of it, and what is under way. Types and small pure
 // helpers; what happens with them is in `vehicle-zones.ts`.
 import type { FleetEvent } from '../../../src/core/event.ts';
-import type { StampedEvent } from '../vehicle-state.ts';
+import type { StampedEvent } from '../vehicle/vehicle-state.ts';
 import type { ZoneWish } from './zone-automation.ts';
 import { recordZones, resumeZones, type ZoneRecord } from './zone-record.ts';
 import { type ZoneSet, zoneOf } from './zone-set.ts';

@@ -5,7 +5,7 @@
 import { zoneContains, zoneDepthM } from '../../../src/core/geozone.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
 import type { ZoneConfig } from '../../../src/core/zone-config.ts';
-import type { Fix } from '../epochs.ts';
+import type { Fix } from '../gnss/epochs.ts';
 import { zonesAbout } from './zone-index.ts';
 import { zoneRoomM } from './zone-room.ts';
 import { type ZoneSet, zoneOf, zonePrint } from './zone-set.ts';

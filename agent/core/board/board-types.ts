@@ -1,0 +1,104 @@
+// The words of the board machine: what goes in, what comes out, and the state it carries. Types only; the rules
+// stand in `board.ts`. A relay's state must never be part of it: that is only ever read from the board.
+import type { InputName } from '../../../src/core/event.ts';
+import type { RelayOrder, RelayOutcome } from '../protection/relay-order.ts';
+import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
+import type { SetupProgress } from './board-setup.ts';
+import type { ModbusRequest } from './modbus-frame.ts';
+import type { RtuMasterState } from './rtu-types.ts';
+
+export type BoardInput =
+  | { readonly kind: 'up'; readonly atMs: number }
+  | { readonly kind: 'down'; readonly atMs: number; readonly reason: string }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly atMs: number }
+  | { readonly kind: 'time'; readonly atMs: number }
+  | {
+      readonly kind: 'setRelay';
+      readonly relay: RelayName;
+      readonly energised: boolean;
+      /** The board opens the relay by itself after this long, where it can; the caller sees to it all the same. */
+      readonly holdMs?: number;
+      /** Comes back in the result; the caller's own. */
+      readonly token: string;
+      /** Nothing is written after this moment (monotonic). */
+      readonly deadlineMs: number;
+      readonly atMs: number;
+    };
+
+export type BoardOutput =
+  | { readonly kind: 'write'; readonly bytes: Uint8Array }
+  /** Raw bits of one poll, before inversion and debouncing (`inputs.ts`); null = not known. */
+  | {
+      readonly kind: 'inputs';
+      readonly atMs: number;
+      readonly values: Readonly<Partial<Record<InputName, boolean | null>>>;
+    }
+  /** Fuel as a fraction of the tank, supply in volts; null = not known or outside its valid range. */
+  | {
+      readonly kind: 'analogs';
+      readonly atMs: number;
+      readonly values: Readonly<Partial<Record<AnalogName, number | null>>>;
+    }
+  /** As just read from the board; true = energised. */
+  | {
+      readonly kind: 'relays';
+      readonly atMs: number;
+      readonly values: Readonly<Partial<Record<RelayName, boolean | null>>>;
+    }
+  | { readonly kind: 'boardUp'; readonly unit: number; readonly reason: string }
+  /** One unit is silent, or (`unit` null) the link is down. */
+  | { readonly kind: 'boardDown'; readonly unit: number | null; readonly reason: string }
+  /** Board and profile do not fit at this place; `reason` null = they do again. */
+  | { readonly kind: 'problem'; readonly place: string; readonly reason: string | null }
+  | {
+      readonly kind: 'relayResult';
+      readonly relay: RelayName;
+      readonly token: string;
+      readonly outcome: RelayOutcome;
+      readonly reason: string | null;
+      readonly readBack: boolean | null;
+    };
+
+export type BoardPurpose =
+  | { readonly kind: 'poll'; readonly poll: string }
+  | { readonly kind: 'setup'; readonly at: number }
+  | { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName };
+
+export interface PendingJob {
+  readonly purpose: BoardPurpose;
+  readonly request: ModbusRequest;
+}
+
+interface PollState {
+  readonly nextAtMs: number;
+  readonly isPending: boolean;
+}
+
+export interface UnitState {
+  /** Null: has not been heard nor given up since the link came up. */
+  readonly isUp: boolean | null;
+  readonly failures: number;
+  /** Its relays were read since it came up, so they may be written. */
+  readonly areRelaysRead: boolean;
+}
+
+interface ActiveOrder extends RelayOrder {
+  readonly jobId: number;
+}
+
+export interface BoardState {
+  readonly profile: BoardProfile;
+  readonly master: RtuMasterState;
+  readonly isLinkUp: boolean;
+  readonly nextId: number;
+  readonly jobs: Readonly<Record<number, PendingJob>>;
+  readonly polls: Readonly<Record<string, PollState>>;
+  readonly units: Readonly<Record<string, UnitState>>;
+  readonly setup: readonly SetupProgress[];
+  readonly orders: Readonly<Partial<Record<RelayName, ActiveOrder>>>;
+  readonly problems: Readonly<Record<string, string>>;
+  /** The urgent poll has just ended: one other exchange may go before it is due again (`board-turns.ts`). */
+  readonly mayInterpose: boolean;
+  /** When a `time` input is due. */
+  readonly wakeAtMs: number | null;
+}

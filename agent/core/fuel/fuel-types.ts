@@ -1,0 +1,130 @@
+// The words of the fuel machine: what goes in, what comes out, and the state that it carries. Types only; the rules stand
+// in `fuel.ts` and its parts. Every list in the state has an upper bound in `fuelLimits`.
+import type { FuelSettings } from '../../../src/core/settings/fuel.ts';
+import type { SensorReading } from '../board/inputs.ts';
+
+export type Motion = 'moving' | 'standing' | 'unknown';
+
+export interface FuelContext {
+  readonly ignition: SensorReading;
+  readonly motion: Motion;
+  /** Volts of the vehicle's supply; null where not measured. */
+  readonly supplyV: number | null;
+}
+
+export interface FuelInput {
+  /** Monotonic; never goes back. */
+  readonly atMs: number;
+  /**
+   * Fraction of the tank. Null: the board answered and the measure is outside of its valid range. `unknown`: nobody
+   * knows (the board is silent), only the context is news.
+   */
+  readonly level: number | null | 'unknown';
+  readonly context: FuelContext;
+}
+
+/** Where a change was seen: as it happened, parked or with the engine on; or only by what was there before and after. */
+export type FuelSituation = 'parked' | 'idling' | 'unseen';
+
+export type FuelFault = 'out of range' | 'at the end of its scale' | 'stuck';
+
+export type FuelEvent =
+  | {
+      readonly kind: 'refill' | 'theft';
+      /** The last moment at which the level was still the one before. */
+      readonly beganAtMs: number;
+      /** When the change was over or, for one that goes on, when it was judged. */
+      readonly atMs: number;
+      readonly before: number;
+      readonly after: number;
+      readonly situation: FuelSituation;
+    }
+  | { readonly kind: 'low' | 'level'; readonly atMs: number; readonly level: number }
+  | { readonly kind: 'fault' | 'faultOver'; readonly atMs: number; readonly reason: FuelFault };
+
+export interface FuelSlot {
+  readonly atMs: number;
+  readonly level: number;
+}
+
+/** The settled level of a standstill, to which later ones are compared. */
+export interface FuelReference {
+  readonly level: number;
+  readonly atMs: number;
+  /** `idleMs` of the state at that time. */
+  readonly idleMs: number;
+  readonly supplyV: number | null;
+  /** The last time at which the level was near it. */
+  readonly nearAtMs: number;
+  /** From before a restart or a long silence: the vehicle may have been elsewhere meanwhile. */
+  readonly isOld: boolean;
+}
+
+/** The level before a stop at which the tank may have changed unseen. */
+export interface FuelBefore {
+  readonly level: number;
+  readonly atMs: number;
+  readonly driveMs: number;
+  readonly idleMs: number;
+}
+
+interface SenderState {
+  readonly fault: FuelFault | null;
+  readonly lastReadMs: number | null;
+  readonly bad: { readonly sinceMs: number; readonly samples: number } | null;
+  readonly good: { readonly sinceMs: number; readonly samples: number } | null;
+  /** It jumped to an end of its scale then and stays there. */
+  readonly pinnedSinceMs: number | null;
+  readonly pinnedMinutes: number;
+  readonly still: { readonly level: number; readonly minutes: number } | null;
+}
+
+export interface FuelState {
+  readonly lastMs: number | null;
+  /** As last known. */
+  readonly ignition: SensorReading;
+  readonly ignitionSinceMs: number;
+  readonly phase: 'standing' | 'driving';
+  readonly phaseSinceMs: number | null;
+  /** Since when, without a break, it is said to move, or nobody knows. */
+  readonly leaving: { readonly motion: 'moving' | 'unknown'; readonly sinceMs: number } | null;
+  readonly supplyV: number | null;
+  readonly blankUntilMs: number;
+  /** The last samples while standing. */
+  readonly raw: readonly FuelSlot[];
+  readonly slot: {
+    readonly startMs: number;
+    readonly lastMs: number;
+    readonly levels: readonly number[];
+  } | null;
+  readonly slots: readonly FuelSlot[];
+  /** By ignition off or not: a sender may read another level, or none, without it. */
+  readonly references: Readonly<Record<'on' | 'off', FuelReference | null>>;
+  /** The sender does not work while the ignition is off. */
+  readonly isAsleep: boolean;
+  /** A theft that was told and goes on. */
+  readonly draining: { readonly toldAtMs: number } | null;
+  /** Time with the engine on, driving and standing. */
+  readonly driveMs: number;
+  readonly idleMs: number;
+  readonly minute: readonly number[];
+  readonly trend: readonly number[];
+  readonly recent: readonly number[];
+  readonly before: FuelBefore | null;
+  readonly after: readonly number[];
+  readonly sender: SenderState;
+  readonly isLow: boolean;
+  /** The best that is known; null before the first and while the sender is faulty. */
+  readonly level: number | null;
+  readonly told: { readonly level: number; readonly atMs: number } | null;
+}
+
+export type FuelDraft = { -readonly [Key in keyof FuelState]: FuelState[Key] };
+
+/** One step of the fuel machine under way. */
+export interface FuelWork {
+  readonly draft: FuelDraft;
+  readonly events: FuelEvent[];
+  readonly atMs: number;
+  readonly settings: FuelSettings;
+}

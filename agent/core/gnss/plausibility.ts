@@ -1,0 +1,193 @@
+// Judges each fix against the ones before it: jumps, a position that contradicts the Doppler speed, clocks that step.
+// It only ever adds doubts. It must never change, drop or smooth a fix, and it must accept a new place after a bounded
+// number of fixes that agree with each other, or a ferry or a long tunnel would blind it for ever.
+import { distanceM } from '../../../src/core/geo.ts';
+import type { Fix, FixDoubt } from './epochs.ts';
+
+/** What a road vehicle and an honest receiver can do. */
+export interface PlausibilityLimits {
+  /** Faster than any vehicle we protect; also the ceiling after a gap. */
+  readonly maxSpeedKmh: number;
+  /** Five times a full braking on dry road (about 10 m/s²): only a change of position fix can look like this. */
+  readonly maxAccelerationMs2: number;
+  /** Scatter between two fixes at HDOP 1: twice the 15 m (95 %, worst site) of the GPS SPS Performance Standard 2020. */
+  readonly noiseM: number;
+  /** HDOP multiplies the scatter up to here; beyond it the figure says "unknown". */
+  readonly maxHdopFactor: number;
+  /** Stretch over which position and Doppler speed are compared. */
+  readonly dopplerWindowMs: number;
+  /** Longest step that speed at both ends still describes. */
+  readonly dopplerMaxStepMs: number;
+  /** Share of the way that may differ besides the scatter. */
+  readonly dopplerShare: number;
+  /** Receiver clock against monotonic clock: queueing of a burst on a slow line and a busy machine. */
+  readonly clockToleranceMs: number;
+  /** Quartz of a small computer: 100 ppm over temperature and ageing, doubled. */
+  readonly clockDriftPpm: number;
+  /** Fixes in a row that agree with each other and not with the past, after which they are the new truth. */
+  readonly recoverFixes: number;
+}
+
+export const plausibilityLimits: PlausibilityLimits = {
+  maxSpeedKmh: 350,
+  maxAccelerationMs2: 50,
+  noiseM: 30,
+  maxHdopFactor: 5,
+  dopplerWindowMs: 10_000,
+  dopplerMaxStepMs: 3_000,
+  dopplerShare: 0.25,
+  clockToleranceMs: 2_000,
+  clockDriftPpm: 200,
+  recoverFixes: 5,
+};
+
+/** Way by position and way by Doppler since the start of the window. */
+interface DopplerWindow {
+  readonly start: Fix;
+  readonly chordsM: number;
+  readonly pathM: number;
+}
+
+/** The receiver's clock as it was when last believed. */
+interface ClockMark {
+  readonly utcMs: number;
+  readonly atMonoMs: number;
+}
+
+/** A fixed number of fixes, however long the drive. */
+export interface PlausibilityState {
+  readonly limits: PlausibilityLimits;
+  /** The last fix whose place was believed. */
+  readonly anchor: Fix | null;
+  readonly last: Fix | null;
+  /** Fixes in a row that disagree with the anchor but agree with each other. */
+  readonly strangers: number;
+  readonly doppler: DopplerWindow | null;
+  readonly clock: ClockMark | null;
+  /** Fixes in a row whose clock disagrees with the mark but agrees with the fix before. */
+  readonly clockStrangers: number;
+}
+
+export function createPlausibilityState(limits: PlausibilityLimits = plausibilityLimits): PlausibilityState {
+  return { limits, anchor: null, last: null, strangers: 0, doppler: null, clock: null, clockStrangers: 0 };
+}
+
+/** `fix` with the doubts that the fixes before it raise, in addition to its own. */
+export function judgeFix(state: PlausibilityState, fix: Fix): { state: PlausibilityState; fix: Fix } {
+  const clock = judgeClock(state, fix);
+  const place = judgePlace(state, fix);
+  const motion = judgeMotion(state, fix);
+  const found: readonly FixDoubt[] = [...clock.doubts, ...place.doubts, ...motion.doubts];
+  const judged = found.length === 0 ? fix : { ...fix, doubts: [...new Set([...fix.doubts, ...found])] };
+  return {
+    state: { limits: state.limits, last: fix, ...clock.next, ...place.next, ...motion.next },
+    fix: judged,
+  };
+}
+
+interface Judged<Key extends keyof PlausibilityState> {
+  readonly doubts: readonly FixDoubt[];
+  readonly next: Pick<PlausibilityState, Key>;
+}
+
+/** Is the place within reach of the last believed one, by the monotonic clock and by the receiver's? */
+function judgePlace(state: PlausibilityState, fix: Fix): Judged<'anchor' | 'strangers'> {
+  const { anchor, last, limits } = state;
+  if (anchor === null || last === null || isReachable(anchor, fix, limits)) {
+    return { doubts: [], next: { anchor: fix, strangers: 0 } };
+  }
+  // The first stranger starts the count; each one that follows from it counts on; another jump starts again.
+  const strangers = state.strangers > 0 && isReachable(last, fix, limits) ? state.strangers + 1 : 1;
+  const isNewTruth = strangers > limits.recoverFixes;
+  if (isNewTruth) return { doubts: [], next: { anchor: fix, strangers: 0 } };
+  return { doubts: ['jump'], next: { anchor, strangers } };
+}
+
+function isReachable(from: Fix, to: Fix, limits: PlausibilityLimits): boolean {
+  const monoS = (to.atMonoMs - from.atMonoMs) / 1000;
+  const utcS = from.utcMs === null || to.utcMs === null ? null : (to.utcMs - from.utcMs) / 1000;
+  const wayM = distanceM(from, to) - scatterM(from, to, limits);
+  // Sentences queue, so the monotonic step may be shorter than the true one by the tolerance. The receiver's step is
+  // exact; it is left out when it runs backwards, which is a doubt of its own.
+  if (wayM > reachM(from, monoS + burstQueueS, limits)) return false;
+  return utcS === null || utcS <= 0 || wayM <= reachM(from, utcS, limits);
+}
+
+/** How late the first sentence of a burst may be read on a busy machine. */
+const burstQueueS = 0.2;
+
+/** Farthest way in `seconds`: full acceleration from the speed at the start, up to the top speed. */
+function reachM(from: Fix, seconds: number, limits: PlausibilityLimits): number {
+  const time = Math.max(0, seconds);
+  const topMs = limits.maxSpeedKmh / 3.6;
+  const startMs = from.speedKmh === null ? topMs : Math.min(from.speedKmh / 3.6, topMs);
+  return Math.min(topMs * time, startMs * time + (limits.maxAccelerationMs2 / 2) * time * time);
+}
+
+function scatterM(a: Fix, b: Fix, limits: PlausibilityLimits): number {
+  const hdop = Math.max(1, a.hdop ?? 1, b.hdop ?? 1);
+  return limits.noiseM * Math.min(hdop, limits.maxHdopFactor);
+}
+
+/** Does the way that the positions describe agree with the way that the Doppler speed makes? */
+function judgeMotion(state: PlausibilityState, fix: Fix): Judged<'doppler'> {
+  const { doppler, last, limits } = state;
+  const own: readonly FixDoubt[] = isSpeedPossible(last, fix, limits) ? [] : ['speed-implausible'];
+  const stepMs = last === null ? 0 : fix.atMonoMs - last.atMonoMs;
+  const isStep = last !== null && stepMs > 0 && stepMs <= limits.dopplerMaxStepMs;
+  if (!isStep || last.speedKmh === null || fix.speedKmh === null) {
+    return {
+      doubts: own,
+      next: { doppler: fix.speedKmh === null ? null : { start: fix, chordsM: 0, pathM: 0 } },
+    };
+  }
+  // The receiver's step is exact where it is near the monotonic one; at 10 Hz the jitter of the latter would add up.
+  const utcStepMs = last.utcMs === null || fix.utcMs === null ? stepMs : fix.utcMs - last.utcMs;
+  const trueStepMs =
+    utcStepMs > 0 && Math.abs(utcStepMs - stepMs) < limits.clockToleranceMs ? utcStepMs : stepMs;
+  const before = doppler ?? { start: last, chordsM: 0, pathM: 0 };
+  const window: DopplerWindow = {
+    start: before.start,
+    chordsM: before.chordsM + distanceM(last, fix),
+    pathM: before.pathM + ((last.speedKmh + fix.speedKmh) / 2 / 3600) * trueStepMs,
+  };
+  const allowedM = scatterM(window.start, fix, limits) + limits.dopplerShare * window.pathM;
+  const movedTooFar = distanceM(window.start, fix) - window.pathM > allowedM; // the place runs, the wheels do not
+  const movedTooLittle = window.pathM - window.chordsM > allowedM; // the place stands, the wheels turn
+  const isOver = fix.atMonoMs - window.start.atMonoMs >= limits.dopplerWindowMs;
+  const next = { doppler: isOver ? { start: fix, chordsM: 0, pathM: 0 } : window };
+  return { doubts: movedTooFar || movedTooLittle ? [...own, 'position-vs-doppler'] : own, next };
+}
+
+/** Neither faster than any vehicle nor reached by more than the largest acceleration since the fix before. */
+function isSpeedPossible(last: Fix | null, fix: Fix, limits: PlausibilityLimits): boolean {
+  if (fix.speedKmh === null) return true;
+  if (fix.speedKmh > limits.maxSpeedKmh) return false;
+  if (last === null || last.speedKmh === null) return true;
+  const seconds = Math.max(0, fix.atMonoMs - last.atMonoMs) / 1000 + burstQueueS;
+  return Math.abs(fix.speedKmh - last.speedKmh) / 3.6 <= limits.maxAccelerationMs2 * seconds;
+}
+
+/** Does the receiver's clock go forward, and at the pace of the monotonic one? */
+function judgeClock(state: PlausibilityState, fix: Fix): Judged<'clock' | 'clockStrangers'> {
+  const { clock, last, limits } = state;
+  if (fix.utcMs === null) return { doubts: [], next: { clock, clockStrangers: 0 } };
+  const mark: ClockMark = { utcMs: fix.utcMs, atMonoMs: fix.atMonoMs };
+  const doubts: FixDoubt[] = [];
+  const lastMark =
+    last === null || last.utcMs === null ? null : { utcMs: last.utcMs, atMonoMs: last.atMonoMs };
+  if (lastMark !== null && fix.utcMs <= lastMark.utcMs) doubts.push('time-backwards');
+  if (clock === null) return { doubts, next: { clock: mark, clockStrangers: 0 } };
+  // The mark stays, so that a clock dragged away slowly is seen as well as one that steps.
+  if (isInStep(clock, mark, limits)) return { doubts, next: { clock, clockStrangers: 0 } };
+  const follows = state.clockStrangers > 0 && lastMark !== null && isInStep(lastMark, mark, limits);
+  const clockStrangers = follows ? state.clockStrangers + 1 : 1;
+  if (clockStrangers > limits.recoverFixes) return { doubts, next: { clock: mark, clockStrangers: 0 } };
+  return { doubts: [...doubts, 'clock-drift'], next: { clock, clockStrangers } };
+}
+
+function isInStep(from: ClockMark, to: ClockMark, limits: PlausibilityLimits): boolean {
+  const monoMs = to.atMonoMs - from.atMonoMs;
+  const driftMs = to.utcMs - from.utcMs - monoMs;
+  return Math.abs(driftMs) <= limits.clockToleranceMs + (Math.abs(monoMs) * limits.clockDriftPpm) / 1e6;
+}

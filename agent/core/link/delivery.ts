@@ -1,0 +1,371 @@
+// The agent's side of the MQTT session: when to connect, when to send, what is in flight, when to give up. mqtt.js is
+// only the transport; deleting from the outbox happens on the broker's `ack` alone. A link on which acknowledgements
+// stop is destroyed, and everything in flight counts as unsent.
+import { backoffMs } from '../../../src/core/backoff.ts';
+import type { LinkSettings } from '../../../src/core/settings/link.ts';
+import type { Ack } from '../../../src/core/wire.ts';
+import { type BudgetLight, lightOf, noteTraffic, type Traffic, trafficCost } from './data-budget.ts';
+import { createKeepalive, type Keepalive, linkIsUp, loseLink, noteSent, openLink } from './keepalive.ts';
+
+export const deliveryLimits = {
+  /** Batches on the way at once; 1 to 4 on cellular. */
+  window: 4,
+  /** ... of which old ones may take this many, so that what happens now never waits for a free place. */
+  backlogWindow: 3,
+  /** Old events that may be sent at once after a rest, in seconds of their rate. */
+  burstS: 0.25,
+  /** Old events wait until about a batch of them may go. */
+  paceEvents: 50,
+  /** Without an acknowledgement for this long the link is dead, whatever TCP says. */
+  ackTimeoutMs: 30_000,
+  connectTimeoutMs: 30_000,
+  /** A connection that held this long resets the back-off. */
+  stableMs: 60_000,
+  /** The broker is asked for its time again: what may be wrong with ours grows until then (15 s at 700 ppm). */
+  renewMs: 6 * 3_600_000,
+  backoff: { baseMs: 2000, capMs: 120_000, floorMs: 250 },
+} as const;
+
+export interface InFlight {
+  readonly boot: string;
+  readonly seqs: readonly number[];
+  readonly sentMs: number;
+  readonly isBacklog: boolean;
+}
+
+export interface Session {
+  readonly sinceMs: number;
+  readonly nonce: string;
+  /** When the nonce was made: the welcome that brings it back is not older. */
+  readonly askedMs: number;
+  /** Subscribed, and hello is out. */
+  readonly greeted: boolean;
+  readonly welcomed: boolean;
+}
+
+export interface DeliveryState {
+  readonly phase:
+    | { readonly kind: 'waiting'; readonly untilMs: number; readonly why: string }
+    | { readonly kind: 'connecting'; readonly sinceMs: number }
+    | ({ readonly kind: 'up' } & Session);
+  readonly attempt: number;
+  readonly inFlight: readonly InFlight[];
+  /** The outbox is being read for the next batch; `stale` when something was stored since the read began. */
+  readonly fetching: 'no' | 'yes' | 'stale';
+  /** Whether old events were asked for by the read that goes on. */
+  readonly asked: Lanes;
+  /** What the outbox had nothing more of when last asked: of all, or of what is not paced. */
+  readonly empty: 'nothing' | 'live' | 'all';
+  /** Old events that may be sent now; fills up with time. */
+  readonly allowance: { readonly events: number; readonly atMs: number };
+  readonly acknowledged: number;
+  readonly traffic: Traffic;
+  readonly light: BudgetLight;
+  /** Since when the link is counted for keep-alives. */
+  readonly countedMs: number;
+  readonly keepalive: Keepalive;
+}
+
+/** What a read of the outbox may give: `live` is urgent events of any age and whatever was stored on this link. */
+export interface Lanes {
+  /** Most old events; 0: live only. */
+  readonly backlog: number;
+  /** Red light: only the urgent classes. */
+  readonly urgentOnly: boolean;
+}
+
+const nothingAsked: Lanes = { backlog: 0, urgentOnly: false };
+
+export type DeliveryInput =
+  | { readonly kind: 'time' }
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'up'; readonly nonce: string }
+  | { readonly kind: 'greeted' }
+  /** The nonce of a further hello on the same link. */
+  | { readonly kind: 'renewed'; readonly nonce: string }
+  /** `isSilent`: a keep-alive got no answer. */
+  | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
+  | { readonly kind: 'welcomed' }
+  | {
+      readonly kind: 'fetched';
+      readonly boot: string;
+      readonly seqs: readonly number[];
+      /** Of the payloads. */
+      readonly bytes: number;
+      readonly isBacklog: boolean;
+    }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'ack'; readonly ack: Ack };
+
+export type DeliveryEffect =
+  | { readonly kind: 'connect'; readonly keepaliveS: number }
+  | { readonly kind: 'greet'; readonly nonce: string }
+  /** A new nonce, told by `renewed`, and a hello with it. */
+  | { readonly kind: 'renew' }
+  | { readonly kind: 'destroy'; readonly reason: string }
+  | { readonly kind: 'rewind' }
+  | ({ readonly kind: 'fetch' } & Lanes)
+  | { readonly kind: 'forget'; readonly boot: string; readonly ranges: Ack['ranges'] };
+
+/**
+ * @param start.firstDelayMs random delay of the first connect, so that a depot that powers up does not connect at once.
+ * @param start.keepaliveS the installer's choice; what the network holds is learnt from there.
+ */
+export function createDelivery(
+  nowMs: number,
+  start: { readonly firstDelayMs: number; readonly traffic: Traffic; readonly keepaliveS: number },
+): DeliveryState {
+  return {
+    phase: { kind: 'waiting', untilMs: nowMs + start.firstDelayMs, why: 'starting' },
+    attempt: 0,
+    inFlight: [],
+    fetching: 'no',
+    asked: nothingAsked,
+    empty: 'nothing',
+    allowance: { events: 0, atMs: nowMs },
+    acknowledged: 0,
+    traffic: start.traffic,
+    light: 'green',
+    countedMs: nowMs,
+    keepalive: createKeepalive(start.keepaliveS),
+  };
+}
+
+/** Nothing more to send that may be sent now. */
+export function isDrained({ empty }: DeliveryState): boolean {
+  return empty === 'all';
+}
+
+interface Now {
+  readonly ms: number;
+  readonly fraction: number;
+  /** Null: events have no usable time yet, and sending waits for the welcome, which brings one. */
+  readonly utcMs: number | null;
+  readonly link: LinkSettings;
+}
+
+interface DeliveryStep {
+  readonly state: DeliveryState;
+  readonly effects: readonly DeliveryEffect[];
+}
+
+function howLost(state: DeliveryState, isSilent: boolean): Parameters<typeof loseLink>[2] {
+  if (isSilent) return 'ping';
+  return state.inFlight.length > 0 ? 'sending' : 'other';
+}
+
+function goDown(state: DeliveryState, reason: string, now: Now, isSilent = false): DeliveryStep {
+  const stable = state.phase.kind === 'up' && now.ms - state.phase.sinceMs >= deliveryLimits.stableMs;
+  const attempt = stable ? 0 : state.attempt;
+  const delayMs = backoffMs(deliveryLimits.backoff, { attempt, fraction: now.fraction });
+  return {
+    state: {
+      ...state,
+      phase: { kind: 'waiting', untilMs: now.ms + delayMs, why: reason },
+      attempt: attempt + 1,
+      inFlight: [],
+      fetching: 'no',
+      empty: 'nothing',
+      keepalive: loseLink(state.keepalive, now.ms, howLost(state, isSilent)),
+    },
+    effects: [{ kind: 'rewind' }],
+  };
+}
+
+function inRanges(seq: number, ranges: Ack['ranges']): boolean {
+  return ranges.some(([from, to]) => seq >= from && seq <= to);
+}
+
+function noteAck(state: DeliveryState, ack: Ack): DeliveryStep {
+  const before = state.inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0);
+  const inFlight = state.inFlight
+    .map((batch) =>
+      batch.boot === ack.boot
+        ? { ...batch, seqs: batch.seqs.filter((seq) => !inRanges(seq, ack.ranges)) }
+        : batch,
+    )
+    .filter((batch) => batch.seqs.length > 0);
+  const after = inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0);
+  return {
+    state: { ...state, inFlight, acknowledged: state.acknowledged + before - after },
+    effects: [{ kind: 'forget', boot: ack.boot, ranges: ack.ranges }],
+  };
+}
+
+function stall(state: DeliveryState, now: Now): string | null {
+  const { phase } = state;
+  if (phase.kind === 'connecting') {
+    return now.ms - phase.sinceMs > deliveryLimits.connectTimeoutMs ? 'no connection in time' : null;
+  }
+  if (phase.kind !== 'up') return null;
+  const oldest = state.inFlight[0];
+  if (oldest !== undefined && now.ms - oldest.sentMs > deliveryLimits.ackTimeoutMs)
+    return 'no acknowledgement in time';
+  return !phase.welcomed && now.ms - phase.sinceMs > deliveryLimits.ackTimeoutMs
+    ? 'no welcome in time'
+    : null;
+}
+
+const most = (link: LinkSettings): number => Math.max(1, link.backlogPerS * deliveryLimits.burstS);
+
+/** The allowance as it is now. */
+function allowanceAt({ allowance }: DeliveryState, now: Pick<Now, 'ms' | 'link'>): number {
+  const grown = allowance.events + ((now.ms - allowance.atMs) / 1000) * now.link.backlogPerS;
+  return Math.min(most(now.link), grown);
+}
+
+/** What may be read now; null when there is no room, or nothing to be had. */
+function lanesOf(state: DeliveryState, now: Now): Lanes | null {
+  if (state.empty === 'all' || state.inFlight.length >= deliveryLimits.window) return null;
+  const urgentOnly = state.light === 'red';
+  const oldOnes = state.inFlight.filter((batch) => batch.isBacklog).length;
+  const mayBeOld = state.light === 'green' && oldOnes < deliveryLimits.backlogWindow;
+  const allowed = Math.floor(allowanceAt(state, now));
+  const backlog = mayBeOld && allowed >= Math.min(most(now.link), deliveryLimits.paceEvents) ? allowed : 0;
+  return state.empty === 'live' && backlog === 0 ? null : { backlog, urgentOnly };
+}
+
+/** Asks for the broker's time again on a link that lasts. */
+function renew(step: DeliveryStep, now: Now): DeliveryStep {
+  const { state, effects } = step;
+  const { phase } = state;
+  if (phase.kind !== 'up' || !phase.welcomed || now.ms - phase.askedMs < deliveryLimits.renewMs) return step;
+  // The nonce follows at once; until then a welcome with the old one would count as fresher than it is.
+  const asked = { ...phase, askedMs: now.ms, nonce: '' };
+  return { state: { ...state, phase: asked }, effects: [...effects, { kind: 'renew' }] };
+}
+
+/** Asks for the next batch when there is room, and connects or gives up when it is time. */
+function settle(step: DeliveryStep, now: Now): DeliveryStep {
+  const { state, effects } = step;
+  const { phase } = state;
+  if (phase.kind === 'waiting') {
+    if (now.ms < phase.untilMs) return step;
+    const keepalive = openLink(state.keepalive, now.link.keepaliveMostS);
+    return {
+      state: { ...state, phase: { kind: 'connecting', sinceMs: now.ms }, keepalive },
+      effects: [...effects, { kind: 'connect', keepaliveS: keepalive.everyS }],
+    };
+  }
+  const reason = stall(state, now);
+  if (reason !== null) {
+    const down = goDown(state, reason, now);
+    return { state: down.state, effects: [...effects, { kind: 'destroy', reason }, ...down.effects] };
+  }
+  if (phase.kind !== 'up' || !phase.greeted || !(now.utcMs !== null || phase.welcomed)) return step;
+  const asked = state.fetching === 'no' ? lanesOf(state, now) : null;
+  if (asked === null) return step;
+  return { state: { ...state, fetching: 'yes', asked }, effects: [...effects, { kind: 'fetch', ...asked }] };
+}
+
+function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
+  const { phase } = state;
+  const none: DeliveryStep = { state, effects: [] };
+  switch (input.kind) {
+    case 'time':
+      return none;
+    case 'stored':
+      return {
+        state: { ...state, empty: 'nothing', fetching: state.fetching === 'no' ? 'no' : 'stale' },
+        effects: [],
+      };
+    case 'up': {
+      const session: Session = {
+        sinceMs: now.ms,
+        nonce: input.nonce,
+        askedMs: now.ms,
+        greeted: false,
+        welcomed: false,
+      };
+      return {
+        state: {
+          ...state,
+          phase: { kind: 'up', ...session },
+          keepalive: linkIsUp(state.keepalive, now.ms),
+        },
+        effects: [{ kind: 'greet', nonce: input.nonce }],
+      };
+    }
+    case 'greeted':
+      return phase.kind === 'up'
+        ? { state: { ...state, phase: { ...phase, greeted: true } }, effects: [] }
+        : none;
+    case 'renewed':
+      return phase.kind === 'up'
+        ? { state: { ...state, phase: { ...phase, nonce: input.nonce } }, effects: [] }
+        : none;
+    case 'welcomed':
+      return phase.kind === 'up'
+        ? { state: { ...state, phase: { ...phase, welcomed: true } }, effects: [] }
+        : none;
+    case 'down':
+      return phase.kind === 'waiting' ? none : goDown(state, input.reason, now, input.isSilent);
+    case 'fetched': {
+      if (state.fetching === 'no') return none;
+      const { boot, seqs, isBacklog } = input;
+      const batch: InFlight = { boot, seqs, sentMs: now.ms, isBacklog };
+      const spent = isBacklog ? seqs.length : 0;
+      const allowance = { events: allowanceAt(state, now) - spent, atMs: now.ms };
+      const inFlight = [...state.inFlight, batch];
+      const keepalive = noteSent(state.keepalive, now.ms, now.link.keepaliveMostS);
+      return { state: { ...state, fetching: 'no', allowance, inFlight, keepalive }, effects: [] };
+    }
+    case 'empty': {
+      // Something was stored while the outbox was being read: nobody knows what that read has missed.
+      const found = state.asked.backlog > 0 || state.light !== 'green' ? 'all' : 'live';
+      const empty = state.fetching === 'yes' ? found : 'nothing';
+      return { state: { ...state, fetching: 'no', empty }, effects: [] };
+    }
+    case 'ack':
+      return noteAck(state, input.ack);
+  }
+}
+
+/** Counts what went over the link, and looks at the budget. */
+function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryState {
+  const isUp = state.phase.kind === 'up';
+  const everyMs = state.keepalive.everyS * 1000;
+  const pings = isUp ? Math.floor((now.ms - state.countedMs) / everyMs) : 0;
+  const countedMs = isUp ? state.countedMs + pings * everyMs : now.ms;
+  const exchange =
+    input.kind === 'up'
+      ? trafficCost.connect
+      : input.kind === 'fetched'
+        ? trafficCost.publish + input.bytes
+        : input.kind === 'renewed'
+          ? trafficCost.renewal
+          : 0;
+  const bytes = exchange + pings * trafficCost.keepalive;
+  const traffic = bytes === 0 ? state.traffic : noteTraffic(state.traffic, bytes, now.utcMs);
+  const light = lightOf(traffic, now.link, now.utcMs);
+  // At another light other things may be sent.
+  const empty = light === state.light ? state.empty : 'nothing';
+  return { ...state, traffic, countedMs, light, empty };
+}
+
+/** One step of the session. */
+export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
+  return settle(renew(react(count(state, input, now), input, now), now), now);
+}
+
+/** When old events may go on: some at once rather than one by one. */
+function paceWakeMs(state: DeliveryState, link: LinkSettings): number {
+  const waits = state.empty === 'live' && state.fetching === 'no' && state.light === 'green';
+  const oldOnes = state.inFlight.filter((batch) => batch.isBacklog).length;
+  if (!waits || oldOnes >= deliveryLimits.backlogWindow) return Number.POSITIVE_INFINITY;
+  const wanted = Math.min(most(link), deliveryLimits.paceEvents);
+  return state.allowance.atMs + (Math.max(0, wanted - state.allowance.events) / link.backlogPerS) * 1000;
+}
+
+/** Monotonic time at which the machine wants to be stepped again; infinity when only inputs matter. */
+export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number {
+  const { phase } = state;
+  if (phase.kind === 'waiting') return phase.untilMs;
+  if (phase.kind === 'connecting') return phase.sinceMs + deliveryLimits.connectTimeoutMs + 1;
+  const oldest = state.inFlight[0];
+  const ackDue =
+    oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sentMs + deliveryLimits.ackTimeoutMs + 1;
+  const renewDue = phase.askedMs + deliveryLimits.renewMs;
+  const due = Math.min(ackDue, renewDue, paceWakeMs(state, link));
+  return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
+}

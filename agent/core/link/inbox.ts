@@ -1,0 +1,100 @@
+// What the broker sent beside commands: firmware jobs and messages of people. Pure. Each is answered once, however often it
+// comes. A job that the unit can carry out goes on in `update.ts`; here stay the ids, and the answer of a unit that cannot.
+import { statusCodes } from '../../../src/core/status-codes.ts';
+import type { FirmwareBody, MessageBody } from '../../../src/core/wire.ts';
+import type { EventDraft } from '../protection/command-record.ts';
+
+export const inboxLimits = {
+  /** Ids of answered jobs that are remembered. */
+  jobs: 16,
+  messages: 20,
+  /** Characters of the record as JSON; a value of the outbox's state holds 8192. */
+  characters: 7500,
+} as const;
+
+/** A message as the vehicle keeps it. */
+export interface KeptMessage {
+  readonly messageID: string;
+  readonly from: string;
+  readonly text: string;
+  /** UTC ms of the broker's clock. */
+  readonly sentMs: number;
+}
+
+/** Survives restarts; written together with the events that confirm what is in it. */
+export interface InboxRecord {
+  readonly jobs: readonly string[];
+  /** The newest messages, newest last. */
+  readonly messages: readonly KeptMessage[];
+}
+
+export interface InboxStep {
+  readonly record: InboxRecord;
+  /** Empty when it was known already. */
+  readonly events: readonly EventDraft[];
+}
+
+export function createInboxRecord(): InboxRecord {
+  return { jobs: [], messages: [] };
+}
+
+const noUpdate = 'this unit is updated by its package manager';
+
+/** True when the job was answered before. */
+export function isKnownJob({ jobs }: InboxRecord, commandID: string): boolean {
+  return jobs.includes(commandID);
+}
+
+/** The record with a job that is answered from now on; the oldest one is forgotten. */
+export function withJob(record: InboxRecord, commandID: string): InboxRecord {
+  return { ...record, jobs: [...record.jobs, commandID].slice(-inboxLimits.jobs) };
+}
+
+/** A verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
+export function takeJob(record: InboxRecord, body: FirmwareBody): InboxStep {
+  const { commandID, version } = body;
+  if (isKnownJob(record, commandID)) return { record, events: [] };
+  const answered = withJob(record, commandID);
+  if (body.cancel) {
+    const attributes = { version, reason: 'withdrawn before it came' };
+    const statusCode = statusCodes.COMMAND_CANCELLED.code;
+    const cancelled: EventDraft = { statusCode, commandID, commandState: 'cancelled', attributes };
+    return { record: answered, events: [cancelled] };
+  }
+  const events: readonly EventDraft[] = [
+    {
+      statusCode: statusCodes.CONFIG_START.code,
+      commandID,
+      commandState: 'executing',
+      attributes: { version },
+    },
+    {
+      statusCode: statusCodes.CONFIG_FAILED.code,
+      commandID,
+      commandState: 'refused',
+      attributes: { version, reason: noUpdate },
+    },
+  ];
+  return { record: answered, events };
+}
+
+/** The newest messages that fit. */
+function fit(messages: readonly KeptMessage[]): readonly KeptMessage[] {
+  let kept = messages.slice(-inboxLimits.messages);
+  while (kept.length > 1 && JSON.stringify(kept).length > inboxLimits.characters) kept = kept.slice(1);
+  return kept;
+}
+
+/** A verified message for this boot. */
+export function takeNote(record: InboxRecord, body: MessageBody): InboxStep {
+  const { messageID, from, text, sentMs } = body;
+  if (record.messages.some((kept) => kept.messageID === messageID)) return { record, events: [] };
+  const confirmed: EventDraft = {
+    statusCode: statusCodes.MESSAGE_RECEIVED.code,
+    commandID: messageID,
+    commandState: 'received',
+    attributes: { from },
+  };
+  const messages = fit([...record.messages, { messageID, from, text, sentMs }]);
+  return { record: { ...record, messages }, events: [confirmed] };
+}

@@ -1,0 +1,295 @@
+// Keeps the relays as they were last proved (edge-agents 2.3 rules 9 and 10): compares every read-back with what
+// should hold, repairs a bounded number of times, re-applies a confirmed cut after a power-up only with ignition off,
+// and never re-opens a cargo lock by itself. It never writes a relay that a command is working on.
+import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
+import { statusCodes } from '../../../src/core/status-codes.ts';
+import type { CommandsState } from './command-draft.ts';
+import { type CommandRecord, type EventDraft, relayStatusCode } from './command-record.ts';
+import { isBusy } from './commands.ts';
+import type { Evidence } from './evidence.ts';
+import { decideReapply, type InterlockRules } from './interlock.ts';
+
+export const relayLimits = {
+  tries: 3,
+  betweenTriesMs: 10_000,
+  /** A relay that keeps the engine cut although it should not is tried for ever, this often. */
+  neverGiveUpMs: 60_000,
+  /** A read-back older than this is no basis for a repair. */
+  readingMs: 15_000,
+} as const;
+
+interface Watch {
+  readonly tries: number;
+  readonly nextTryMs: number;
+  readonly faulted: boolean;
+  readonly repairing: boolean;
+  /** The relay fell off while the board was off: expected, so re-applied without an alarm. */
+  readonly atStart: boolean;
+}
+
+interface Reading {
+  readonly on: boolean;
+  readonly atMs: number;
+}
+
+export interface RelaysState {
+  readonly readings: Readonly<Partial<Record<FeatureName, Reading>>>;
+  readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
+  /** Ignition was on or the vehicle moved since it was last proven to stand with ignition off. */
+  readonly hasDriven: boolean;
+  /** The cargo lock is closed at this time; null: nobody knows of an opening, so an open lock is closed at once. */
+  readonly lockAtMs: number | null;
+}
+
+/**
+ * @param start.wasIgnitionOn ignition as it was last known before this start: the vehicle may be on the road.
+ * @param start.hasDriven what the record says of that: a key that was turned off while it rolled proves no standstill.
+ */
+export function createRelaysState(start: {
+  readonly wasIgnitionOn: boolean;
+  readonly hasDriven?: boolean;
+}): RelaysState {
+  const hasDriven = start.wasIgnitionOn || start.hasDriven === true;
+  return { readings: {}, watch: {}, hasDriven, lockAtMs: null };
+}
+
+/** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
+export function noteUnlock(state: RelaysState, lockAtMs: number): RelaysState {
+  return { ...state, lockAtMs };
+}
+
+export type RelayEffect =
+  | {
+      readonly kind: 'repair';
+      readonly feature: FeatureName;
+      readonly state: FeatureState;
+      readonly token: string;
+    }
+  | { readonly kind: 'event'; readonly draft: EventDraft }
+  /** From now on this state holds, because it was found so and is the right one to leave. */
+  | {
+      readonly kind: 'adopt';
+      readonly feature: FeatureName;
+      readonly state: FeatureState;
+      readonly draft: EventDraft;
+    };
+
+interface RelayStep {
+  readonly state: RelaysState;
+  readonly effects: readonly RelayEffect[];
+}
+
+type AlarmName = 'RELAY_MISMATCH' | 'RELAY_FAULT' | 'RELAY_RESTORED';
+
+function alarm(
+  name: AlarmName,
+  feature: FeatureName,
+  detail: { read: boolean; wanted: FeatureState; reason: string },
+): EventDraft {
+  return {
+    statusCode: statusCodes[name].code,
+    outputs: { [feature]: detail.read },
+    attributes: { feature, wanted: detail.wanted, reason: detail.reason },
+  };
+}
+
+/** Takes in what the board said, and whether this is its first word after it came up. */
+export function noteRelays(
+  state: RelaysState,
+  relays: Readonly<Partial<Record<FeatureName, boolean>>>,
+  seen: { readonly atMs: number; readonly boardCameUp: boolean },
+): RelaysState {
+  let next = state;
+  for (const feature of featureNames) {
+    const on = relays[feature];
+    if (on === undefined) continue;
+    next = { ...next, readings: { ...next.readings, [feature]: { on, atMs: seen.atMs } } };
+    if (!seen.boardCameUp) continue;
+    const fresh: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: true };
+    next = { ...next, watch: { ...next.watch, [feature]: fresh } };
+  }
+  return next;
+}
+
+/** What came of a repair. The reading follows from the result, so that the next look does not repeat it. */
+export function noteRepair(
+  state: RelaysState,
+  result: { readonly feature: FeatureName; readonly readBack: boolean | null; readonly atMs: number },
+): RelaysState {
+  const watch = state.watch[result.feature];
+  const next =
+    watch === undefined
+      ? state
+      : { ...state, watch: { ...state.watch, [result.feature]: { ...watch, repairing: false } } };
+  if (result.readBack === null) return next;
+  return {
+    ...next,
+    readings: { ...next.readings, [result.feature]: { on: result.readBack, atMs: result.atMs } },
+  };
+}
+
+function setWatch(state: RelaysState, feature: FeatureName, watch: Watch | undefined): RelaysState {
+  const { [feature]: _old, ...others } = state.watch;
+  return { ...state, watch: watch === undefined ? others : { ...others, [feature]: watch } };
+}
+
+function matches(state: RelaysState, feature: FeatureName, wanted: FeatureState): RelayStep {
+  const watch = state.watch[feature];
+  if (watch === undefined) return { state, effects: [] };
+  const cleared = setWatch(state, feature, undefined);
+  if (watch.tries === 0 && watch.atStart) return { state: cleared, effects: [] };
+  const reason = watch.atStart ? 're-applied after the board started' : 'the relay is as it should be again';
+  const detail = { read: wanted === '1', wanted, reason };
+  return { state: cleared, effects: [{ kind: 'event', draft: alarm('RELAY_RESTORED', feature, detail) }] };
+}
+
+function differs(
+  state: RelaysState,
+  feature: FeatureName,
+  look: { wanted: FeatureState; evidence: Evidence; rules: InterlockRules },
+): RelayStep {
+  const { wanted, evidence, rules } = look;
+  const read = wanted === '0';
+  const effects: RelayEffect[] = [];
+  let watch = state.watch[feature];
+  if (watch === undefined) {
+    watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
+    effects.push({
+      kind: 'event',
+      draft: alarm('RELAY_MISMATCH', feature, {
+        read,
+        wanted,
+        reason: 'the relay is not as it was last confirmed',
+      }),
+    });
+  }
+  const verdict = wanted === '0' ? ({ go: true } as const) : decideReapply(evidence, state.hasDriven, rules);
+  const due = !watch.repairing && evidence.nowMs >= watch.nextTryMs;
+  if (!verdict.go || !due) return { state: setWatch(state, feature, watch), effects };
+  if (watch.tries >= relayLimits.tries && !watch.faulted) {
+    const reason = `the relay did not follow ${watch.tries} times`;
+    effects.push({ kind: 'event', draft: alarm('RELAY_FAULT', feature, { read, wanted, reason }) });
+    watch = { ...watch, faulted: true };
+  }
+  if (watch.faulted && wanted === '1') return { state: setWatch(state, feature, watch), effects };
+  const pauseMs = watch.faulted ? relayLimits.neverGiveUpMs : relayLimits.betweenTriesMs;
+  watch = { ...watch, tries: watch.tries + 1, nextTryMs: evidence.nowMs + pauseMs, repairing: true };
+  effects.push({ kind: 'repair', feature, state: wanted, token: `repair:${feature}` });
+  return { state: setWatch(state, feature, watch), effects };
+}
+
+/** A relay that nothing is recorded about: the first start, or the record was lost. */
+function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): RelayStep {
+  if (read && feature === 'cargoaccess') {
+    const reason = 'found unlocked with no record of a command: it is being locked';
+    const draft = alarm('RELAY_MISMATCH', feature, { read, wanted: '0', reason });
+    const watch: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
+    return {
+      state: setWatch(state, feature, watch),
+      effects: [{ kind: 'adopt', feature, state: '0', draft }],
+    };
+  }
+  const found: FeatureState = read ? '1' : '0';
+  const draft: EventDraft = {
+    statusCode: relayStatusCode(feature, found),
+    outputs: { [feature]: read },
+    attributes: { feature, state: found, reason: 'found so at the start, with no record of a command' },
+  };
+  return { state, effects: [{ kind: 'adopt', feature, state: found, draft }] };
+}
+
+/** A cargo lock that was opened and reads shut: the board's own time was over, we shut it, or it fell off. */
+function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
+  const feature = 'cargoaccess';
+  const isOver = state.lockAtMs !== null && evidence.nowMs >= state.lockAtMs;
+  const reason = isOver ? 'locked again: its time was over' : 'the relay fell off: locked stays locked';
+  const draft: EventDraft = {
+    statusCode: statusCodes.DOOR_LOCK.code,
+    outputs: { [feature]: false },
+    attributes: { feature, state: '0', reason },
+  };
+  return {
+    state: { ...setWatch(state, feature, undefined), lockAtMs: null },
+    effects: [{ kind: 'adopt', feature, state: '0', draft }],
+  };
+}
+
+/** A cargo lock that is open past its time, or of which nobody knows since when: shut, and never given up. */
+function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
+  const feature = 'cargoaccess';
+  const { nowMs } = evidence;
+  if (state.lockAtMs !== null && nowMs < state.lockAtMs) return matches(state, feature, '1');
+  const fresh: Watch = { tries: 0, nextTryMs: 0, faulted: false, repairing: false, atStart: false };
+  const watch = state.watch[feature] ?? fresh;
+  if (watch.repairing || nowMs < watch.nextTryMs) return { state, effects: [] };
+  const isNewFault = watch.tries >= relayLimits.tries && !watch.faulted;
+  const detail = {
+    read: true,
+    wanted: '0',
+    reason: `the relay did not follow ${watch.tries} times`,
+  } as const;
+  const told: RelayEffect[] = isNewFault
+    ? [{ kind: 'event', draft: alarm('RELAY_FAULT', feature, detail) }]
+    : [];
+  const nextTryMs = nowMs + relayLimits.betweenTriesMs;
+  const faulted = watch.faulted || isNewFault;
+  const next = setWatch(state, feature, {
+    ...watch,
+    tries: watch.tries + 1,
+    nextTryMs,
+    faulted,
+    repairing: true,
+  });
+  return {
+    state: next,
+    effects: [...told, { kind: 'repair', feature, state: '0', token: `relock:${feature}` }],
+  };
+}
+
+function lookAt(
+  state: RelaysState,
+  feature: FeatureName,
+  now: { commands: CommandsState; evidence: Evidence },
+): RelayStep {
+  const { commands, evidence } = now;
+  const reading = state.readings[feature];
+  const known = reading !== undefined && evidence.nowMs - reading.atMs <= relayLimits.readingMs;
+  if (!known || !evidence.boardAlive || isBusy(commands, feature)) return { state, effects: [] };
+  const confirmed = commands.record.confirmed[feature];
+  if (confirmed === undefined) return unrecorded(state, feature, reading.on);
+  if (feature === 'cargoaccess' && confirmed.state === '1')
+    return reading.on ? lockWhenOver(state, evidence) : lockedAgain(state, evidence);
+  if ((reading.on ? '1' : '0') === confirmed.state) return matches(state, feature, confirmed.state);
+  const { rules } = commands;
+  return differs(state, feature, { wanted: confirmed.state, evidence, rules });
+}
+
+function nextHasDriven(before: boolean, evidence: Evidence, rules: InterlockRules): boolean {
+  const { ignition, motion, speed } = evidence;
+  if (ignition.value === true || motion.value === true || speed.kind === 'moving') return true;
+  return decideReapply(evidence, true, rules).go ? false : before;
+}
+
+/** The record with what it must know of `hasDriven` while a cut is confirmed; the same record when it knows. */
+export function withDriven(record: CommandRecord, { hasDriven }: RelaysState): CommandRecord {
+  const isCut = record.confirmed.enginecutoff?.state === '1';
+  return isCut && (record.hasDriven ?? false) !== hasDriven ? { ...record, hasDriven } : record;
+}
+
+/** Looks at every relay once; call it with each read-back and as time goes by. */
+export function superviseRelays(
+  state: RelaysState,
+  now: { commands: CommandsState; evidence: Evidence },
+): RelayStep {
+  const effects: RelayEffect[] = [];
+  let next: RelaysState = {
+    ...state,
+    hasDriven: nextHasDriven(state.hasDriven, now.evidence, now.commands.rules),
+  };
+  for (const feature of featureNames) {
+    const step = lookAt(next, feature, now);
+    next = step.state;
+    effects.push(...step.effects);
+  }
+  return { state: next, effects };
+}

@@ -1,0 +1,277 @@
+// What a vehicle can say of itself at this moment, for people at the unit: made of its state and of nothing else. Pure.
+// It must never show a secret or a code, and never call a value known that is stale.
+import { type FeatureName, featureNames, type InputName } from '../../../src/core/event.ts';
+import { wiringsOf } from '../board/board-profile.ts';
+import { readingOf } from '../board/inputs.ts';
+import { activeRecord } from '../config/config-slots.ts';
+import { deliveryLimits } from '../link/delivery.ts';
+import type { PortState } from '../port.ts';
+import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
+import { speedAt, wasSuspectAt } from '../protection/evidence.ts';
+import { bestOrigin, type TimeState, upMsAt } from '../timekeeping.ts';
+import { type VehicleConfig, type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
+
+/** One serial port. `forS`: how long it has been in that state; null where nobody knows. */
+export interface PortStatus {
+  readonly state: PortState['kind'];
+  readonly path: string;
+  readonly forS: number | null;
+  readonly attempts: number;
+  /** Why it is not open; empty when it is. */
+  readonly reason: string;
+}
+
+export interface UnitStatus {
+  readonly unit: string;
+  readonly address: number;
+  /** Null: neither heard nor given up since the port opened. */
+  readonly isUp: boolean | null;
+  readonly failures: number;
+  /** Since its last good answer. */
+  readonly answeredAgoS: number | null;
+}
+
+export interface CommandStatus {
+  readonly commandID: string;
+  readonly feature: FeatureName;
+  readonly state: string;
+  readonly phase: ActiveCommand['phase'] | 'next';
+  /** Why it waits; empty when it does not. */
+  readonly waiting: string;
+}
+
+export interface RelayStatus {
+  readonly feature: string;
+  /** As read from the board within the last 15 s; null: not known. */
+  readonly isEnergised: boolean | null;
+  /** What should hold; null for an output that no command sets. */
+  readonly wanted: boolean | null;
+}
+
+export interface VehicleStatus {
+  readonly connection: {
+    readonly state: 'waiting' | 'connecting' | 'up';
+    readonly forS: number | null;
+    readonly reason: string;
+    readonly attempts: number;
+    readonly nextTryInS: number | null;
+    readonly isWelcomed: boolean;
+    readonly inFlight: number;
+    /** How far the session is behind its own next deadline: above zero it should have acted and did not. */
+    readonly overdueS: number;
+    readonly light: string;
+    readonly trafficMb: number;
+    readonly monthlyMb: number;
+  };
+  readonly clock: ReturnType<typeof clockStatus>;
+  readonly board: PortStatus & {
+    readonly profile: string;
+    readonly units: readonly UnitStatus[];
+    /** Since the last good answer of any unit. */
+    readonly polledAgoS: number | null;
+    readonly counters: Readonly<Record<string, number>>;
+    /** Where board and profile do not fit. */
+    readonly problems: Readonly<Record<string, string>>;
+  };
+  readonly inputs: readonly { readonly input: InputName; readonly reading: string; readonly forS: number }[];
+  readonly analogs: Readonly<Record<string, number | null>>;
+  readonly relays: readonly RelayStatus[];
+  readonly commands: readonly CommandStatus[];
+  readonly gnss: PortStatus & ReturnType<typeof gnssStatus>;
+  readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
+  readonly odometerKm: number;
+  readonly isRoaming: boolean;
+}
+
+/** Whole seconds, or tenths below a minute. */
+const seconds = (ms: number): number => (ms < 60_000 ? Math.round(ms / 100) / 10 : Math.round(ms / 1000));
+const ago = (atMs: number | null, nowMs: number): number | null =>
+  atMs === null || !Number.isFinite(atMs) ? null : seconds(Math.max(0, nowMs - atMs));
+
+function portStatus(port: PortState, path: string, nowMs: number): PortStatus {
+  switch (port.kind) {
+    case 'waiting':
+      return { state: port.kind, path, forS: null, attempts: port.attempt, reason: port.why };
+    case 'opening':
+      return {
+        state: port.kind,
+        path,
+        forS: ago(port.sinceMs, nowMs),
+        attempts: port.attempt,
+        reason: 'being opened',
+      };
+    case 'open':
+      return { state: port.kind, path, forS: ago(port.openedMs, nowMs), attempts: port.attempt, reason: '' };
+  }
+}
+
+/** How far the machine of the session is behind its own deadline, in ms; 0 while it is not. */
+function overdueMs({ phase, inFlight }: VehicleState['delivery'], nowMs: number): number {
+  const { connectTimeoutMs, ackTimeoutMs } = deliveryLimits;
+  switch (phase.kind) {
+    case 'waiting':
+      return Math.max(0, nowMs - phase.untilMs);
+    case 'connecting':
+      return Math.max(0, nowMs - phase.sinceMs - connectTimeoutMs);
+    case 'up':
+      return Math.max(0, nowMs - (inFlight[0]?.sentMs ?? nowMs) - ackTimeoutMs);
+  }
+}
+
+function connectionStatus({ delivery, settings }: VehicleState, nowMs: number): VehicleStatus['connection'] {
+  const { phase, attempt, inFlight, light, traffic } = delivery;
+  const shared = {
+    state: phase.kind,
+    attempts: attempt,
+    inFlight: inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0),
+    overdueS: seconds(overdueMs(delivery, nowMs)),
+    light,
+    trafficMb: Math.round(traffic.bytes / 10_000) / 100,
+    monthlyMb: settings.link.monthlyMb,
+  };
+  switch (phase.kind) {
+    case 'waiting': {
+      const nextTryInS = seconds(Math.max(0, phase.untilMs - nowMs));
+      return { ...shared, forS: null, reason: phase.why, nextTryInS, isWelcomed: false };
+    }
+    case 'connecting':
+      return { ...shared, forS: ago(phase.sinceMs, nowMs), reason: '', nextTryInS: null, isWelcomed: false };
+    case 'up':
+      return {
+        ...shared,
+        forS: ago(phase.sinceMs, nowMs),
+        reason: '',
+        nextTryInS: null,
+        isWelcomed: phase.welcomed,
+      };
+  }
+}
+
+/** UTC as the agent reckons it, by whom, and what each source says beyond that in seconds. */
+function clockStatus(time: TimeState, nowMs: number) {
+  const best = bestOrigin(time);
+  const beyond = (originMs: number | null): number | null =>
+    originMs === null || best === null ? null : Math.round((originMs - best.originMs) / 100) / 10;
+  return {
+    utcMs: best === null ? null : best.originMs + upMsAt(time, nowMs),
+    quality: best?.quality ?? 'none',
+    differencesS: {
+      gnss: beyond(time.gnssOriginMs),
+      server: beyond(time.serverOriginMs),
+      system: beyond(time.systemOriginMs),
+    },
+  };
+}
+
+function gnssStatus(state: VehicleState, nowMs: number) {
+  const { fix, alarms } = state;
+  const { sky } = alarms.gnss;
+  const speed = speedAt(state.speed, nowMs);
+  const lately = Object.entries(sky.constellations).filter(([, { atMs }]) => nowMs - atMs < 5000);
+  return {
+    hasFix: fix !== null && nowMs - fix.atMonoMs <= vehicleLimits.fixAgeMs,
+    fixAgeS: fix === null ? null : ago(fix.atMonoMs, nowMs),
+    fixes: state.fixes,
+    latitude: fix?.latitude ?? null,
+    longitude: fix?.longitude ?? null,
+    satellites: fix?.satellites ?? null,
+    hdop: fix?.hdop ?? null,
+    tracked: Object.fromEntries(lately.map(([talker, { tracked }]) => [talker, tracked])),
+    antenna: sky.antenna,
+    doubts: fix?.doubts ?? [],
+    isSuspect: wasSuspectAt(state.speed, nowMs),
+    speed: speed.kind,
+    speedKmh: speed.kind === 'moving' ? Math.round(speed.speedKmh * 10) / 10 : null,
+    standingS: speed.kind === 'standing' ? seconds(speed.forMs) : null,
+    speedUnknown: speed.kind === 'unknown' ? speed.why : '',
+  };
+}
+
+function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] {
+  return Object.entries(board.profile.units).map(([unit, { address }]) => ({
+    unit,
+    address,
+    isUp: board.isLinkUp ? (board.units[unit]?.isUp ?? null) : false,
+    failures: board.units[unit]?.failures ?? 0,
+    answeredAgoS: ago(board.master.units[address]?.lastOkMs ?? null, nowMs),
+  }));
+}
+
+function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
+  return wiringsOf(state.board.profile).map(([feature]) => {
+    const reading = feature === 'warning' ? state.warning.reading : (state.relays.readings[feature] ?? null);
+    const isFresh = reading !== null && nowMs - reading.atMs <= vehicleLimits.relaysAgeMs;
+    const isKnown = isFresh && (feature === 'warning' || state.relaysReadMs !== null);
+    const wanted = feature === 'warning' ? null : wantedState(state.commands.record, feature) === '1';
+    return { feature, isEnergised: isKnown ? reading.on : null, wanted };
+  });
+}
+
+function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
+  const { active, next } = commands.record;
+  const told = ({ commandID, feature, state, waiting }: ActiveCommand, phase: CommandStatus['phase']) => ({
+    commandID,
+    feature,
+    state,
+    phase,
+    waiting,
+  });
+  return featureNames.flatMap((name) => {
+    const [now, later] = [active[name], next[name]];
+    return [
+      ...(now === undefined ? [] : [told(now, now.phase)]),
+      ...(later === undefined ? [] : [told(later, 'next')]),
+    ];
+  });
+}
+
+/**
+ * The vehicle as it stands.
+ * @param given.nowMs monotonic.
+ */
+export function statusOfVehicle(
+  state: VehicleState,
+  given: {
+    readonly nowMs: number;
+    readonly paths: { readonly board: string; readonly gnss: string };
+    readonly config: Pick<VehicleConfig, 'profile'>;
+  },
+): VehicleStatus {
+  const { nowMs, paths, config } = given;
+  const units = unitsOf(state, nowMs);
+  const ages = units.flatMap(({ answeredAgoS }) => (answeredAgoS === null ? [] : [answeredAgoS]));
+  const held = activeRecord(state.config);
+  return {
+    connection: connectionStatus(state, nowMs),
+    clock: clockStatus(state.time, nowMs),
+    board: {
+      ...portStatus(state.ports.board, paths.board, nowMs),
+      profile: config.profile.name,
+      units,
+      polledAgoS: ages.length === 0 ? null : Math.min(...ages),
+      counters: { ...state.board.master.counters },
+      problems: state.board.problems,
+    },
+    inputs: Object.keys(config.profile.inputs).map((name) => {
+      const input = name as InputName;
+      const { reading, sinceMs } = readingOf(state.inputs, input);
+      return { input, reading, forS: ago(sinceMs, nowMs) ?? 0 };
+    }),
+    analogs: Object.fromEntries(
+      Object.keys(config.profile.analogs).map((name) => [
+        name,
+        state.analogs[name as keyof typeof state.analogs] ?? null,
+      ]),
+    ),
+    relays: relaysOf(state, nowMs),
+    commands: commandsOf(state),
+    gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
+    config: {
+      version: held?.version ?? 0,
+      onTrial: held?.state === 'trial' ? held.version : null,
+      zones: state.zones.set?.zones.length ?? 0,
+    },
+    odometerKm: Math.round(state.reporting.odometerM / 100) / 10,
+    isRoaming: state.isRoaming,
+  };
+}

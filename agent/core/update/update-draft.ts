@@ -1,0 +1,107 @@
+// The few moves that every transition of an update is made of, and the events that tell of it. It decides nothing;
+// `update.ts` and `update-trial.ts` do.
+import { statusCodes } from '../../../src/core/status-codes.ts';
+import type { EventDraft } from '../protection/command-record.ts';
+import {
+  type ActiveUpdate,
+  noUpdateRecord,
+  type UpdateDraft,
+  type UpdateJob,
+  type UpdateState,
+  type UpdateTask,
+  updateLimits,
+} from './update-types.ts';
+
+/** CONFIG_START: the job is taken up. */
+export function beginEvent({ commandID, version }: UpdateJob): EventDraft {
+  const statusCode = statusCodes.CONFIG_START.code;
+  return { statusCode, commandID, commandState: 'executing', attributes: { version } };
+}
+
+/** CONFIG_FAILED: the release before runs. */
+export function failEvent({ commandID, version }: UpdateJob, reason: string): EventDraft {
+  const attributes = { version, reason: reason.slice(0, updateLimits.reasonCharacters) };
+  return { statusCode: statusCodes.CONFIG_FAILED.code, commandID, commandState: 'refused', attributes };
+}
+
+/** CONFIG_COMPLETE: the new release runs and is confirmed. */
+export function completeEvent({ commandID, version }: UpdateJob): EventDraft {
+  const statusCode = statusCodes.CONFIG_COMPLETE.code;
+  return { statusCode, commandID, commandState: 'confirmed', attributes: { version } };
+}
+
+/** The job ended before anything was changed. */
+export function endEvent(
+  { commandID, version }: UpdateJob,
+  end: 'cancelled' | 'superseded' | 'expired',
+  reason: string,
+): EventDraft {
+  const codes = {
+    cancelled: statusCodes.COMMAND_CANCELLED.code,
+    superseded: statusCodes.COMMAND_SUPERSEDED.code,
+    expired: statusCodes.COMMAND_EXPIRED.code,
+  };
+  return { statusCode: codes[end], commandID, commandState: end, attributes: { version, reason } };
+}
+
+/** Replaces pieces of the state. */
+export function change(draft: UpdateDraft, piece: Partial<UpdateState>): void {
+  draft.state = { ...draft.state, ...piece };
+}
+
+/** Gives the hands something to do. */
+export function order(draft: UpdateDraft, task: UpdateTask): void {
+  draft.effects.push({ kind: 'task', task });
+}
+
+/** Commits events with the record as it is now. */
+export function tell(draft: UpdateDraft, events: readonly EventDraft[], isAwaited = false): void {
+  draft.effects.push({ kind: 'commit', events, isAwaited });
+}
+
+/** A line for people. */
+export function note(
+  draft: UpdateDraft,
+  level: 'info' | 'warn' | 'error',
+  event: string,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  draft.effects.push({ kind: 'log', level, event, fields });
+}
+
+/** Replaces the job in the record; to be followed by `tell`. */
+export function setActive(draft: UpdateDraft, active: ActiveUpdate | null): void {
+  change(draft, { record: active === null ? noUpdateRecord : { active } });
+}
+
+/** Back to the beginning: nothing is waited for, and no failure counts. */
+export function rest(draft: UpdateDraft): void {
+  change(draft, { work: 'none', refusals: 0, attempts: 0, notBeforeMs: 0, waiting: '' });
+}
+
+/** Ends the job with these events, and deletes what was fetched for it. */
+export function endJob(draft: UpdateDraft, events: readonly EventDraft[]): void {
+  setActive(draft, null);
+  rest(draft);
+  tell(draft, events);
+  order(draft, { kind: 'tidy' });
+}
+
+/** Ends the job: the release before goes on. */
+export function failJob(draft: UpdateDraft, job: UpdateJob, reason: string): void {
+  note(draft, 'warn', 'update failed', { commandID: job.commandID, version: job.version, reason });
+  endJob(draft, [failEvent(job, reason)]);
+}
+
+/** Says why nothing goes on, once for each reason. */
+export function wait(draft: UpdateDraft, waiting: string): void {
+  const { active } = draft.state.record;
+  if (active === null || draft.state.waiting === waiting) return;
+  change(draft, { waiting });
+  note(draft, 'info', 'update waits', {
+    commandID: active.commandID,
+    version: active.version,
+    phase: active.phase,
+    reason: waiting,
+  });
+}

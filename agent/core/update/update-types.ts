@@ -1,0 +1,178 @@
+// The types of the update machine, its limits, and what it remembers over power cuts. Data only; what they mean in motion
+// is in `update.ts` and `update-trial.ts`.
+import type { EventDraft } from '../protection/command-record.ts';
+
+export const updateLimits = {
+  /** Times in a row that a server or the disk may refuse before the job is given up; no network counts for nothing. */
+  refusals: 8,
+  backoff: { baseMs: 30_000, capMs: 3_600_000, floorMs: 5000 },
+  /** After a write that failed. */
+  retryMs: 30_000,
+  /** Starts that came back to the old release without a word of why; then the job is given up. */
+  swaps: 3,
+  /** Share of the launcher's time after which an unhealthy release gives itself up, so that it can say why. */
+  giveUpShare: 0.9,
+  reasonCharacters: 200,
+} as const;
+
+/** A firmware job as far as the vehicle needs it. */
+export interface UpdateJob {
+  readonly commandID: string;
+  readonly version: string;
+  readonly url: string;
+  /** Of the archive, 64 lower-case hexadecimal digits. */
+  readonly sha256: string;
+  /** UTC ms of the broker's clock. */
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+}
+
+/** What of the vehicle works. */
+export interface WorkingParts {
+  readonly board: boolean;
+  readonly gnss: boolean;
+  /** Connected, welcomed, and an event of this start was acknowledged. */
+  readonly broker: boolean;
+}
+
+/**
+ * `fetching`: downloaded, checked and unpacked. `staged`: waits until the vehicle is parked. `swapping`: the launcher is
+ * asked, or the new release is on trial.
+ */
+export interface ActiveUpdate extends UpdateJob {
+  readonly phase: 'fetching' | 'staged' | 'swapping';
+  /** What worked just before the swap, and must work again after it. */
+  readonly baseline: WorkingParts;
+  readonly swaps: number;
+}
+
+/** Survives restarts under a key of its own; written together with the events that tell of it. */
+export interface UpdateRecord {
+  readonly active: ActiveUpdate | null;
+}
+
+export const noUpdateRecord: UpdateRecord = { active: null };
+
+/** What is known of releases when the agent starts. */
+export interface ReleaseFacts {
+  /** The release that is to prove itself; null: none. */
+  readonly trial: string | null;
+  /** The staged release that proved itself; null: the packaged one runs. */
+  readonly confirmed: string | null;
+  readonly rejected: readonly { readonly version: string; readonly reason: string }[];
+}
+
+export interface UpdateSetup {
+  readonly running: string;
+  /** How long the ignition must be off before a restart. */
+  readonly parkedMs: number;
+  /** How long all that worked before must work in one go before the new release is confirmed. */
+  readonly healthMs: number;
+  /** What a release has to prove itself, from each of its starts. */
+  readonly trialMs: number;
+  readonly facts: ReleaseFacts;
+}
+
+/**
+ * Why something did not succeed. `final`: it never will. `refused`: somebody said no, and may say yes later. `network`: nobody
+ * was reached. `halted`: it was told to stop.
+ */
+export interface UpdateFault {
+  readonly kind: 'final' | 'refused' | 'network' | 'halted';
+  readonly reason: string;
+}
+
+/** What the hands are told to do; each but `halt` and `restart` is answered by one input. */
+export type UpdateTask =
+  /** Download, check, unpack: answered by `staged`. What is there already is used. */
+  | { readonly kind: 'stage'; readonly job: UpdateJob }
+  /** Ends a `stage`; what was downloaded stays. */
+  | { readonly kind: 'halt' }
+  /** Ends a `stage` and deletes whatever is neither confirmed nor on trial; not answered. */
+  | { readonly kind: 'tidy' }
+  | { readonly kind: 'ask' | 'withdraw' | 'confirm'; readonly version: string }
+  | { readonly kind: 'reject'; readonly version: string; readonly reason: string }
+  /** The agent ends in good order, and the launcher starts what it chooses. */
+  | { readonly kind: 'restart' };
+
+export type UpdateInput =
+  | { readonly kind: 'start' | 'time' }
+  | { readonly kind: 'job'; readonly job: UpdateJob }
+  | { readonly kind: 'cancel'; readonly commandID: string }
+  | { readonly kind: 'staged'; readonly commandID: string; readonly fault: UpdateFault | null }
+  /** The awaited commit; `durable` false: the disk does not take it now. */
+  | { readonly kind: 'committed'; readonly durable: boolean }
+  /** An answer of the hands; `fault` null: it is on the disk. */
+  | {
+      readonly kind: 'asked' | 'withdrawn' | 'confirmed' | 'rejected';
+      readonly fault: string | null;
+    };
+
+/** What comes from outside of the machine; bytes that a download carried are counted for the data budget. */
+export type UpdateNews = UpdateInput | { readonly kind: 'carried'; readonly bytes: number };
+
+export interface UpdateTrial {
+  readonly version: string;
+  readonly sinceMs: number;
+  readonly baseline: WorkingParts;
+  /** Worked at least once since the start. */
+  readonly seen: WorkingParts;
+  /** Since when all that must work has worked; null while something does not. */
+  readonly healthySinceMs: number | null;
+}
+
+export interface UpdateState {
+  /** Null: no key of releases is pinned, or no launcher is in front of the agent. */
+  readonly setup: UpdateSetup | null;
+  readonly record: UpdateRecord;
+  /** The answer that is waited for. */
+  readonly work:
+    | 'none'
+    | 'staging'
+    | 'committing'
+    | 'asking'
+    | 'withdrawing'
+    | 'proving'
+    | 'confirming'
+    | 'rejecting'
+    | 'restarting';
+  /** Refusals in a row, and attempts in a row for the back-off. */
+  readonly refusals: number;
+  readonly attempts: number;
+  readonly notBeforeMs: number;
+  /** Why nothing goes on; empty when it does. */
+  readonly waiting: string;
+  readonly trial: UpdateTrial | null;
+}
+
+/** The vehicle as the machine sees it at this moment. */
+export interface UpdateLook {
+  readonly nowMs: number;
+  /** Uniform in [0, 1). */
+  readonly fraction: number;
+  /** The latest UTC that it can be; null while unknown. */
+  readonly latestUtcMs: number | null;
+  /** Why nothing may be downloaded now; null: it may. */
+  readonly fetchObjection: string | null;
+  /** Why the agent may not restart now; null: it may. */
+  readonly swapObjection: string | null;
+  readonly parts: WorkingParts;
+}
+
+export type UpdateEffect =
+  | { readonly kind: 'task'; readonly task: UpdateTask }
+  /** Commits the events with the record; `isAwaited`: its end is to come back as `committed`. */
+  | { readonly kind: 'commit'; readonly events: readonly EventDraft[]; readonly isAwaited: boolean }
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
+
+/** One step in the making. */
+export interface UpdateDraft {
+  state: UpdateState;
+  readonly effects: UpdateEffect[];
+  readonly look: UpdateLook;
+}

@@ -1,0 +1,85 @@
+// What may happen to a vehicle, and what it may do about it. Types only.
+
+import type { FleetEvent } from '../../../src/core/event.ts';
+import {
+  type Ack,
+  type CommandBody,
+  type FirmwareBody,
+  type MessageBody,
+  type Welcome,
+} from '../../../src/core/wire.ts';
+import type { SlotName } from '../config/config-record.ts';
+import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
+import type { InboxRecord } from '../link/inbox.ts';
+import type { RequestRecord } from '../link/requests.ts';
+import type { CommandRecord } from '../protection/command-record.ts';
+import { type UpdateNews, type UpdateRecord, type UpdateTask } from '../update/update-types.ts';
+import type { ZoneRecord } from '../zones/zone-record.ts';
+import type { ReceivedConfig } from './vehicle-config.ts';
+import { type DiagnosisEffect, type DiagnosisEvent } from './vehicle-diagnosis.ts';
+import { type PortName, type StampedEvent, type VehicleMemory } from './vehicle-state.ts';
+export type VehicleEvent =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'opened'; readonly port: PortName }
+  | { readonly kind: 'failed' | 'down'; readonly port: PortName; readonly reason: string }
+  | { readonly kind: 'bytes'; readonly port: PortName; readonly bytes: Uint8Array }
+  /** `durable` false: the disk does not take it; it is kept and tried again. */
+  | {
+      readonly kind: 'committed';
+      readonly token: string;
+      readonly durable: boolean;
+      /** Numbers of the commit's events in this boot, in their order. */
+      readonly seqs?: readonly number[];
+    }
+  | { readonly kind: 'delivery'; readonly input: DeliveryInput }
+  | { readonly kind: 'network'; readonly isRoaming: boolean }
+  | { readonly kind: 'welcome'; readonly welcome: Welcome }
+  | { readonly kind: 'ack'; readonly ack: Ack }
+  /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
+  | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
+  /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
+  | { readonly kind: 'firmware'; readonly body: FirmwareBody }
+  | { readonly kind: 'message'; readonly body: MessageBody }
+  | DiagnosisEvent
+  | { readonly kind: 'update'; readonly news: UpdateNews }
+  | { readonly kind: 'config'; readonly received: ReceivedConfig }
+  /** `fault` null: it is durable. */
+  | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
+  /** A one-time code that somebody entered at the unit's local socket. */
+  | { readonly kind: 'serviceCode'; readonly code: string }
+  /** What the driver says to the fleet. */
+  | { readonly kind: 'driverMessage'; readonly text: string };
+
+export interface Commit {
+  readonly kind: 'commit';
+  readonly events: readonly StampedEvent[];
+  readonly record: CommandRecord | null;
+  readonly memory: VehicleMemory;
+  /** Only when it changed. */
+  readonly inbox?: InboxRecord;
+  readonly requests?: RequestRecord;
+  readonly update?: UpdateRecord;
+  /** With every commit of a vehicle; written down only when it is another than the last. */
+  readonly zones?: ZoneRecord;
+  readonly token: string | null;
+  readonly receipts: readonly number[];
+}
+
+export type VehicleEffect =
+  | { readonly kind: 'openPort' | 'closePort'; readonly port: PortName }
+  | { readonly kind: 'writePort'; readonly port: PortName; readonly bytes: Uint8Array }
+  | Commit
+  | { readonly kind: 'acknowledge'; readonly receipt: number }
+  | { readonly kind: 'writeSlot'; readonly slot: SlotName; readonly bytes: Uint8Array }
+  | { readonly kind: 'delivery'; readonly effect: DeliveryEffect }
+  | DiagnosisEffect
+  | { readonly kind: 'update'; readonly task: UpdateTask }
+  | { readonly kind: 'origin'; readonly originMs: number; readonly quality: FleetEvent['timeQuality'] }
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly event: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };

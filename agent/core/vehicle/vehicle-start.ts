@@ -1,0 +1,125 @@
+// A vehicle as it is when its unit has just been switched on: nothing known of the world, but what it remembers. Pure.
+import { type InputName, inputNames } from '../../../src/core/event.ts';
+import { parseAlarmMemory } from '../alarms/alarm-memory.ts';
+import { createAlarms } from '../alarms/alarms.ts';
+import { createBoard } from '../board/board.ts';
+import { createBoardNews } from '../board/board-news.ts';
+import { createInputs, type InputRule } from '../board/inputs.ts';
+import { noSlots, type SlotFiles } from '../config/config-record.ts';
+import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
+import { createEpochState } from '../gnss/epochs.ts';
+import { createNmeaState } from '../gnss/nmea.ts';
+import { createPlausibilityState } from '../gnss/plausibility.ts';
+import { createDelivery } from '../link/delivery.ts';
+import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
+import { createRequests, parseRequestRecord } from '../link/requests.ts';
+import { createPort } from '../port.ts';
+import { createCommandsState } from '../protection/command-draft.ts';
+import { type CommandRecord } from '../protection/command-record.ts';
+import { createSpeedState } from '../protection/evidence.ts';
+import { rulesOf } from '../protection/protection.ts';
+import { createRelaysState } from '../protection/relays.ts';
+import { createWarning } from '../protection/warning.ts';
+import { createReporting } from '../reporting.ts';
+import { createTimeState, offerSystemTime } from '../timekeeping.ts';
+import { createUpdate } from '../update/update.ts';
+import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
+import { createVehicleZones } from '../zones/zone-state.ts';
+import { startVehicleConfig } from './vehicle-config.ts';
+import { createDiagnosis } from './vehicle-diagnosis.ts';
+import { createService } from './vehicle-service.ts';
+import { type Now, type VehicleConfig, type VehicleMemory, type VehicleState } from './vehicle-state.ts';
+
+/** An input without a good sample for this many poll periods, but at least this long, is unknown. */
+const stalePeriods = 5;
+const staleLeastMs = 1000;
+
+/** How each fitted input is read. */
+export function inputRules(config: Pick<VehicleConfig, 'profile'>): Partial<Record<InputName, InputRule>> {
+  const rules: Partial<Record<InputName, InputRule>> = {};
+  for (const name of inputNames) {
+    const signal = config.profile.inputs[name];
+    if (signal === undefined) continue;
+    const periodMs = config.profile.polls[signal.poll]?.periodMs ?? 0;
+    const staleMs = Math.max(staleLeastMs, periodMs * stalePeriods);
+    rules[name] = {
+      invert: signal.invert,
+      debounceMs: signal.debounceMs,
+      staleMs,
+      immediate: name === 'panic' || name === 'crash',
+    };
+  }
+  return rules;
+}
+
+/** A vehicle that has just been switched on, with what it remembers. */
+export function createVehicle(
+  config: VehicleConfig,
+  given: {
+    readonly now: Now;
+    readonly bootMonoMs: number;
+    readonly record: CommandRecord;
+    readonly memory: VehicleMemory;
+    readonly inbox?: InboxRecord;
+    /** What was kept of answered requests. */
+    readonly requests?: unknown;
+    readonly update?: UpdateRecord;
+    /** Absent: no release of the agent can be swapped here. */
+    readonly updateSetup?: UpdateSetup;
+    /** What was kept of the geozones; the zones themselves come by `applyZones`. */
+    readonly zones?: unknown;
+    readonly slots?: SlotFiles;
+    readonly connectDelayMs: number;
+  },
+): VehicleState {
+  const { now, memory } = given;
+  const { monoMs } = now;
+  const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs: config.earliestUtcMs });
+  const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
+  return {
+    settings: started.settings,
+    config: started.state,
+    time: offerSystemTime(time, now),
+    ports: { board: createPort(monoMs), gnss: createPort(monoMs) },
+    board: createBoard(config.profile),
+    inputs: createInputs(inputRules(config), monoMs),
+    analogs: {},
+    fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
+    nmea: createNmeaState(),
+    epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
+    plausibility: createPlausibilityState(),
+    speed: createSpeedState(),
+    fix: null,
+    reporting: createReporting(memory.odometerM),
+    zones: createVehicleZones(given.zones),
+    alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
+    commands: createCommandsState(given.record, rulesOf(config.protection, config.profile)),
+    relays: createRelaysState({
+      wasIgnitionOn: memory.inputs.ignition === true,
+      hasDriven: given.record.hasDriven === true,
+    }),
+    warning: createWarning(),
+    service: createService(given.record.service, monoMs),
+    nextLocal: 1,
+    relaysReadMs: null,
+    isBoardFresh: true,
+    boardNews: createBoardNews(monoMs, memory.isBoardLost === true),
+    isRoaming: false,
+    memory,
+    inbox: given.inbox ?? createInboxRecord(),
+    requests: createRequests(parseRequestRecord(given.requests)),
+    diagnosis: createDiagnosis(monoMs),
+    update: createUpdate(given.update ?? noUpdateRecord, given.updateSetup ?? null),
+    delivery: createDelivery(monoMs, {
+      firstDelayMs: given.connectDelayMs,
+      traffic: memory.traffic,
+      keepaliveS: config.broker.keepaliveS,
+    }),
+    pending: [],
+    pendingSinceMs: monoMs,
+    heartbeatMs: monoMs + started.settings.reporting.heartbeatS * 1000,
+    tickMs: monoMs,
+    fixes: 0,
+    isStopping: false,
+  };
+}

@@ -1,0 +1,341 @@
+// The whole state of a vehicle and one step of it in progress: the types of `vehicle.ts` and the few helpers that all its
+// parts share. What may happen to it and what it may do about it is in `vehicle-events.ts`. Types and pure helpers only.
+
+import {
+  type FeatureName,
+  type FleetEvent,
+  featureNames,
+  type InputName,
+  inputNames,
+} from '../../../src/core/event.ts';
+import type { Settings } from '../../../src/core/settings/settings.ts';
+import { type Priority, statusPriority } from '../../../src/core/status-codes.ts';
+import type { AlarmMemory } from '../alarms/alarm-memory.ts';
+import type { AlarmsState } from '../alarms/alarms.ts';
+import type { BoardNews } from '../board/board-news.ts';
+import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
+import type { BoardState } from '../board/board-types.ts';
+import { type InputsState, readingOf } from '../board/inputs.ts';
+import type { ConfigState } from '../config/config-types.ts';
+import { type FuelMemory, fuelMemoryOf } from '../fuel/fuel-memory.ts';
+import type { FuelState } from '../fuel/fuel-types.ts';
+import type { EpochState, Fix } from '../gnss/epochs.ts';
+import type { NmeaState } from '../gnss/nmea.ts';
+import type { PlausibilityState } from '../gnss/plausibility.ts';
+import type { Traffic } from '../link/data-budget.ts';
+import type { DeliveryState } from '../link/delivery.ts';
+import type { InboxRecord } from '../link/inbox.ts';
+import type { RequestsState } from '../link/requests.ts';
+import type { PortOptions, PortState } from '../port.ts';
+import type { CommandsState } from '../protection/command-draft.ts';
+import type { EventDraft } from '../protection/command-record.ts';
+import {
+  type Evidence,
+  paceAt,
+  type Sensed,
+  type SpeedState,
+  speedAt,
+  wasSuspectAt,
+} from '../protection/evidence.ts';
+import type { Protection } from '../protection/protection.ts';
+import type { RelaysState } from '../protection/relays.ts';
+import type { ServiceCodes } from '../protection/service-code.ts';
+import { type WarningState, warningEvidence } from '../protection/warning.ts';
+import type { ReportingState } from '../reporting.ts';
+import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
+import type { UpdateState } from '../update/update-types.ts';
+import { presentZone, type VehicleZones } from '../zones/zone-state.ts';
+import { place } from './event-place.ts';
+import type { DiagnosisState } from './vehicle-diagnosis.ts';
+import type { VehicleEffect } from './vehicle-events.ts';
+import type { ServiceState } from './vehicle-service.ts';
+
+export interface VehicleConfig {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly agentVersion: string;
+  readonly earliestUtcMs: number;
+  readonly boot: string;
+  readonly profile: BoardProfile;
+  readonly broker: { readonly keepaliveS: number };
+  readonly gnssSilenceMs: number;
+  /** The installer's; what holds now is `VehicleState.settings`. */
+  readonly settings: Settings;
+  /** The installer's alone: no message from outside changes it. */
+  readonly protection: Protection;
+  /** Codes that restore the engine without a network; absent where there is no secret to make them from. */
+  readonly serviceCodes?: ServiceCodes;
+  readonly windowMs: number;
+}
+
+/** Survives restarts, beside the command record. */
+export interface VehicleMemory {
+  readonly odometerM: number;
+  /** Inputs as last told, so that a restart is no news. */
+  readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
+  /** What the watch of the tank must not forget. */
+  readonly fuel: FuelMemory;
+  /** What the mobile link carried this month. */
+  readonly traffic: Traffic;
+  readonly alarms?: AlarmMemory;
+  /** The loss of the board was told, and its return was not. */
+  readonly isBoardLost?: boolean;
+}
+
+export type PortName = 'board' | 'gnss';
+
+export interface VehicleState {
+  /** What holds now: the installer's, with the signed configuration laid over them. */
+  readonly settings: Settings;
+  readonly config: ConfigState;
+  readonly time: TimeState;
+  readonly ports: Readonly<Record<PortName, PortState>>;
+  readonly board: BoardState;
+  readonly inputs: InputsState<InputName>;
+  /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
+  readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
+  readonly fuel: FuelState;
+  readonly nmea: NmeaState;
+  readonly epochs: EpochState;
+  readonly plausibility: PlausibilityState;
+  readonly speed: SpeedState;
+  /** The last believable fix. */
+  readonly fix: Fix | null;
+  readonly reporting: ReportingState;
+  readonly zones: VehicleZones;
+  readonly alarms: AlarmsState;
+  readonly commands: CommandsState;
+  readonly relays: RelaysState;
+  readonly warning: WarningState;
+  readonly service: ServiceState;
+  /** Number of the next local command of this boot. */
+  readonly nextLocal: number;
+  /** Last read-back of the relays, and whether the next one is the first since the board came up. */
+  readonly relaysReadMs: number | null;
+  readonly isBoardFresh: boolean;
+  readonly boardNews: BoardNews;
+  /** As the modem's side says; unknown counts as home. */
+  readonly isRoaming: boolean;
+  readonly memory: VehicleMemory;
+  readonly inbox: InboxRecord;
+  readonly requests: RequestsState;
+  readonly diagnosis: DiagnosisState;
+  readonly update: UpdateState;
+  readonly delivery: DeliveryState;
+  /** Positions that wait for their window. */
+  readonly pending: readonly StampedEvent[];
+  readonly pendingSinceMs: number;
+  readonly heartbeatMs: number;
+  readonly tickMs: number;
+  /** Fixes since the start, believable or not. */
+  readonly fixes: number;
+  /** Nothing is started any more; what is stored is still delivered. */
+  readonly isStopping: boolean;
+}
+
+/** An event with its time and place, ready for the outbox, which gives it its number. */
+export interface StampedEvent {
+  readonly event: Omit<FleetEvent, 'seq'>;
+  readonly priority: Priority;
+}
+
+export interface Now {
+  readonly monoMs: number;
+  readonly utcMs: number;
+  /** A random number in [0, 1), new for each step. */
+  readonly fraction: number;
+}
+
+/** One step in progress: a state to be replaced piece by piece, and the effects so far. */
+export interface Work {
+  state: VehicleState;
+  readonly effects: VehicleEffect[];
+  readonly now: Now;
+  readonly config: VehicleConfig;
+  readonly receipts: number[];
+}
+
+export const vehicleLimits = {
+  /** A fix older than this is not attached to an event. */
+  fixAgeMs: 10_000,
+  /** A read-back of the relays older than this is no sign of life. */
+  relaysAgeMs: 15_000,
+  /** Positions held back at most, whatever the window. */
+  pending: 200,
+  /** How often evidence is looked at while a command waits or a relay differs. */
+  tickMs: 500,
+  port: {
+    // Longer than the pause after which a range that the board refuses is asked again: a wrong profile is no lost port.
+    // A port that was plugged in again is found within a second; a try costs next to nothing.
+    board: { silenceMs: 6500, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
+    gnss: { silenceMs: 5000, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
+  } satisfies Record<PortName, PortOptions>,
+} as const;
+
+/** Replaces pieces of the state. */
+export function put(work: Work, piece: Partial<VehicleState>): void {
+  work.state = { ...work.state, ...piece };
+}
+
+export function log(
+  work: Work,
+  level: 'info' | 'warn' | 'error',
+  event: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): void {
+  work.effects.push({ kind: 'log', level, event, fields });
+}
+
+/** A digital input as it is now, debounced. */
+export function sensed(state: VehicleState, name: InputName): Sensed {
+  const { reading, sinceMs } = readingOf(state.inputs, name);
+  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+}
+
+/**
+ * The same for the interlock: a contact that closes counts at its first sample. The debounce guards its opening only, as
+ * nothing may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ */
+function alertTo(state: VehicleState, name: InputName): Sensed {
+  const candidate = state.inputs.sensors[name]?.candidate;
+  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+  return sensed(state, name);
+}
+
+/**
+ * Revolutions may only add caution: an engine that turns is ignition on whatever the wire says, and "off" holds at the
+ * earliest since it stopped. Revolutions of zero, or a resting alternator, prove nothing here.
+ */
+function withEngine(ignition: Sensed, state: VehicleState, nowMs: number): Sensed {
+  const { rpm } = state.analogs;
+  const turnedMs = state.alarms.engine.turnedMs ?? Number.NEGATIVE_INFINITY;
+  if (typeof rpm === 'number' && rpm >= state.settings.alarms.engineRpm)
+    return ignition.value === true ? ignition : { value: true, sinceMs: nowMs };
+  return ignition.value === false
+    ? { value: false, sinceMs: Math.max(ignition.sinceMs, turnedMs) }
+    : ignition;
+}
+
+/**
+ * Whether the vehicle is proven to be in a zone that allows the cargo to be unlocked (its `arrivalCargoUnlock` is on): by a
+ * believable fix of the last 10 s, deeper inside than the hysteresis, and no doubtful one since.
+ * @param nowMs monotonic.
+ */
+export function insideAllowUnlock({ zones, speed }: VehicleState, nowMs: number): boolean {
+  const { unlockMs } = zones;
+  if (unlockMs === null || nowMs - unlockMs > vehicleLimits.fixAgeMs) return false;
+  return speed.suspectMs === null || speed.suspectMs < unlockMs;
+}
+
+/** What is proven now. */
+export function evidenceOf(work: Work): Evidence {
+  const { state, now } = work;
+  const readMs = state.relaysReadMs;
+  return {
+    nowMs: now.monoMs,
+    ignition: withEngine(alertTo(state, 'ignition'), state, now.monoMs),
+    panic: sensed(state, 'panic'),
+    motion: alertTo(state, 'motion'),
+    speed: speedAt(state.speed, now.monoMs),
+    trustedUtcMs: trustedUtcMs(state.time, now.monoMs),
+    latestUtcMs: latestUtcMs(state.time, now.monoMs),
+    boardAlive: readMs !== null && now.monoMs - readMs <= vehicleLimits.relaysAgeMs,
+    pace: paceAt(state.speed, now.monoMs),
+    wasSuspect: wasSuspectAt(state.speed, now.monoMs),
+    zone: insideAllowUnlock(state, now.monoMs),
+    ...(work.config.profile.outputs?.warning === undefined
+      ? {}
+      : { warning: warningEvidence(state.warning, now.monoMs) }),
+  };
+}
+
+function knownInputs(state: VehicleState): FleetEvent['inputs'] {
+  const known: Partial<Record<InputName, boolean>> = {};
+  for (const name of inputNames) {
+    const { value } = sensed(state, name);
+    if (value !== null) known[name] = value;
+  }
+  return known;
+}
+
+function knownOutputs(state: VehicleState): FleetEvent['outputs'] {
+  const known: Partial<Record<FeatureName, boolean>> = {};
+  for (const name of featureNames) {
+    const reading = state.relays.readings[name];
+    if (reading !== undefined && state.relaysReadMs !== null) known[name] = reading.on;
+  }
+  return known;
+}
+
+/** The last believable fix if it belongs to that moment. */
+function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
+  return fix === null || Math.abs(atMs - fix.atMonoMs) > vehicleLimits.fixAgeMs ? null : fix;
+}
+
+/** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
+export function stamp(
+  work: Work,
+  draft: EventDraft,
+  atMs = work.now.monoMs,
+  fix = fixAt(work.state, atMs),
+): StampedEvent {
+  const { state } = work;
+  const upMs = upMsAt(state.time, atMs);
+  const origin = bestOrigin(state.time);
+  const { fuel } = state.analogs;
+  const event = {
+    timestamp: origin === null ? null : origin.originMs + upMs,
+    upMs,
+    timeQuality: origin?.quality ?? 'none',
+    odometer: Math.round(state.reporting.odometerM) / 1000,
+    ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
+    inputs: knownInputs(state) ?? {},
+    ...place(fix),
+    ...(fix === null ? {} : presentZone(state.zones)),
+    ...draft,
+    outputs: { ...knownOutputs(state), ...draft.outputs },
+  } as const;
+  return { event, priority: statusPriority(draft.statusCode) };
+}
+
+/** Commits events now, together with every position that waits, the vehicle's memory and, if asked for, the records. */
+export function commitNow(
+  work: Work,
+  events: readonly StampedEvent[],
+  with_: {
+    readonly token?: string;
+    readonly record?: boolean;
+    readonly inbox?: boolean;
+    readonly requests?: boolean;
+  } = {},
+): void {
+  const { state } = work;
+  const memory: VehicleMemory = {
+    ...state.memory,
+    odometerM: Math.round(state.reporting.odometerM),
+    traffic: state.delivery.traffic,
+    fuel: fuelMemoryOf(state.fuel),
+  };
+  work.effects.push({
+    kind: 'commit',
+    events: [...state.pending, ...events],
+    record: with_.record === true ? state.commands.record : null,
+    memory,
+    ...(with_.inbox === true ? { inbox: state.inbox, update: state.update.record } : {}),
+    ...(with_.requests === true ? { requests: state.requests.record } : {}),
+    zones: state.zones.record,
+    token: with_.token ?? null,
+    receipts: work.receipts.splice(0),
+  });
+  put(work, { pending: [], memory });
+}
+
+/** Records one fact: at once, or within the window if it is of the lowest class. */
+export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs, fix?: Fix | null): void {
+  const stamped = fix === undefined ? stamp(work, draft, atMs) : stamp(work, draft, atMs, fix);
+  const { pending } = work.state;
+  const waits = stamped.priority === 3 && work.config.windowMs > 0 && pending.length < vehicleLimits.pending;
+  if (!waits) return commitNow(work, [stamped]);
+  const pendingSinceMs = pending.length === 0 ? work.now.monoMs : work.state.pendingSinceMs;
+  put(work, { pending: [...pending, stamped], pendingSinceMs });
+}

@@ -1,0 +1,140 @@
+// The update of the agent in the vehicle: what the machine of `update.ts` may know of link, ignition and motion, and where
+// its effects go. A restart is asked for only while the vehicle is shown to be parked; nothing here moves a relay.
+import { featureNames } from '../../../src/core/event.ts';
+import { noteTraffic, trafficCost } from '../link/data-budget.ts';
+import { type Evidence, heldMs } from '../protection/evidence.ts';
+import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
+import { stepUpdate } from '../update/update.ts';
+import type {
+  UpdateEffect,
+  UpdateInput,
+  UpdateLook,
+  UpdateNews,
+  WorkingParts,
+} from '../update/update-types.ts';
+import { commitNow, evidenceOf, log, put, stamp, type VehicleState, type Work } from './vehicle-state.ts';
+
+const limits = {
+  /** Ignition off for so long where there is no view of the sky, and nothing that speaks for movement. */
+  blindMs: 600_000,
+  /** What a mobile network bills for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
+  overhead: 1.06,
+} as const;
+
+const token = 'update';
+
+/** True for the commit that an update waits for. */
+export const isUpdateToken = (of: string): boolean => of === token;
+
+/** Why nothing may be downloaded now: only while the link works, at home, and while the data budget is green. */
+function fetchObjectionOf({ delivery, isRoaming }: VehicleState): string | null {
+  if (delivery.phase.kind !== 'up') return 'there is no connection';
+  if (isRoaming) return 'the modem is roaming';
+  return delivery.light === 'green' ? null : `the data budget is ${delivery.light}`;
+}
+
+/** Why the vehicle does not count as parked. Unknown is never off, and never standing. */
+function motionObjection(evidence: Evidence, parkedMs: number): string | null {
+  const { nowMs, ignition, motion, speed } = evidence;
+  const offMs = heldMs(ignition, false, nowMs);
+  if (offMs === null) return 'the ignition is not known to be off';
+  if (offMs < parkedMs) return 'the ignition was turned off a moment ago';
+  if (motion.value === true) return 'the motion sensor reports movement';
+  if (speed.kind === 'moving') return 'the vehicle moves';
+  if (speed.kind === 'standing') return null;
+  if (speed.suspect) return 'the position is doubtful';
+  return offMs < Math.max(parkedMs, limits.blindMs) ? 'standstill is not known' : null;
+}
+
+function swapObjectionOf({ state }: Work, evidence: Evidence): string | null {
+  const { record, work } = state.commands;
+  if (state.isStopping) return 'the agent is stopping';
+  if (evidence.panic.value === true) return 'the panic button is pressed';
+  const isBusy = featureNames.some(
+    (name) =>
+      record.active[name] !== undefined || record.next[name] !== undefined || work[name] !== undefined,
+  );
+  if (isBusy) return 'a command has not ended';
+  if (state.config.write !== null || state.config.trial !== null) return 'a configuration is being tried';
+  return motionObjection(evidence, state.update.setup?.parkedMs ?? Number.POSITIVE_INFINITY);
+}
+
+function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): WorkingParts {
+  const { board, gnss } = ports;
+  const { phase, acknowledged } = delivery;
+  return {
+    board: board.kind === 'open' && (evidence.boardAlive || evidence.ignition.value !== null),
+    gnss: gnss.kind === 'open' && gnss.lastByteMs > gnss.openedMs,
+    broker: phase.kind === 'up' && phase.welcomed && acknowledged > 0,
+  };
+}
+
+function lookOf(work: Work): UpdateLook {
+  const { state, now } = work;
+  const evidence = evidenceOf(work);
+  return {
+    nowMs: now.monoMs,
+    fraction: now.fraction,
+    latestUtcMs: latestUtcMs(state.time, now.monoMs),
+    fetchObjection: fetchObjectionOf(state),
+    swapObjection: swapObjectionOf(work, evidence),
+    parts: partsOf(state, evidence),
+  };
+}
+
+/** Counts what a download carried; the light follows with the next look at the session. */
+function noteCarried(work: Work, bytes: number): void {
+  const { delivery, time } = work.state;
+  const origin = bestOrigin(time);
+  const utcMs = origin === null ? null : origin.originMs + upMsAt(time, work.now.monoMs);
+  put(work, { delivery: { ...delivery, traffic: noteTraffic(delivery.traffic, Math.ceil(bytes), utcMs) } });
+}
+
+function perform(work: Work, effect: UpdateEffect): void {
+  switch (effect.kind) {
+    case 'task':
+      if (effect.task.kind === 'stage') noteCarried(work, trafficCost.connect);
+      work.effects.push({ kind: 'update', task: effect.task });
+      break;
+    case 'commit':
+      commitNow(
+        work,
+        effect.events.map((draft) => stamp(work, draft)),
+        // The inbox, which knows that the job was answered, and the record of the update go together.
+        { inbox: true, ...(effect.isAwaited ? { token } : {}) },
+      );
+      break;
+    case 'log':
+      log(work, effect.level, effect.event, effect.fields);
+      break;
+  }
+}
+
+/** One step of the update. */
+export function stepUpdateOf(work: Work, input: UpdateInput): void {
+  const { update } = work.state;
+  if (update.setup === null) return;
+  // Most of the time there is nothing to look at.
+  if (input.kind === 'time' && update.record.active === null && update.trial === null) return;
+  const { state, effects } = stepUpdate(update, input, lookOf(work));
+  put(work, { update: state });
+  for (const effect of effects) perform(work, effect);
+}
+
+/** What the hands have to say. */
+export function takeUpdateNews(work: Work, news: UpdateNews): void {
+  if (news.kind === 'carried') noteCarried(work, news.bytes * limits.overhead);
+  else stepUpdateOf(work, news);
+}
+
+/** What of an update a person at the unit may see; null while there is none. */
+export function describeUpdate({ update }: VehicleState): {
+  readonly version: string;
+  readonly phase: 'fetching' | 'staged' | 'swapping' | 'trial';
+  readonly waiting: string;
+} | null {
+  const { trial, record, waiting } = update;
+  if (trial !== null) return { version: trial.version, phase: 'trial', waiting };
+  if (record.active === null) return null;
+  return { version: record.active.version, phase: record.active.phase, waiting };
+}

@@ -1,0 +1,317 @@
+// Enrolment on the vehicle: from a one-time code to files with which the agent can start. Whatever is cut off in between, the
+// same command run again finishes it: the key of the attempt is on disk before the first request leaves, the sealed answer
+// before anything is changed, and agent.toml comes last. It must never touch the outbox, nor write what it cannot verify.
+import {
+  decodeGrant,
+  type EnrolmentCrypto,
+  type EnrolmentGrant,
+  type SealedGrant,
+} from '../../src/core/enrolment.ts';
+import { parseEnrolmentCode } from '../../src/core/enrolment-code.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { Clock, Entropy } from '../../src/ports.ts';
+import { pause } from '../../src/settle.ts';
+import type { ChangedLine } from '../core/toml-edit.ts';
+import { type Attempt, createAttempt, decodeAttempt, encodeAttempt } from './enrolment-attempt.ts';
+import {
+  type ConfigChange,
+  changeConfig,
+  type EnrolledFiles,
+  enrolledSettings,
+  type KnownConfig,
+  readKnown,
+} from './enrolment-config.ts';
+
+/** Files of this machine, each written whole or not at all. */
+export interface EnrolmentFiles {
+  /** Null when there is none. @throws AppError `storage`. */
+  read(path: string): string | null;
+  /** Makes missing folders and tries to write there. @throws AppError `storage`. */
+  prepare(path: string): void;
+  /** Durable when it returns; `private`: mode 0600 whatever it was. @throws AppError `storage`. */
+  write(path: string, text: string, kind: 'private' | 'kept'): void;
+  remove(path: string): void;
+}
+
+export interface EnrolmentPorts {
+  readonly crypto: EnrolmentCrypto;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly files: EnrolmentFiles;
+  createCertificateRequest(): { readonly keyPem: string; readonly request: Uint8Array };
+  /** Sends the request. @throws AppError: `unavailable` and `throttled` are worth another try. */
+  ask(body: string): Promise<SealedGrant>;
+  /** For people who wait. */
+  onProgress(line: string): void;
+}
+
+export interface EnrolmentWish {
+  /** As it was typed. */
+  readonly code: string;
+  readonly configFile: string;
+  /** Null: that of the configuration, else `secret` beside it. */
+  readonly secretFile: string | null;
+  readonly wantsCertificate: boolean;
+  /** Null: one that the broker names. */
+  readonly mqttUrl: string | null;
+  /** The configuration may become that of another device. */
+  readonly isOtherDevice: boolean;
+  /** True when the broker was reached at this very machine. */
+  readonly isLocalBroker: boolean;
+}
+
+export interface Enrolled {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly url: string;
+  readonly publicKey: string;
+  readonly configFile: string;
+  /** Null when the file was new or nothing had to be changed. */
+  readonly backupFile: string | null;
+  readonly files: EnrolledFiles;
+  readonly changes: readonly ChangedLine[];
+  /** This machine's clock minus the broker's, in seconds; null when it cannot be told. */
+  readonly clockOffsetS: number | null;
+}
+
+const triesMost = 4;
+const firstPauseMs = 2000;
+/** A longer wait is told, not waited. */
+const waitMostS = 30;
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
+
+interface Begun {
+  readonly attempt: Attempt;
+  readonly isFresh: boolean;
+  readonly seed: Uint8Array;
+  readonly verifier: string;
+}
+
+interface Place {
+  readonly secretFile: string;
+  readonly attemptFile: string;
+  readonly known: KnownConfig;
+  readonly configText: string | null;
+}
+
+/** Where everything goes; tried before the code is used up. @throws AppError `config` or `storage`. */
+function placeOf({ files }: EnrolmentPorts, wish: EnrolmentWish): Place {
+  const configText = files.read(wish.configFile);
+  const known = readKnown(wish.configFile, configText);
+  const secretFile = wish.secretFile ?? known.secretFile ?? `${folderOf(wish.configFile)}secret`;
+  const attemptFile = `${secretFile}.enrolment`;
+  // With other values than will come: whether the file can be changed does not hang on them.
+  const rehearsal = { accountID: 'a', deviceID: 'a', publicKey: 'a' };
+  const none = { secretFile, caFile: 'a', certFile: null, keyFile: null };
+  changeConfig(wish.configFile, configText, enrolledSettings(rehearsal, 'mqtt://a', none));
+  for (const path of [secretFile, wish.configFile]) files.prepare(path);
+  return { secretFile, attemptFile, known, configText };
+}
+
+/** The attempt that was cut off, when it was one with this code; else a new one, on disk before anything is sent. */
+async function begin(ports: EnrolmentPorts, wish: EnrolmentWish, { attemptFile }: Place): Promise<Begun> {
+  const { crypto, files } = ports;
+  const code = parseEnrolmentCode(wish.code);
+  if (!code.ok) {
+    throw new AppError('usage', `the code was not typed as it is: ${code.reason}`, {
+      hint: 'Compare it with the code, group by group. Nothing was sent.',
+    });
+  }
+  const { seed, verifier } = await crypto.deriveCodeKey(code);
+  const text = files.read(attemptFile);
+  const kept = text === null ? null : decodeAttempt(text);
+  // One of another code, or of a code of which only the first part is the same.
+  if (kept !== null && crypto.verify(verifier, kept.request)) {
+    if ((kept.certificateKey !== null) === wish.wantsCertificate) {
+      return { attempt: kept, isFresh: false, seed, verifier };
+    }
+    const begun = wish.wantsCertificate ? 'without' : 'with';
+    throw new AppError('usage', `this code was begun ${begun} --certificate and may be used up already`, {
+      hint: `Finish it ${begun} --certificate, or ask for a new code.`,
+    });
+  }
+  const attempt = createAttempt(ports, {
+    codeID: code.codeID,
+    seed,
+    wantsCertificate: wish.wantsCertificate,
+  });
+  files.write(attemptFile, encodeAttempt(attempt), 'private');
+  return { attempt, isFresh: true, seed, verifier };
+}
+
+/** Asks until there is an answer, a few times. @throws AppError. */
+async function askPatiently(
+  ports: EnrolmentPorts,
+  body: string,
+): Promise<{ answer: SealedGrant; tries: number }> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { answer: await ports.ask(body), tries };
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || tries >= triesMost) throw thrown;
+      const waitS = thrown.retryAfterS ?? (firstPauseMs / 1000) * 2 ** (tries - 1);
+      const isWorth = thrown.code === 'unavailable' || thrown.code === 'throttled';
+      if (!isWorth || waitS > waitMostS) throw thrown;
+      ports.onProgress(`${thrown.message}; trying again in ${waitS} s`);
+      await pause(ports.clock, waitS * 1000);
+    }
+  }
+}
+
+/** As above; an attempt that the broker will never take is forgotten, so that the code can be used otherwise. */
+async function askOnce(ports: EnrolmentPorts, body: string, attemptFile: string) {
+  try {
+    return await askPatiently(ports, body);
+  } catch (thrown) {
+    if (thrown instanceof AppError && thrown.code === 'unsupported') ports.files.remove(attemptFile);
+    throw thrown;
+  }
+}
+
+/** A certificate comes when one was asked for, and only then. */
+const isComplete = (grant: EnrolmentGrant, { certificateKey }: Attempt): boolean =>
+  (grant.certificate !== null) === (certificateKey !== null);
+
+interface Received {
+  readonly grant: EnrolmentGrant;
+  readonly attempt: Attempt;
+  readonly clockOffsetS: number | null;
+}
+
+/** The opened answer, kept on disk before it is opened for good. @throws AppError `unauthorized` when it is no answer of the broker. */
+async function receive(ports: EnrolmentPorts, begun: Begun, { attemptFile }: Place): Promise<Received> {
+  const { crypto, clock, files } = ports;
+  const { attempt, verifier } = begun;
+  const { request, privateKey } = attempt;
+  const isAsking = attempt.answer === null;
+  const asked = isAsking ? await askOnce(ports, JSON.stringify(request), attemptFile) : null;
+  const utcMs = clock.utcMs();
+  const answer = asked?.answer ?? attempt.answer;
+  const plain = answer === null ? null : crypto.open({ verifier, privateKey, request }, answer);
+  const grant = plain === null ? null : decodeGrant(plain);
+  if (answer === null || grant === null || !isComplete(grant, attempt)) {
+    throw new AppError(
+      'unauthorized',
+      'the answer was not made by who made the code, or was changed on the way',
+      {
+        hint: 'Somebody on this network may be reading and changing what is sent. Nothing was written. Use another network and run the same command again.',
+      },
+    );
+  }
+  const whole = { ...attempt, answer };
+  if (isAsking) files.write(attemptFile, encodeAttempt(whole), 'private');
+  // An answer that is given once more carries the time of the first.
+  const isTimely = begun.isFresh && asked?.tries === 1;
+  return {
+    grant,
+    attempt: whole,
+    clockOffsetS: isTimely ? Math.round((utcMs - grant.serverTimeMs) / 1000) : null,
+  };
+}
+
+const isLocalUrl = (url: string): boolean =>
+  /^mqtts?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(url);
+
+/** @throws AppError `config` when nobody says where to connect. */
+function chooseUrl({ mqttUrls }: EnrolmentGrant, wish: EnrolmentWish, { known }: Place): string {
+  // An address of the broker's own machine is none for a vehicle.
+  const named = mqttUrls.filter((url) => wish.isLocalBroker || !isLocalUrl(url));
+  const kept = known.url !== null && named.includes(known.url) ? known.url : null;
+  const url = wish.mqttUrl ?? kept ?? named[0] ?? known.url;
+  if (url !== null) return url;
+  throw new AppError('config', 'the broker did not say where vehicles connect to', {
+    hint: 'Run the same command again with --mqtt-url mqtts://host:port. The operator sets it at the broker: enrolment.mqttUrls.',
+  });
+}
+
+/** @throws AppError `config` when the file is that of another device, whose events may still wait in its outbox. */
+function needSameDevice(
+  { accountID, deviceID }: EnrolmentGrant,
+  wish: EnrolmentWish,
+  { known }: Place,
+): void {
+  const isSame = (known.accountID ?? accountID) === accountID && (known.deviceID ?? deviceID) === deviceID;
+  if (isSame || wish.isOtherDevice) return;
+  const was = `${known.accountID ?? '?'}/${known.deviceID ?? '?'}`;
+  throw new AppError(
+    'config',
+    `${wish.configFile} is that of ${was}; the code is for ${accountID}/${deviceID}`,
+    {
+      hint: 'Events that wait in the outbox would be sent as those of the other vehicle: move the outbox away (storage.path), then run the same command again with --other-device.',
+    },
+  );
+}
+
+/** Everything that is written, decided before any of it is. */
+function plan(received: Received, wish: EnrolmentWish, place: Place) {
+  const { grant, attempt } = received;
+  needSameDevice(grant, wish, place);
+  const url = chooseUrl(grant, wish, place);
+  const folder = folderOf(place.secretFile);
+  const files: EnrolledFiles = {
+    secretFile: place.secretFile,
+    caFile: grant.ca === null ? null : `${folder}broker-ca.pem`,
+    certFile: grant.certificate === null ? null : `${folder}client-cert.pem`,
+    keyFile: attempt.certificateKey === null ? null : `${folder}client-key.pem`,
+  };
+  const change = changeConfig(wish.configFile, place.configText, enrolledSettings(grant, url, files));
+  return { url, files, change };
+}
+
+function writeAll(
+  { files: disk }: EnrolmentPorts,
+  { grant, attempt }: Received,
+  {
+    wish,
+    place,
+    files,
+    change,
+  }: {
+    readonly wish: EnrolmentWish;
+    readonly place: Place;
+    readonly files: EnrolledFiles;
+    readonly change: ConfigChange;
+  },
+): string | null {
+  disk.write(files.secretFile, `${grant.secret}\n`, 'private');
+  const others: readonly (readonly [string | null, string | null])[] = [
+    [files.caFile, grant.ca],
+    [files.keyFile, attempt.certificateKey],
+    [files.certFile, grant.certificate],
+  ];
+  for (const [path, text] of others) if (path !== null && text !== null) disk.write(path, text, 'private');
+  const isKept = change.text === place.configText;
+  const backupFile = isKept || place.configText === null ? null : `${wish.configFile}.bak`;
+  if (backupFile !== null && place.configText !== null) disk.write(backupFile, place.configText, 'private');
+  if (!isKept) disk.write(wish.configFile, change.text, 'kept');
+  disk.remove(place.attemptFile);
+  return backupFile;
+}
+
+/**
+ * Enrols this vehicle, or finishes an enrolment that was cut off.
+ * @throws AppError `usage` (the code was mistyped), `not_found` (wrong code), `conflict` (used, expired, revoked),
+ * `unauthorized` (the answer is not the broker's), `unavailable`, `throttled`, `unsupported`, `config`, `storage`.
+ */
+export async function enrol(ports: EnrolmentPorts, wish: EnrolmentWish): Promise<Enrolled> {
+  const place = placeOf(ports, wish);
+  const begun = await begin(ports, wish, place);
+  const received = await receive(ports, begun, place);
+  const { url, files, change } = plan(received, wish, place);
+  const backupFile = writeAll(ports, received, { wish, place, files, change });
+  const { accountID, deviceID, publicKey } = received.grant;
+  const { configFile } = wish;
+  const { clockOffsetS } = received;
+  return {
+    accountID,
+    deviceID,
+    url,
+    publicKey,
+    configFile,
+    backupFile,
+    files,
+    changes: change.changes,
+    clockOffsetS,
+  };
+}
