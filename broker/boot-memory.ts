@@ -18,13 +18,13 @@ export interface BootState {
 export interface BootMemory {
   /** As it was after the last commit, or as the store says; null when the device is gone. */
   find(key: BootKey): Promise<BootState | null>;
-  /** The same when it is at hand, else undefined. */
-  peek(key: BootKey): BootState | undefined;
+  /** The same when it is at hand, else undefined. @param name from `bootName`, as below. */
+  peek(name: string): BootState | undefined;
   /** The state with all that is stored around these runs, which may lie below its floor. */
   widen(key: BootKey, state: BootState, runs: readonly Range[]): Promise<BootState>;
   /** After the commit. */
-  keep(key: BootKey, state: BootState): void;
-  forget(key: BootKey): void;
+  keep(name: string, state: BootState): void;
+  forget(name: string): void;
 }
 
 /** Boots kept: some 300 bytes each. Who comes after them costs one look-up by key. */
@@ -32,7 +32,8 @@ const bootsMost = 100_000;
 /** Ranges of one boot kept, those with the highest numbers: a backlog with gaps has far more, and few of them matter again. */
 const rangesMost = 64;
 
-const nameOf = ({ deviceNo, boot }: BootKey): string => `${deviceNo}/${boot}`;
+/** What a boot is called in the memory. */
+export const bootName = ({ deviceNo, boot }: BootKey): string => `${deviceNo}/${boot}`;
 
 /** The state with no more ranges than are kept; those that are dropped lie below the new floor. */
 function trimmed(state: BootState): BootState {
@@ -76,9 +77,9 @@ export function createBootMemory(db: Database, most = bootsMost): BootMemory {
     if (oldest !== undefined) states.delete(oldest);
   };
   return {
-    peek: (key) => states.get(nameOf(key)),
+    peek: (name) => states.get(name),
     async find(key) {
-      const name = nameOf(key);
+      const name = bootName(key);
       const known = states.get(name);
       if (known !== undefined) return known;
       const state = await load(db, key);
@@ -90,7 +91,7 @@ export function createBootMemory(db: Database, most = bootsMost): BootMemory {
       const near = await Promise.all(needed.map((run) => rangesNear(db, key, run)));
       return { ...state, stored: near.flat().reduce<StoredNumbers>(addRange, state.stored) };
     },
-    keep: (key, state) => put(nameOf(key), trimmed(state)),
-    forget: (key) => void states.delete(nameOf(key)),
+    keep: (name, state) => put(name, trimmed(state)),
+    forget: (name) => void states.delete(name),
   };
 }

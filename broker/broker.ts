@@ -1,34 +1,26 @@
 // Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/topics.ts';
-import { decodeHello, encodeJsonMessage } from '../src/core/wire.ts';
 import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, Signer, WakingDatabase } from '../src/ports.ts';
 import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands.ts';
-import { type ConfigRollout, createConfigRollout } from './config-rollout.ts';
+import { createConfigRollout } from './config-rollout.ts';
 import { encodeZones } from './config-zones.ts';
 import { authenticateDevice, type Login } from './device-login.ts';
 import { createRequestDesk, type RequestDesk } from './device-requests.ts';
-import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest.ts';
 import { alone, createLeases, type Leases } from './leases.ts';
-import type {
-  Downlink,
-  MqttServer,
-  MqttServerOptions,
-  OpenMqttServer,
-  TlsRenewal,
-  Uplink,
-} from './mqtt-server.ts';
+import type { Downlink, MqttServer, MqttServerOptions, OpenMqttServer, TlsRenewal } from './mqtt-server.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
-import { setHeartbeat } from './store/projections.ts';
 import { dateEmptySlice } from './store/slice-writing.ts';
 import { createStorePatience, type StorePatience } from './store-patience.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 import { watchRevocations } from './upkeep/revocations.ts';
+import { takeUplink, type UplinkParts } from './uplinks.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */
@@ -100,69 +92,16 @@ export interface Broker {
 
 /** A store that takes longer than this gets no new connections: better refuse than acknowledge minutes late. */
 const overloadLagMs = 10_000;
-const presenceMost = 64;
 const usersMs = 3000;
 const storeCloseMs = 1500;
 
-interface Parts {
+interface Parts extends UplinkParts {
   readonly options: BrokerOptions;
-  readonly commits: GroupCommit;
-  readonly patience: StorePatience;
-  readonly ingest: Ingest;
-  readonly ledger: CommandLedger;
-  readonly rollout: ConfigRollout;
-  readonly requests: RequestDesk;
   readonly leases: Leases;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
   mqtt: MqttServer | null;
-}
-
-const gone = (): AppError => new AppError('not_found', 'the device was deleted');
-
-async function takeEvents(parts: Parts, device: DeviceRef, { payload }: Uplink): Promise<void> {
-  const outcome = await parts.ingest.submit(device, payload);
-  if (outcome.kind === 'gone') throw gone();
-  if (outcome.kind !== 'stored' || outcome.ack === null) return;
-  if (parts.mqtt?.listens(device, 'ack') !== true) return;
-  // Not awaited: the PUBACK does not wait for a client that is slow to read its `ack` topic.
-  const ack = { verb: 'ack', payload: encodeJsonMessage(outcome.ack), qos: 0 } as const;
-  parts.mqtt.publish(device, ack).catch((thrown: unknown) => {
-    parts.options.log.debug('ack not sent', { reason: messageOf(thrown) });
-  });
-}
-
-const takers = { events: takeEvents, hello: takeHello, presence: takePresence } as const;
-
-async function takeHello(parts: Parts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
-  const hello = decodeHello(payload);
-  if (hello !== null) {
-    if (!(await parts.ledger.onHello(device, hello, turn))) return;
-    await parts.requests.onHello(device, hello);
-    return parts.rollout.onHello(device, hello);
-  }
-  const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
-  if (outcome.kind === 'gone') throw gone();
-}
-
-async function takePresence(parts: Parts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
-  const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
-  if (text === 'offline') {
-    parts.rollout.onOffline(device);
-    return parts.ledger.onOffline(device, turn);
-  }
-  if (text === 'online') {
-    await parts.commits.write([setHeartbeat(device.deviceNo, Math.round(parts.options.clock.utcMs()))]);
-    return;
-  }
-  const reason = 'presence is neither online nor offline';
-  const outcome = await parts.ingest.quarantine(device, { verb: 'presence', payload, reason });
-  if (outcome.kind === 'gone') throw gone();
-}
-
-function takeUplink(parts: Parts, device: DeviceRef, message: Uplink): Promise<void> {
-  return parts.patience.run(() => takers[message.verb](parts, device, message));
 }
 
 function openMqtt(parts: Parts): Promise<MqttServer> {
@@ -176,7 +115,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
       if (login !== null) parts.logins.set(login.device, login);
       return login?.device ?? null;
     },
-    onUplink: (device, message) => takeUplink(parts, device, message),
+    onUplink: (device, message, answer) => takeUplink(parts, device, message, answer),
     onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);

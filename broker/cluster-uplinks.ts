@@ -10,6 +10,7 @@ import { pause } from '../src/settle.ts';
 import { isStoreFault } from './group-commit.ts';
 import type { MqttServerOptions, Unprocessable } from './mqtt-server.ts';
 import type { DeviceRef } from './store/devices.ts';
+import { answered } from './uplink-answer.ts';
 
 export interface ClusterUplinksOptions {
   readonly clock: Clock;
@@ -99,7 +100,9 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
           if (device === null || device.deviceNo === goneNo) return drop(delivered, 'its device was deleted');
           const [reason] = refused.slice(triesMost - 1);
           if (reason === undefined) {
-            await onUplink(device, { verb, payload, ...(turn === undefined ? {} : { turn }) });
+            const known = device;
+            const message = { verb, payload, ...(turn === undefined ? {} : { turn }) };
+            await answered((answer) => onUplink(known, message, answer));
             // Asked afterwards: whoever came between has spoken, and what was said before that is said again by him.
             if (turn !== undefined && (await isOver(device, turn))) return { kind: 'over' };
           } else {

@@ -3,13 +3,13 @@
 // for new one that is; whatever it goes out from is named in what it writes, so that the store refuses it when it was wrong.
 import type { FleetEvent } from '../src/core/event.ts';
 import type { Database, Statement, WriteResult } from '../src/ports.ts';
-import { type BootMemory, type BootState, createBootMemory, isBelowFloor } from './boot-memory.ts';
+import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
+import { type BootMemory, createBootMemory } from './boot-memory.ts';
 import { mergePresent, type Present, type Projection } from './core/projection.ts';
 import { addRange, changesOf, isStored, type Range, type StoredNumbers } from './core/stored-numbers.ts';
 import type { Plan, Planner } from './group-commit.ts';
 import {
   type BootChange,
-  type BootKey,
   type BootProof,
   changeBoots,
   changeRanges,
@@ -51,77 +51,12 @@ export type EventOutcome =
     }
   | { readonly kind: 'gone' };
 
-/** What becomes of one boot in a commit. */
-interface Draft {
-  readonly key: BootKey;
-  readonly from: BootState;
-  readonly receivedMs: number;
-  stored: StoredNumbers;
-}
-
 /** What was decided of one payload; null: its device is gone. */
 type Decided = {
   readonly fresh: readonly FleetEvent[];
   readonly upTo: number;
   readonly accountNo: number;
 } | null;
-
-const keyOf = ({ deviceNo, boot }: EventWork): BootKey => ({ deviceNo, boot: boot ?? '' });
-const nameOf = ({ deviceNo, boot }: EventWork): string => `${deviceNo}/${boot ?? ''}`;
-
-/** The drafts of all boots of these payloads; null for a device that is gone. */
-async function draftsOf(
-  memory: BootMemory,
-  works: readonly EventWork[],
-): Promise<ReadonlyMap<string, Draft | null>> {
-  const drafts = new Map<string, Draft | null>();
-  const missing: EventWork[] = [];
-  for (const work of works) {
-    const name = nameOf(work);
-    if (drafts.has(name)) continue;
-    const from = memory.peek(keyOf(work));
-    drafts.set(name, from === undefined ? null : draftFrom(work, from));
-    if (from === undefined) missing.push(work);
-  }
-  const found = await Promise.all(missing.map((work) => memory.find(keyOf(work))));
-  for (const [at, work] of missing.entries()) {
-    const from = found[at] ?? null;
-    drafts.set(nameOf(work), from === null ? null : draftFrom(work, from));
-  }
-  await widenDrafts(memory, works, drafts);
-  return drafts;
-}
-
-const draftFrom = (work: EventWork, from: BootState): Draft => ({
-  key: keyOf(work),
-  from,
-  receivedMs: work.receivedMs,
-  stored: from.stored,
-});
-
-/** Looks up what lies around numbers of which the memory says nothing certain: a backlog with gaps that comes in late. */
-async function widenDrafts(
-  memory: BootMemory,
-  works: readonly EventWork[],
-  drafts: Map<string, Draft | null>,
-): Promise<void> {
-  const wanted = new Map<string, { readonly work: EventWork; readonly runs: Range[] }>();
-  for (const work of works) {
-    const draft = drafts.get(nameOf(work)) ?? null;
-    if (draft === null || draft.from.floor === 0) continue;
-    const runs = work.ranges.filter((run) => isBelowFloor(draft.from, run));
-    const known = wanted.get(nameOf(work));
-    if (known === undefined) wanted.set(nameOf(work), { work, runs });
-    else known.runs.push(...runs);
-  }
-  const widened = [...wanted].map(async ([name, { work, runs }]) => {
-    const draft = drafts.get(name) ?? null;
-    if (draft === null || runs.length === 0) return;
-    const from = await memory.widen(draft.key, draft.from, runs);
-    drafts.set(name, draftFrom(work, from));
-  });
-  await Promise.all(widened);
-}
 
 /** The events that are new; of two with one number the first one counts. */
 function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] {
@@ -151,13 +86,6 @@ function decide(work: EventWork, draft: Draft | null): Decided {
   const fresh = freshOf(work, draft.stored);
   if (fresh.length > 0) draft.stored = work.ranges.reduce<StoredNumbers>(addRange, draft.stored);
   return { fresh, upTo: draft.stored.upTo, accountNo };
-}
-
-/** The state that a draft leaves when it is committed. */
-function stateAfter({ from, stored }: Draft): BootState {
-  if (stored === from.stored) return from;
-  const rangeCount = from.rangeCount + stored.ranges.length - from.stored.ranges.length;
-  return { ...from, stored, revision: from.revision + 1, rangeCount };
 }
 
 function bootStatements(drafts: readonly Draft[]): readonly Statement[] {
@@ -283,6 +211,23 @@ function outcomesOf(
   });
 }
 
+/** Few payloads have any of these two. */
+function alsoOf(works: readonly EventWork[]): readonly Statement[] {
+  const statements: Statement[] = [];
+  for (const { also } of works) statements.push(...also);
+  return statements;
+}
+
+function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly Statement[] {
+  const statements: Statement[] = [];
+  for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
+    const isSilent = projection.reports.length === 0 && projection.answers.length === 0;
+    if (isSilent || (decided[at] ?? null) === null) continue;
+    statements.push(...reportStatements(deviceNo, projection, receivedMs));
+  }
+  return statements;
+}
+
 /** @param db for what the memory does not hold. */
 export function createEventPlanner(
   db: Database,
@@ -292,31 +237,29 @@ export function createEventPlanner(
   return {
     async plan(works): Promise<Plan<EventOutcome>> {
       const drafts = await draftsOf(memory, works);
-      const decided = works.map((work) => decide(work, drafts.get(nameOf(work)) ?? null));
-      const open = [...drafts.values()].filter((draft) => draft !== null);
+      const decided = works.map((work, at) => decide(work, drafts.of[at] ?? null));
+      const open = drafts.all;
       const news = newsOf(works, decided);
-      const also = works.flatMap((work) => work.also);
+      const also = alsoOf(works);
       const boots = bootStatements(open);
       const target = await slices.of(arrivalsOf(news));
       const events = newsStatements(news, target);
       const presents = presentsOf(works, decided);
-      const reports = works.flatMap(({ deviceNo, projection, receivedMs }, at) =>
-        (decided[at] ?? null) === null ? [] : reportStatements(deviceNo, projection, receivedMs),
-      );
+      const reports = reportsOf(works, decided);
       const present = presents.length === 0 ? [] : presentStatements(presents);
       return {
         batch:
           open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
         settle(results) {
           slices.keep(target);
-          for (const draft of open) memory.keep(draft.key, stateAfter(draft));
+          for (const draft of open) memory.keep(draft.name, stateAfter(draft));
           const start = also.length + boots.length;
           const ofEvents = results.slice(start, start + events.length);
           return outcomesOf(works, decided, { news, results: ofEvents });
         },
         drop() {
           slices.forget();
-          for (const { key } of open) memory.forget(key);
+          for (const { name } of open) memory.forget(name);
         },
       };
     },

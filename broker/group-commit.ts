@@ -33,18 +33,30 @@ export interface Planner<Item, Outcome> {
   plan(items: readonly Item[]): Promise<Plan<Outcome>>;
 }
 
-export interface Load {
+/** An item for a planner. */
+export interface PlannedItem<Item, Outcome> {
+  readonly planner: Planner<Item, Outcome>;
+  readonly item: Item;
   /** Values that the item is likely to be written as. */
   readonly size: number;
   /** True: in a commit of its own, because it looks at what others leave. */
   readonly isAlone: boolean;
 }
 
+/** Told once, after the commit, what became of what was handed over; in order of arrival. */
+export interface Taker<Outcome> {
+  done(outcome: Outcome): void;
+  /** It alone could not be stored; then nothing of it was written. */
+  fail(thrown: unknown): void;
+}
+
 export interface GroupCommit {
   /** Resolves, in order of arrival, when the batch is durable. Rejects alone; then nothing of it was written. */
   write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
-  /** The same for an item whose statements are made later. */
-  plan<Item, Outcome>(planner: Planner<Item, Outcome>, item: Item, load: Load): Promise<Outcome>;
+  /** The same, told with a call. */
+  put(batch: readonly Statement[], taker: Taker<readonly WriteResult[]>): void;
+  /** The same for an item whose statements are made later. A call and no promise: every event comes by here. */
+  plan<Item, Outcome>(work: PlannedItem<Item, Outcome>, taker: Taker<Outcome>): void;
   /** Age of the oldest write that waits, in ms; 0 when none does. */
   lagMs(): number;
   /** Writes that wait for a commit or are in one, and the values in those that wait. */
@@ -61,9 +73,8 @@ interface Job {
   readonly size: number;
   readonly isAlone: boolean;
   readonly sinceMs: number;
-  /** With what became of it: the results of the batch, or the outcome that its planner gives. */
-  resolve(outcome: unknown): void;
-  reject(error: unknown): void;
+  /** Of what became of it: the results of the batch, or the outcome that its planner gives. */
+  readonly taker: Taker<unknown>;
 }
 
 /** So many failures in a row without a fault of the data mean that the store is down, not the batch. */
@@ -112,92 +123,134 @@ function takeGroup(jobs: Job[], most: number): Job[] {
   return jobs.splice(0, count);
 }
 
-interface Planned {
-  readonly jobs: readonly Job[];
+/** A plan for some of the jobs of a commit. */
+interface PartPlan {
+  /** Where the jobs stand among all of the commit. */
+  readonly places: readonly number[];
   readonly plan: Plan<unknown>;
 }
 
 /** The plans of a group, one a planner. */
-async function plansOf(jobs: readonly Job[]): Promise<readonly Planned[]> {
-  const byPlanner = new Map<Planner<unknown, unknown>, Job[]>();
-  for (const job of jobs) {
-    if (job.planner === null) continue;
-    const some = byPlanner.get(job.planner);
-    if (some === undefined) byPlanner.set(job.planner, [job]);
-    else some.push(job);
+async function plansOf(jobs: readonly Job[]): Promise<readonly PartPlan[]> {
+  const byPlanner = new Map<Planner<unknown, unknown>, number[]>();
+  for (const [at, { planner }] of jobs.entries()) {
+    if (planner === null) continue;
+    const places = byPlanner.get(planner);
+    if (places === undefined) byPlanner.set(planner, [at]);
+    else places.push(at);
   }
-  const planned: Planned[] = [];
-  for (const [planner, some] of byPlanner) {
-    planned.push({ jobs: some, plan: await planner.plan(some.map(({ item }) => item)) });
+  const plans: PartPlan[] = [];
+  for (const [planner, places] of byPlanner) {
+    plans.push({ places, plan: await planner.plan(places.map((at) => jobs[at]?.item)) });
   }
-  return planned;
+  return plans;
+}
+
+/** What became of each job, in their order. */
+function outcomesOf(
+  jobs: readonly Job[],
+  plans: readonly PartPlan[],
+  results: readonly WriteResult[],
+): readonly unknown[] {
+  const outcomes: unknown[] = jobs.map(() => undefined);
+  let start = 0;
+  const take = (batch: readonly Statement[]) => results.slice(start, (start += batch.length));
+  for (const [at, { batch }] of jobs.entries()) if (batch !== null) outcomes[at] = take(batch);
+  for (const { places, plan } of plans) {
+    const settled = plan.settle(take(plan.batch));
+    for (const [at, place] of places.entries()) outcomes[place] = settled[at];
+  }
+  return outcomes;
 }
 
 /** Commits the jobs as one; gives what became of each, in their order. */
 async function commitTogether(
   db: Database,
   jobs: readonly Job[],
-  most = triesMost,
+  { most = triesMost, onSent = () => undefined }: { most?: number; onSent?: () => void } = {},
 ): Promise<readonly unknown[]> {
   for (let tries = 1; ; tries++) {
-    const planned = jobs.some(({ planner }) => planner !== null) ? await plansOf(jobs) : [];
-    const batches = [...jobs.map(({ batch }) => batch ?? []), ...planned.map(({ plan }) => plan.batch)];
+    const plans = jobs.some(({ planner }) => planner !== null) ? await plansOf(jobs) : [];
+    const batch: Statement[] = [];
+    for (const job of jobs) if (job.batch !== null) batch.push(...job.batch);
+    for (const { plan } of plans) for (const statement of plan.batch) batch.push(statement);
     let results: readonly WriteResult[];
     try {
-      const batch = batches.flat();
-      results = batch.length === 0 ? [] : await db.write(batch);
+      const writing = batch.length === 0 ? [] : db.write(batch);
+      onSent();
+      results = await writing;
     } catch (thrown) {
-      for (const { plan } of planned) plan.drop();
-      if (planned.length > 0 && tries < most && isConflict(thrown)) continue;
+      for (const { plan } of plans) plan.drop();
+      if (plans.length > 0 && tries < most && isConflict(thrown)) continue;
       throw thrown;
     }
-    const outcomes = new Map<Job, unknown>();
-    let start = 0;
-    const take = (batch: readonly Statement[]) => results.slice(start, (start += batch.length));
-    for (const job of jobs) if (job.batch !== null) outcomes.set(job, take(job.batch));
-    for (const { jobs: some, plan } of planned) {
-      const settled = plan.settle(take(plan.batch));
-      for (const [at, job] of some.entries()) outcomes.set(job, settled[at]);
-    }
-    return jobs.map((job) => outcomes.get(job));
+    return outcomesOf(jobs, plans, results);
+  }
+}
+
+/** Tells whoever handed it over. What he makes of it must not keep the others from hearing. */
+function tell(log: Log, word: () => void): void {
+  try {
+    word();
+  } catch (thrown) {
+    log.error('listener failed', { reason: messageOf(thrown) });
   }
 }
 
 /** Commits the jobs one by one after their common commit failed; gives up when the store itself is down. */
-async function commitEach(db: Database, jobs: readonly Job[]): Promise<void> {
+async function commitEach(db: Database, jobs: readonly Job[], log: Log): Promise<void> {
   let failures = 0;
-  for (const job of jobs) {
+  for (const [at, { taker }] of jobs.entries()) {
     if (failures >= failuresMost) {
-      job.reject(new AppError('storage', 'the database does not take writes'));
+      tell(log, () => taker.fail(new AppError('storage', 'the database does not take writes')));
       continue;
     }
     try {
-      const [outcome] = await commitTogether(db, [job], triesAlone);
-      job.resolve(outcome);
+      const [outcome] = await commitTogether(db, jobs.slice(at, at + 1), { most: triesAlone });
+      tell(log, () => taker.done(outcome));
       failures = 0;
     } catch (thrown) {
       failures = isDataFault(thrown) || isConflict(thrown) ? 0 : failures + 1;
-      job.reject(thrown);
+      tell(log, () => taker.fail(thrown));
     }
   }
 }
 
-async function commitGroup(db: Database, jobs: readonly Job[], log: Log): Promise<void> {
-  let outcomes: readonly unknown[];
+const nothingToTell = (): void => undefined;
+
+/** Tells everybody of a commit what became of his job; once. */
+function tellingAll(jobs: readonly Job[], outcomes: readonly unknown[], log: Log): () => void {
+  let isTold = false;
+  return () => {
+    if (isTold) return;
+    isTold = true;
+    for (const [at, { taker }] of jobs.entries()) tell(log, () => taker.done(outcomes[at]));
+  };
+}
+
+/**
+ * Commits the jobs, and gives what is to be called for them to hear of it.
+ * @param tellBefore the same of the commit before, whose turn it is as soon as this one is on its way to the disk.
+ */
+async function commitGroup(
+  { db, log }: Pick<GroupCommitOptions, 'db' | 'log'>,
+  jobs: readonly Job[],
+  tellBefore: () => void,
+): Promise<() => void> {
   try {
-    outcomes = await commitTogether(db, jobs);
+    return tellingAll(jobs, await commitTogether(db, jobs, { onSent: tellBefore }), log);
   } catch (thrown) {
+    tellBefore();
     log.warn('commit failed', { jobs: jobs.length, reason: messageOf(thrown) });
-    if (isUnknown(thrown)) for (const job of jobs) job.reject(thrown);
-    else await commitEach(db, jobs);
-    return;
+    if (isUnknown(thrown)) for (const { taker } of jobs) tell(log, () => taker.fail(thrown));
+    else await commitEach(db, jobs, log);
+    return nothingToTell;
   }
-  for (const [at, job] of jobs.entries()) job.resolve(outcomes[at]);
 }
 
 /** Groups writes into commits: at once when the last one is done, after `gatherMs` when none runs. */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { db, clock, log, gatherMs = 2, valuesMost = 115_000, waitingMost = 5_000_000 } = options;
+  const { clock, gatherMs = 2, valuesMost = 115_000, waitingMost = 5_000_000 } = options;
   const jobs: Job[] = [];
   let waiting = 0;
   let running: readonly Job[] = [];
@@ -205,12 +258,19 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let cancelGather: Cancel | null = null;
   let isClosed = false;
 
+  let untold = nothingToTell;
   const run = async (): Promise<void> => {
     while (jobs.length > 0) {
       running = takeGroup(jobs, valuesMost);
       waiting -= running.reduce((sum, job) => sum + job.size, 0);
-      await commitGroup(db, running, log);
+      // The disk works while people hear of the commit before; but they do not wait for a slow look into the store.
+      const cancelLate = untold === nothingToTell ? nothingToTell : clock.after(0, untold);
+      untold = await commitGroup(options, running, untold);
+      cancelLate();
       running = [];
+      if (jobs.length > 0) continue;
+      untold();
+      untold = nothingToTell;
     }
     loop = null;
   };
@@ -220,24 +280,25 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     // `run` clears `loop` itself, in the same turn in which it finds nothing more to do.
     if (loop === null && jobs.length > 0) loop = run();
   };
-  const enqueue = <Outcome>(job: Omit<Job, 'sinceMs' | 'resolve' | 'reject'>): Promise<Outcome> => {
-    if (isClosed) return Promise.reject(new AppError('unavailable', 'the store is closing'));
+  const enqueue = (job: Job): void => {
+    if (isClosed) return job.taker.fail(new AppError('unavailable', 'the store is closing'));
     if (waiting + job.size > waitingMost) {
-      return Promise.reject(new AppError('unavailable', 'too much waits for the disk', { retryAfterS: 5 }));
+      return job.taker.fail(new AppError('unavailable', 'too much waits for the disk', { retryAfterS: 5 }));
     }
-    return new Promise((resolve: (outcome: Outcome) => void, reject) => {
-      const sinceMs = clock.monoMs();
-      jobs.push({ ...job, sinceMs, resolve: (outcome) => resolve(outcome as Outcome), reject });
-      waiting += job.size;
-      if (loop === null && cancelGather === null) cancelGather = clock.after(gatherMs, start);
-    });
+    jobs.push(job);
+    waiting += job.size;
+    if (loop === null && cancelGather === null) cancelGather = clock.after(gatherMs, start);
+  };
+  const put = (batch: readonly Statement[], taker: Taker<readonly WriteResult[]>): void => {
+    const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
+    enqueue({ batch, planner: null, item: null, size, isAlone: false, sinceMs: clock.monoMs(), taker });
   };
   return {
-    write(batch) {
-      const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
-      return enqueue({ batch, planner: null, item: null, size, isAlone: false });
+    write: (batch) => new Promise((done, fail) => put(batch, { done, fail })),
+    put,
+    plan({ planner, item, size, isAlone }, taker) {
+      enqueue({ batch: null, planner, item, size, isAlone, sinceMs: clock.monoMs(), taker });
     },
-    plan: (planner, item, load) => enqueue({ batch: null, planner, item, ...load }),
     lagMs() {
       const oldest = running[0] ?? jobs[0];
       return oldest === undefined ? 0 : clock.monoMs() - oldest.sinceMs;

@@ -7,13 +7,13 @@ import { type Ack, decodeEvents, toRanges } from '../src/core/wire.ts';
 import type { Clock, Database, Log, Statement } from '../src/ports.ts';
 import { type Projection, projectBatch } from './core/projection.ts';
 import { createEventPlanner, type EventOutcome, type EventWork } from './event-plan.ts';
-import { type GroupCommit, isDataFault } from './group-commit.ts';
+import { type GroupCommit, isDataFault, type Planner, type Taker } from './group-commit.ts';
 import { type DeviceRef, deviceExists } from './store/devices.ts';
 import { bareKey } from './store/event-insert.ts';
 import { insertQuarantine } from './store/quarantine.ts';
 
 /** What became of one payload; in every case it is on disk, except when the device itself is gone. */
-type Outcome =
+export type Outcome =
   | {
       readonly kind: 'stored';
       /** Events that were not there before. */
@@ -55,9 +55,13 @@ interface IngestCounts {
 
 export interface Ingest {
   /**
-   * Stores the events of one payload; resolves in order of arrival once they are durable.
+   * Stores the events of one payload; tells in order of arrival, once they are durable. Fails with an AppError when the store
+   * failed or is overloaded: then the payload must not be acknowledged.
+   */
+  take(device: DeviceRef, payload: Uint8Array, taker: Taker<Outcome>): void;
+  /**
+   * The same as a promise.
    * @param also statements that stand in the same batch, such as the audit entry of a record that a person made.
-   * @throws AppError when the store failed or is overloaded: then the payload must not be acknowledged.
    */
   submit(device: DeviceRef, payload: Uint8Array, also?: readonly Statement[]): Promise<Outcome>;
   /** Keeps a payload of another topic that could not be read. */
@@ -73,122 +77,220 @@ interface Unreadable {
   readonly reason: string;
 }
 
-/** A payload ready to be stored: bare events already carry the boot and seq that stand for them. */
-interface Accepted extends EventWork {
-  readonly device: DeviceRef;
-}
-
 type Stored = Extract<EventOutcome, { readonly kind: 'stored' }>;
 
 /** What a payload is likely to be written as: columns of an event, and those of its device and its states. */
 const valuesOfEvent = 25;
 const valuesOfDevice = 40;
 
-function accept(
-  device: DeviceRef,
-  { boot, events }: EventBatch,
-  { receivedMs, also }: Pick<Accepted, 'receivedMs' | 'also'>,
-): Accepted {
-  const [first] = events;
-  const bare = boot === null && first !== undefined ? bareKey(first) : null;
-  const stored = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
-  const projection = projectBatch({ boot: boot ?? bare?.boot ?? '', events: stored }, receivedMs);
-  const ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
-  return { device, deviceNo: device.deviceNo, boot, events: stored, projection, ranges, receivedMs, also };
+interface Parts {
+  readonly options: IngestOptions;
+  readonly planner: Planner<EventWork, EventOutcome>;
+  readonly counts: { -readonly [Name in keyof IngestCounts]: number };
+  /** Payloads of which nobody was told yet, and who waits for the last of them. */
+  open: number;
+  onIdle: (() => void) | null;
+  isClosed: boolean;
 }
 
-/** Tells whoever listens of what was just committed. */
-function publish({ log, onCommitted }: IngestOptions, accepted: Accepted, { fresh, eventNos }: Stored): void {
-  const { device, boot, projection, receivedMs } = accepted;
-  if (projection.futureCount > 0) {
-    const { accountID, deviceID } = device;
-    log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
-  }
+/** A payload that came in. */
+interface Submitted {
+  readonly device: DeviceRef;
+  readonly payload: Uint8Array;
+  readonly also: readonly Statement[];
+}
+
+const nothing: readonly Statement[] = [];
+
+/** Whoever handed over a payload is told, and that it is no longer open. */
+function tell(parts: Parts, word: () => void): void {
+  parts.open -= 1;
   try {
-    onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
-  } catch (thrown) {
-    // The events are stored; whoever listens must not be able to hold up the acknowledgement.
-    log.error('listener failed', { reason: messageOf(thrown) });
+    word();
+  } finally {
+    if (parts.open === 0) parts.onIdle?.();
   }
+}
+
+function failed(parts: Parts, taker: Taker<Outcome>, thrown: unknown): void {
+  parts.counts.failures += 1;
+  tell(parts, () => taker.fail(thrown));
+}
+
+/** Tells that the device is gone, or goes on when it is not: the database found fault with what was to be written. */
+async function unlessGone(
+  parts: Parts,
+  device: DeviceRef,
+  to: { readonly taker: Taker<Outcome>; readonly goOn: () => void },
+): Promise<void> {
+  let exists: boolean;
+  try {
+    exists = await deviceExists(parts.options.db, device.deviceNo);
+  } catch (thrown) {
+    return failed(parts, to.taker, thrown);
+  }
+  if (exists) to.goOn();
+  else tell(parts, () => to.taker.done({ kind: 'gone' }));
+}
+
+/** Keeps what cannot be read; tells in order of arrival, as of what was read. */
+function quarantine(parts: Parts, device: DeviceRef, unreadable: Unreadable, taker: Taker<Outcome>): void {
+  const { commits, clock, log } = parts.options;
+  const { verb, payload, reason } = unreadable;
+  const topic = formatTopic(device, verb);
+  const entry = { topic, receivedMs: Math.round(clock.utcMs()), reason, payload };
+  commits.put(insertQuarantine(device.deviceNo, entry), {
+    done() {
+      const { accountID, deviceID } = device;
+      parts.counts.quarantined += 1;
+      log.warn('payload quarantined', { accountID, deviceID, verb, reason });
+      tell(parts, () => taker.done({ kind: 'quarantined', reason }));
+    },
+    fail(thrown) {
+      const goOn = (): void => failed(parts, taker, thrown);
+      if (isDataFault(thrown)) void unlessGone(parts, device, { taker, goOn });
+      else goOn();
+    },
+  });
+}
+
+/**
+ * A payload on its way to the disk: bare events already carry the boot and seq that stand for them. One object with all
+ * that is needed until it is answered, because thousands of them wait at a time.
+ */
+class Accepted implements EventWork, Taker<EventOutcome> {
+  readonly #parts: Parts;
+  readonly #submitted: Submitted;
+  readonly #taker: Taker<Outcome>;
+  readonly boot: string | null;
+  readonly events: readonly FleetEvent[];
+  readonly ranges: EventWork['ranges'];
+  readonly projection: Projection;
+  readonly receivedMs: number;
+
+  constructor(
+    parts: Parts,
+    given: { readonly submitted: Submitted; readonly taker: Taker<Outcome> },
+    { boot, events }: EventBatch,
+  ) {
+    this.#parts = parts;
+    this.#submitted = given.submitted;
+    this.#taker = given.taker;
+    const [first] = events;
+    const bare = boot === null && first !== undefined ? bareKey(first) : null;
+    this.boot = boot;
+    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
+    this.receivedMs = Math.round(parts.options.clock.utcMs());
+    const stored = { boot: boot ?? bare?.boot ?? '', events: this.events };
+    this.projection = projectBatch(stored, this.receivedMs);
+    this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
+  }
+
+  get deviceNo(): number {
+    return this.#submitted.device.deviceNo;
+  }
+
+  get also(): readonly Statement[] {
+    return this.#submitted.also;
+  }
+
+  done(outcome: EventOutcome): void {
+    const parts = this.#parts;
+    if (outcome.kind === 'gone') return tell(parts, () => this.#taker.done(outcome));
+    const { boot, ranges } = this;
+    const { fresh, upTo } = outcome;
+    parts.counts.events += fresh.length;
+    parts.counts.duplicates += this.events.length - fresh.length;
+    this.#publish(outcome);
+    const ack = boot === null ? null : { boot, upTo, ranges };
+    tell(parts, () => this.#taker.done({ kind: 'stored', fresh, ack }));
+  }
+
+  fail(thrown: unknown): void {
+    const parts = this.#parts;
+    const taker = this.#taker;
+    if (!isDataFault(thrown)) return failed(parts, taker, thrown);
+    // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
+    const { device, payload } = this.#submitted;
+    const unreadable = { verb: 'events', payload, reason: messageOf(thrown) } as const;
+    void unlessGone(parts, device, { taker, goOn: () => quarantine(parts, device, unreadable, taker) });
+  }
+
+  /** Tells whoever listens of what was just committed. */
+  #publish({ fresh, eventNos }: Stored): void {
+    const { log, onCommitted } = this.#parts.options;
+    const { boot, projection, receivedMs } = this;
+    const { device } = this.#submitted;
+    if (projection.futureCount > 0) {
+      const { accountID, deviceID } = device;
+      log.warn('event time ahead of the clock', { accountID, deviceID, count: projection.futureCount });
+    }
+    try {
+      onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
+    } catch (thrown) {
+      // The events are stored; whoever listens must not be able to hold up the acknowledgement.
+      log.error('listener failed', { reason: messageOf(thrown) });
+    }
+  }
+}
+
+/** False when nothing is taken any more. */
+function enter(parts: Parts, taker: Taker<Outcome>): boolean {
+  if (parts.isClosed) {
+    taker.fail(new AppError('unavailable', 'the broker is stopping'));
+    return false;
+  }
+  parts.counts.payloads += 1;
+  parts.open += 1;
+  return true;
+}
+
+function take(parts: Parts, submitted: Submitted, taker: Taker<Outcome>): void {
+  if (!enter(parts, taker)) return;
+  const { device, payload, also } = submitted;
+  const decoded = decodeEvents(payload);
+  if (!decoded.ok) {
+    const unreadable = { verb: 'events', payload, reason: decoded.reason } as const;
+    return quarantine(parts, device, unreadable, taker);
+  }
+  let accepted: Accepted;
+  try {
+    accepted = new Accepted(parts, { submitted, taker }, decoded.batch);
+  } catch (thrown) {
+    // Only a bug; whoever waits for an answer must hear of it all the same.
+    return failed(parts, taker, thrown);
+  }
+  const size = accepted.events.length * valuesOfEvent + valuesOfDevice;
+  const { planner } = parts;
+  parts.options.commits.plan({ planner, item: accepted, size, isAlone: also.length > 0 }, accepted);
 }
 
 /** Builds the ingest side of the broker over a group commit that others may share. */
 export function createIngest(options: IngestOptions): Ingest {
-  const { db, commits, clock, log } = options;
-  const planner = createEventPlanner(db);
-  const counts = { payloads: 0, events: 0, duplicates: 0, quarantined: 0, failures: 0 };
-  const open = new Set<Promise<unknown>>();
-  let isClosed = false;
-
-  const quarantine = async (device: DeviceRef, unreadable: Unreadable): Promise<Outcome> => {
-    const { verb, payload, reason } = unreadable;
-    const entry = {
-      topic: formatTopic(device, verb),
-      receivedMs: Math.round(clock.utcMs()),
-      reason,
-      payload,
-    };
-    try {
-      await commits.write(insertQuarantine(device.deviceNo, entry));
-    } catch (thrown) {
-      if (isDataFault(thrown) && !(await deviceExists(db, device.deviceNo))) return { kind: 'gone' };
-      throw thrown;
-    }
-    counts.quarantined += 1;
-    log.warn('payload quarantined', { accountID: device.accountID, deviceID: device.deviceID, verb, reason });
-    return { kind: 'quarantined', reason };
+  const parts: Parts = {
+    options,
+    planner: createEventPlanner(options.db),
+    counts: { payloads: 0, events: 0, duplicates: 0, quarantined: 0, failures: 0 },
+    open: 0,
+    onIdle: null,
+    isClosed: false,
   };
-
-  const refused = async (accepted: Accepted, payload: Uint8Array, thrown: unknown): Promise<Outcome> => {
-    if (!isDataFault(thrown)) throw thrown;
-    // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
-    if (!(await deviceExists(db, accepted.deviceNo))) return { kind: 'gone' };
-    return quarantine(accepted.device, { verb: 'events', payload, reason: messageOf(thrown) });
-  };
-
-  const stored = (accepted: Accepted, outcome: EventOutcome): Outcome => {
-    if (outcome.kind === 'gone') return outcome;
-    const { boot, events, ranges } = accepted;
-    const { fresh, upTo } = outcome;
-    counts.events += fresh.length;
-    counts.duplicates += events.length - fresh.length;
-    publish(options, accepted, outcome);
-    return { kind: 'stored', fresh, ack: boot === null ? null : { boot, upTo, ranges } };
-  };
-
-  const store = (accepted: Accepted, payload: Uint8Array): Promise<Outcome> => {
-    const size = accepted.events.length * valuesOfEvent + valuesOfDevice;
-    return commits.plan(planner, accepted, { size, isAlone: accepted.also.length > 0 }).then(
-      (outcome) => stored(accepted, outcome),
-      (thrown: unknown) => refused(accepted, payload, thrown),
-    );
-  };
-
-  const tracked = (work: () => Promise<Outcome>): Promise<Outcome> => {
-    if (isClosed) return Promise.reject(new AppError('unavailable', 'the broker is stopping'));
-    counts.payloads += 1;
-    const outcome = work();
-    open.add(outcome);
-    const leave = (): void => void open.delete(outcome);
-    outcome.then(leave, () => {
-      counts.failures += 1;
-      leave();
-    });
-    return outcome;
-  };
-
   return {
-    submit: (device, payload, also = []) =>
-      tracked(() => {
-        const decoded = decodeEvents(payload);
-        if (!decoded.ok) return quarantine(device, { verb: 'events', payload, reason: decoded.reason });
-        return store(accept(device, decoded.batch, { receivedMs: Math.round(clock.utcMs()), also }), payload);
+    take: (device, payload, taker) => take(parts, { device, payload, also: nothing }, taker),
+    submit: (device, payload, also = nothing) =>
+      new Promise((done, fail) => take(parts, { device, payload, also }, { done, fail })),
+    quarantine: (device, unreadable) =>
+      new Promise((done, fail) => {
+        const taker: Taker<Outcome> = { done, fail };
+        if (enter(parts, taker)) quarantine(parts, device, unreadable, taker);
       }),
-    quarantine: (device, unreadable) => tracked(() => quarantine(device, unreadable)),
-    counts: () => ({ ...counts }),
+    counts: () => ({ ...parts.counts }),
     async close() {
-      isClosed = true;
-      await Promise.allSettled(open);
+      parts.isClosed = true;
+      if (parts.open === 0) return;
+      await new Promise<void>((resolve) => {
+        parts.onIdle = resolve;
+      });
     },
   };
 }

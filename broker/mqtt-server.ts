@@ -4,6 +4,7 @@ import type { Clock, Log } from '../src/ports.ts';
 import type { CertificateFacts, ClientCertPolicy } from './core/client-certificate.ts';
 import type { RateLimit } from './core/rate.ts';
 import type { DeviceRef } from './store/devices.ts';
+import type { UplinkAnswer } from './uplink-answer.ts';
 
 export interface MqttLimits {
   readonly connections: number;
@@ -85,10 +86,10 @@ export interface MqttServerOptions {
   /** The device when all that was given is right, at least one of both; else null. A rejection answers "server unavailable". */
   readonly authenticate: (device: DeviceAddress, proof: Proof) => Promise<DeviceRef | null>;
   /**
-   * Resolves when the payload may be acknowledged. A rejection ends the connection without PUBACK; AppError `not_found`:
-   * the device was deleted.
+   * Takes a payload and answers once, at any time, when it is known whether it may be acknowledged. A refusal ends the
+   * connection without PUBACK.
    */
-  readonly onUplink: (device: DeviceRef, message: Uplink) => Promise<void>;
+  readonly onUplink: (device: DeviceRef, message: Uplink, answer: UplinkAnswer) => void;
   /** Keeps a payload that `onUplink` refuses again and again although the store works. For a server that cannot bounce it. */
   readonly onUnprocessable?: (device: DeviceRef, message: Unprocessable) => Promise<void>;
   /** The connection of a device ended and no newer one took its place. */

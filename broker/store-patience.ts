@@ -4,6 +4,7 @@
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../src/ports.ts';
 import { isConflict, isStoreFault } from './group-commit.ts';
+import type { UplinkAnswer } from './uplink-answer.ts';
 
 export interface StorePatienceOptions {
   readonly clock: Clock;
@@ -14,12 +15,18 @@ export interface StorePatienceOptions {
   readonly waitMs?: number;
 }
 
+/** Work on the store that bears to be repeated. */
+export interface PatientWork {
+  /** Begins it, once more when it was refused for a fault of the store. Must not throw. */
+  begin(answer: UplinkAnswer): void;
+}
+
 export interface StorePatience {
   /**
-   * Runs the work, again when the store failed and works again. The work must bear to be repeated.
-   * @throws what the work threw when the store is not to blame; AppError `unavailable` when it took too long.
+   * Runs the work, again when the store failed and works again. Refused is what the work refused when the store is not to
+   * blame, or AppError `unavailable` when it took too long.
    */
-  run(work: () => Promise<void>): Promise<void>;
+  take(work: PatientWork, answer: UplinkAnswer): void;
   /** True while the store fails. */
   isFailing(): boolean;
   /** True when the store has failed for so long that nobody should be let in. */
@@ -44,12 +51,6 @@ interface Outage {
   end(): void;
 }
 
-interface Waiting {
-  readonly sinceMs: number;
-  readonly done: () => void;
-  readonly fail: (thrown: unknown) => void;
-}
-
 function createOutage(sinceMs: number): Outage {
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => {
@@ -58,31 +59,75 @@ function createOutage(sinceMs: number): Outage {
   return { sinceMs, over, end: () => end() };
 }
 
-/** Adds somebody who waits, until the work is done or failed. */
-function waitIn(
-  waiting: Set<Waiting>,
-  sinceMs: number,
-  { resolve, reject }: { readonly resolve: () => void; readonly reject: (thrown: unknown) => void },
-): Waiting {
-  const one: Waiting = {
-    sinceMs,
-    done() {
-      waiting.delete(one);
-      resolve();
-    },
-    fail(thrown) {
-      waiting.delete(one);
-      reject(thrown);
-    },
-  };
-  waiting.add(one);
-  return one;
+/** What the waiting of one patience is told. */
+interface Keeper {
+  /** The oldest that waits, and the newest. */
+  first: Attempt | null;
+  last: Attempt | null;
+  /** Begins it, at once or when the store works again. */
+  start(attempt: Attempt): void;
+  /** The work was refused, while somebody waited or long after. */
+  onRefused(attempt: Attempt, thrown: unknown): void;
+}
+
+/** Work that somebody waits for, in a list in order of arrival. Every event comes by here: one object each, and no promise. */
+class Attempt implements UplinkAnswer {
+  readonly #keeper: Keeper;
+  readonly #work: PatientWork;
+  readonly #answer: UplinkAnswer;
+  readonly sinceMs: number;
+  #before: Attempt | null;
+  #after: Attempt | null = null;
+  isWaiting = true;
+
+  constructor(
+    keeper: Keeper,
+    { work, answer, sinceMs }: { work: PatientWork; answer: UplinkAnswer; sinceMs: number },
+  ) {
+    this.#keeper = keeper;
+    this.#work = work;
+    this.#answer = answer;
+    this.sinceMs = sinceMs;
+    this.#before = keeper.last;
+    if (keeper.last === null) keeper.first = this;
+    else keeper.last.#after = this;
+    keeper.last = this;
+  }
+
+  begin(): void {
+    if (this.isWaiting) this.#work.begin(this);
+  }
+
+  stored(): void {
+    if (this.#leave()) this.#answer.stored();
+  }
+
+  refused(thrown: unknown): void {
+    this.#keeper.onRefused(this, thrown);
+  }
+
+  /** Nobody waits any more. */
+  fail(thrown: unknown): void {
+    if (this.#leave()) this.#answer.refused(thrown);
+  }
+
+  /** False when it was told before what became of it. */
+  #leave(): boolean {
+    if (!this.isWaiting) return false;
+    this.isWaiting = false;
+    if (this.#before === null) this.#keeper.first = this.#after;
+    else this.#before.#after = this.#after;
+    if (this.#after === null) this.#keeper.last = this.#before;
+    else this.#after.#before = this.#before;
+    // One that is long gone must not hold, for the garbage collector, whatever came after it.
+    this.#before = null;
+    this.#after = null;
+    return true;
+  }
 }
 
 export function createStorePatience(options: StorePatienceOptions): StorePatience {
   const { clock, log, probe, waitMs = 10_000 } = options;
-  /** In order of arrival, so the first is the oldest. */
-  const waiting = new Set<Waiting>();
   let outage: Outage | null = null;
   let cancelRound: Cancel | null = null;
   let isLooking = false;
@@ -101,7 +146,7 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     current.end();
   };
   const round = (): void => {
-    for (const one of waiting) {
+    for (let one = keeper.first; one !== null; one = keeper.first) {
       if (clock.monoMs() - one.sinceMs < waitMs) break;
       one.fail(givenUp());
     }
@@ -110,7 +155,7 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     schedule();
   };
   const schedule = (): void => {
-    if (isClosed || cancelRound !== null || (waiting.size === 0 && outage === null)) return;
+    if (isClosed || cancelRound !== null || (keeper.first === null && outage === null)) return;
     cancelRound = clock.after(roundMs, round);
   };
   const noteFailure = (thrown: unknown, sinceMs: number): void => {
@@ -120,39 +165,33 @@ export function createStorePatience(options: StorePatienceOptions): StorePatienc
     // It may be the last word of work that was given up long ago, with nobody waiting any more.
     schedule();
   };
-  /** Runs the work until it is done or nobody waits for it. Every event comes by here: no promise that can be spared. */
-  const attempt = (one: Waiting, work: () => Promise<void>): void => {
-    const begin = (): void => {
-      if (waiting.has(one)) work().then(one.done, failed);
-    };
-    const failed = (thrown: unknown): void => {
-      if (isClosed || !isOutage(thrown)) return one.fail(thrown);
+  const keeper: Keeper = {
+    first: null,
+    last: null,
+    // At once when all is well: the order of arrival is the order of the commits.
+    start(attempt) {
+      if (outage === null) attempt.begin();
+      else void outage.over.then(() => attempt.begin());
+    },
+    onRefused(attempt, thrown) {
+      if (isClosed || !isOutage(thrown)) return attempt.fail(thrown);
       // Since this work began to wait: whoever is let in when it is given up would only wait as long.
-      noteFailure(thrown, waiting.has(one) ? one.sinceMs : clock.monoMs());
-      if (waiting.has(one)) start();
-    };
-    // Starts at once when all is well: the order of arrival is the order of the commits.
-    const start = (): void => {
-      if (outage === null) begin();
-      else void outage.over.then(begin);
-    };
-    start();
+      noteFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
+      if (attempt.isWaiting) keeper.start(attempt);
+    },
   };
   return {
-    run(work) {
-      if (isClosed || isDown()) return Promise.reject(givenUp());
-      return new Promise((resolve, reject) => {
-        const one = waitIn(waiting, clock.monoMs(), { resolve, reject });
-        attempt(one, work);
-        schedule();
-      });
+    take(work, answer) {
+      if (isClosed || isDown()) return answer.refused(givenUp());
+      keeper.start(new Attempt(keeper, { work, answer, sinceMs: clock.monoMs() }));
+      schedule();
     },
     isFailing: () => outage !== null,
     isDown,
     close() {
       isClosed = true;
       cancelRound?.();
-      for (const one of waiting) one.fail(givenUp());
+      for (let one = keeper.first; one !== null; one = keeper.first) one.fail(givenUp());
     },
   };
 }

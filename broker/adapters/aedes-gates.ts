@@ -160,9 +160,9 @@ function openSession(state: ServerState, client: Client, device: DeviceRef): Pee
   return peer.security;
 }
 
-/** Takes a publish: refused ones end the connection, others are answered once they are stored. */
+/** Judges what the session did not take itself: wills, and publishes that are to be refused, which end the connection. */
 export function publishGate(state: ServerState): Aedes['authorizePublish'] {
-  const { onUplink, log } = state.options;
+  const { log } = state.options;
   return (client, packet, done) => {
     const session = client === null ? null : sessionOf(state, client);
     // A will of a connection of another process, or of one that never logged in: nobody may hear it.
@@ -175,24 +175,12 @@ export function publishGate(state: ServerState): Aedes['authorizePublish'] {
       retain: packet.retain,
       messageId: packet.messageId,
     });
-    if (!verdict.ok) {
-      state.options.count?.('publish_refused');
-      log.warn('publish refused', {
-        accountID,
-        deviceID,
-        topic: packet.topic.slice(0, 200),
-        reason: verdict.reason,
-      });
-      return done(new Error(verdict.reason));
-    }
     // Only a will comes from a closed client. That the connection ended is known from the socket itself.
-    if (client.closed) return done(null);
-    const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
-    session.take({
-      bytes: payload.length,
-      run: () => onUplink(session.device, { verb: verdict.verb, payload }),
-      answer: () => done(null),
-    });
+    if (verdict.ok && client.closed) return done(null);
+    const reason = verdict.ok ? 'it was not taken' : verdict.reason;
+    state.options.count?.('publish_refused');
+    log.warn('publish refused', { accountID, deviceID, topic: packet.topic.slice(0, 200), reason });
+    done(new Error(reason));
   };
 }
 

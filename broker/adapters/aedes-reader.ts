@@ -1,6 +1,7 @@
 // Reads a connection on behalf of aedes 1.2: only whole, well-formed packets reach it, never more at once than is allowed,
-// and none but CONNECT before the login is done. aedes reads by itself otherwise: without a limit on size, and under
-// back-pressure it may never read again. It leans on internals of aedes, all named in `Internals`; tests hold each of them.
+// and none but CONNECT before the login is done. What a vehicle publishes on its own topics goes past aedes to its session.
+// aedes reads by itself otherwise: without a limit on size, and under back-pressure it may never read again. This leans on
+// internals of aedes, all named in `Internals`; tests hold each of them.
 import type { Duplex } from 'node:stream';
 import type { AedesOptions, Client } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
@@ -81,7 +82,20 @@ export interface ReaderHost {
   onPuback?(client: Client): void;
 }
 
+/** Takes publishes past aedes. */
+export interface PublishLane {
+  /**
+   * @param packet one whole PUBLISH, well-formed.
+   * @returns false when it is not for this lane: then aedes has it, as every other packet.
+   */
+  publish(packet: Uint8Array): boolean;
+  /** The client has sent something of which aedes does not know. */
+  heard(): void;
+}
+
 export interface Reader {
+  /** Hands publishes of the connection to this lane first; once, at the login. */
+  serve(lane: PublishLane): void;
   /** Hands on nothing more until `resume`; at once, also of what was read already. */
   pause(): void;
   resume(): void;
@@ -161,6 +175,9 @@ class ConnectionReader implements Reader {
   #isFull = false;
   #isPumping = false;
   #atWork = 0;
+  #lane: PublishLane | null = null;
+  /** Something went into the lane since aedes was last told that the client is alive. */
+  #isHeard = false;
 
   constructor(host: ReaderHost, { client, stream }: Connection) {
     this.#host = host;
@@ -178,6 +195,10 @@ class ConnectionReader implements Reader {
     stream.removeListener('readable', ownBatch);
     stream.on('readable', this.pump);
     this.#watchLogin(client);
+  }
+
+  serve(lane: PublishLane): void {
+    this.#lane = lane;
   }
 
   pause(): void {
@@ -222,6 +243,10 @@ class ConnectionReader implements Reader {
   #handOn(type: number, bytes: Uint8Array): void {
     const { client } = this.#seat;
     if (this.#phase === 'connect') this.#phase = 'login';
+    else if (type === packetTypes.publish && this.#lane?.publish(bytes) === true) {
+      this.#isHeard = true;
+      return;
+    }
     if (type === packetTypes.puback) this.#host.onPuback?.(client);
     this.#atWork += 1;
     this.#isFull ||= this.#atWork >= this.#host.limits.packetsEach;
@@ -263,6 +288,9 @@ class ConnectionReader implements Reader {
     this.#isPumping = true;
     while (this.#mayHandOn() && this.#advance());
     this.#isPumping = false;
+    if (!this.#isHeard) return;
+    this.#isHeard = false;
+    this.#lane?.heard();
   }
 }
 

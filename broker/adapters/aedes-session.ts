@@ -3,8 +3,11 @@
 import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
+import { encodePubacks, readPublish, uplinkVerbAt } from '../core/mqtt-publish.ts';
+import type { MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
-import type { Reader } from './aedes-reader.ts';
+import type { UplinkAnswer } from '../uplink-answer.ts';
+import type { PublishLane, Reader } from './aedes-reader.ts';
 
 /** Messages with QoS 1 that may wait for the acknowledgement of one client. */
 export const unacknowledgedMost = 64;
@@ -51,25 +54,12 @@ function relieve(pressure: Pressure): void {
   }
 }
 
-/** A publish that came in. */
-export interface Work {
-  /** Bytes of its payload. */
-  readonly bytes: number;
-  readonly run: () => Promise<void>;
-  readonly answer: () => void;
-}
-
 export interface Session {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
   /** Where it comes from, see `networkOf`. */
   readonly network: string;
-  /**
-   * Takes a publish: it runs at once, and is answered when it and all before it are done. When one fails the connection
-   * ends and nothing further is answered: the device sends it all again.
-   */
-  take(work: Work): void;
   /** Messages with QoS 1 that were sent and not acknowledged. */
   unacknowledged: number;
   /** Stops reading for good, for the shutdown. */
@@ -78,11 +68,18 @@ export interface Session {
   idle(): Promise<void>;
 }
 
+/** Sessions with answers to write: they are written together at the end of the turn, those of one connection at once. */
+export interface AnswerTurn {
+  readonly sessions: VehicleSession[];
+}
+
 /** What the sessions of one server share. */
 export interface SessionRules {
   readonly pressure: Pressure;
+  readonly answers: AnswerTurn;
   /** Publishes of one connection in flight before it is paused; it goes on at half of that. */
   readonly inFlightMost: number;
+  readonly onUplink: MqttServerOptions['onUplink'];
   onFailure(device: DeviceRef, reason: string): void;
 }
 
@@ -94,10 +91,52 @@ interface SessionParts {
   readonly network: string;
 }
 
-const settled: Promise<void> = Promise.resolve();
+/** What we use of aedes that its types do not show. */
+interface Internals {
+  readonly _keepaliveInterval: number;
+  readonly _keepaliveTimer: { refresh(): void } | null;
+  /** Calls when the client has read; the connection ends when that takes longer than `drainTimeout`. */
+  waitForDrain(done: () => void): void;
+}
+
+/** A publish in flight; they stand in the order in which they came. */
+class Taken implements UplinkAnswer {
+  readonly #session: VehicleSession;
+  /** Of its payload. */
+  readonly bytes: number;
+  /** 0: it gets no PUBACK. */
+  readonly packetId: number;
+  state: 'open' | 'stored' | 'refused' = 'open';
+  thrown: unknown = null;
+  next: Taken | null = null;
+
+  constructor(session: VehicleSession, bytes: number, packetId: number) {
+    this.#session = session;
+    this.bytes = bytes;
+    this.packetId = packetId;
+  }
+
+  stored(): void {
+    if (this.state !== 'open') return;
+    this.state = 'stored';
+    this.#session.settle();
+  }
+
+  refused(thrown: unknown): void {
+    if (this.state !== 'open') return;
+    this.state = 'refused';
+    this.thrown = thrown;
+    this.#session.settle();
+  }
+}
+
+function writeAnswers(answers: AnswerTurn): void {
+  const sessions = answers.sessions.splice(0);
+  for (const session of sessions) session.flush();
+}
 
 /** A class for its memory alone: there is one for every vehicle that is connected. */
-class VehicleSession implements Session {
+class VehicleSession implements Session, PublishLane {
   readonly device: DeviceRef;
   readonly client: Client;
   readonly socket: Duplex;
@@ -108,7 +147,13 @@ class VehicleSession implements Session {
   #inFlight = 0;
   #isPaused = false;
   #isHalted = false;
-  #tail = settled;
+  /** It does not read what it is sent. */
+  #isStalled = false;
+  #oldest: Taken | null = null;
+  #newest: Taken | null = null;
+  /** Packet ids to acknowledge at the end of the turn. */
+  #toAnswer: number[] | null = null;
+  #waiting: (() => void)[] | null = null;
 
   constructor(rules: SessionRules, { device, client, socket, reader, network }: SessionParts) {
     this.device = device;
@@ -119,12 +164,36 @@ class VehicleSession implements Session {
     this.#rules = rules;
   }
 
-  take(work: Work): void {
-    this.#started(work.bytes);
-    // `async` turns a throw into a rejection: an exception inside an aedes hook would end the process.
-    const running = (async () => work.run())();
-    running.catch(() => undefined);
-    this.#tail = this.#tail.then(() => this.#settle(running, work));
+  /**
+   * Takes a publish on one of the device's own topics: it is answered when it and all before it are done. When one fails the
+   * connection ends and nothing further is answered: the device sends it all again.
+   */
+  publish(packet: Uint8Array): boolean {
+    // What comes after a DISCONNECT is nobody's any more.
+    if (this.client.closed) return false;
+    const parts = readPublish(packet);
+    const { qos, isRetained, packetId } = parts;
+    const verb = qos > 1 || isRetained ? null : uplinkVerbAt(packet, parts, this.device);
+    if (verb === null) return false;
+    const payload = packet.subarray(parts.payload);
+    const taken = new Taken(this, payload.length, packetId);
+    if (this.#newest === null) this.#oldest = taken;
+    else this.#newest.next = taken;
+    this.#newest = taken;
+    this.#started(payload.length);
+    try {
+      this.#rules.onUplink(this.device, { verb, payload }, taken);
+    } catch (thrown) {
+      // It would end the process, and with it everybody else's connection.
+      taken.refused(thrown);
+    }
+    return true;
+  }
+
+  /** [MQTT-3.1.2-24]: whatever the client sends keeps its connection alive. */
+  heard(): void {
+    const { _keepaliveInterval, _keepaliveTimer } = this.client as unknown as Internals;
+    if (_keepaliveInterval > 0) _keepaliveTimer?.refresh();
   }
 
   halt(): void {
@@ -133,7 +202,57 @@ class VehicleSession implements Session {
   }
 
   idle(): Promise<void> {
-    return this.#tail;
+    if (this.#oldest === null) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting ??= [];
+      this.#waiting.push(resolve);
+    });
+  }
+
+  /** Answers those that are done and have none before them that is not. */
+  settle(): void {
+    for (let taken = this.#oldest; taken !== null && taken.state !== 'open'; taken = this.#oldest) {
+      this.#oldest = taken.next;
+      // One that is gone must not hold, for the garbage collector, whatever came after it.
+      taken.next = null;
+      if (this.#oldest === null) this.#newest = null;
+      if (taken.state === 'stored') this.#answer(taken.packetId);
+      else this.#fail(taken.thrown);
+      this.#ended(taken.bytes);
+    }
+    if (this.#oldest !== null || this.#waiting === null) return;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    for (const done of waiting) done();
+  }
+
+  /** Writes the answers of this turn, all at once. */
+  flush(): void {
+    const packetIds = this.#toAnswer;
+    this.#toAnswer = null;
+    if (packetIds === null || this.socket.destroyed || !this.socket.writable) return;
+    if (this.socket.write(encodePubacks(packetIds)) || this.#isStalled) return;
+    this.#isStalled = true;
+    this.#reader.pause();
+    (this.client as unknown as Internals).waitForDrain(() => {
+      this.#isStalled = false;
+      this.#goOn();
+    });
+  }
+
+  #answer(packetId: number): void {
+    if (packetId === 0) return;
+    if (this.#toAnswer !== null) return void this.#toAnswer.push(packetId);
+    this.#toAnswer = [packetId];
+    const { answers } = this.#rules;
+    if (answers.sessions.push(this) === 1) queueMicrotask(() => writeAnswers(answers));
+  }
+
+  #fail(thrown: unknown): void {
+    this.#rules.onFailure(this.device, messageOf(thrown));
+    // Those before it are stored. Whatever comes after it finds the connection ended.
+    this.flush();
+    this.socket.destroy();
   }
 
   #started(bytes: number): void {
@@ -151,28 +270,21 @@ class VehicleSession implements Session {
     this.#inFlight -= 1;
     pressure.inFlight -= 1;
     pressure.bytes -= bytes;
-    if (this.#isPaused && !this.#isHalted && this.#inFlight <= inFlightMost / 2) {
+    if (this.#isPaused && this.#inFlight <= inFlightMost / 2) {
       this.#isPaused = false;
-      this.#reader.resume();
+      this.#goOn();
     }
     relieve(pressure);
   }
 
-  async #settle(running: Promise<void>, { bytes, answer }: Work): Promise<void> {
-    try {
-      await running;
-      // A connection that failed before this one's turn gets no further answers.
-      if (!this.socket.destroyed) answer();
-    } catch (thrown) {
-      this.#rules.onFailure(this.device, messageOf(thrown));
-      this.socket.destroy();
-    } finally {
-      this.#ended(bytes);
-    }
+  #goOn(): void {
+    if (!this.#isPaused && !this.#isHalted && !this.#isStalled) this.#reader.resume();
   }
 }
 
-/** The session of an authenticated connection. */
+/** The session of an authenticated connection, which takes its publishes from now on. */
 export function createSession(rules: SessionRules, parts: SessionParts): Session {
-  return new VehicleSession(rules, parts);
+  const session = new VehicleSession(rules, parts);
+  parts.reader.serve(session);
+  return session;
 }

@@ -1,5 +1,5 @@
 // The MQTT 3.1.1 server over aedes 1.2: only devices, only their own topics, nothing retained, nothing kept for later.
-// PUBACK leaves only after `onUplink` resolved, in order. It must never let one client stall or end the process.
+// PUBACK leaves only after `onUplink` said that it is stored, in order. It must never let one client stall or end the process.
 // Clean session 0 is accepted but nothing is kept: the CONNACK says so (session present 0).
 import type { Duplex } from 'node:stream';
 import { Aedes, type Client, type ConnectPacket, type PublishPacket } from 'aedes';
@@ -226,6 +226,8 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     limits,
     rules: {
       pressure,
+      answers: { sessions: [] },
+      onUplink: options.onUplink,
       inFlightMost: limits.inFlightEach,
       onFailure: ({ accountID, deviceID }, reason) =>
         options.log.error('payload not stored', { accountID, deviceID, reason }),

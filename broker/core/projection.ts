@@ -41,6 +41,8 @@ export interface Diagnosis extends Moment {
 }
 
 export interface StateReport extends Moment {
+  /** Of the input, output or measure. */
+  readonly name: string;
   readonly state: string;
 }
 
@@ -58,7 +60,8 @@ export interface Present {
   /** People aboard after the event. */
   readonly passengers: Reading | null;
   readonly diagnosis: Diagnosis | null;
-  readonly states: ReadonlyMap<string, StateReport>;
+  /** Each name once. A list: there are a handful, and a map of them would be most of what a payload is kept as. */
+  readonly states: readonly StateReport[];
 }
 
 export interface Projection extends Present {
@@ -101,6 +104,9 @@ const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = 
 const { PERSON_ENTER, PERSON_EXIT, PERSON_INVENTORY } = statusCodes;
 const passengerCodes: readonly number[] = [PERSON_ENTER.code, PERSON_EXIT.code, PERSON_INVENTORY.code];
 
+/** One for all: nearly every payload reports and answers nothing. */
+const nothing: readonly never[] = [];
+
 /** More people than any vehicle carries: a larger count is a fault. */
 const passengersMost = 10_000;
 
@@ -120,6 +126,15 @@ function passengersOf({ statusCode, attributes }: FleetEvent): number | null {
 interface Candidate {
   readonly ms: number;
   readonly event: FleetEvent;
+  /** Made when it is first asked for. */
+  tie: string | null;
+}
+
+/** The newest word on one state. */
+interface StateDraft {
+  readonly name: string;
+  from: Candidate;
+  state: string;
 }
 
 function isNewer(one: Candidate, other: Candidate): boolean {
@@ -129,24 +144,40 @@ function isNewer(one: Candidate, other: Candidate): boolean {
 const newer = (known: Candidate | null, fresh: Candidate): Candidate =>
   known === null || isNewer(fresh, known) ? fresh : known;
 
-/** Says the states that one event tells, the last word on each: explicit inputs and outputs stand above what the code implies. */
-function tellStates(event: FleetEvent, tell: (name: string, state: string) => void): void {
-  const told = implied.get(event.statusCode);
-  const { inputs, outputs, fuelLevel } = event;
-  if (told !== undefined) tell(told[0], told[1]);
+/** Takes one word on a state, unless a newer one is there. What the same event says again is its last word. */
+function tellState(
+  drafts: StateDraft[],
+  from: Candidate,
+  { name, state }: Pick<StateDraft, 'name' | 'state'>,
+): void {
+  for (const known of drafts) {
+    if (known.name !== name) continue;
+    if (known.from !== from && !isNewer(from, known.from)) return;
+    known.from = from;
+    known.state = state;
+    return;
+  }
+  drafts.push({ name, from, state });
+}
+
+/** Takes the states that one event tells: explicit inputs and outputs stand above what the code implies. */
+function tellStates(drafts: StateDraft[], from: Candidate): void {
+  const { statusCode, inputs, outputs, fuelLevel } = from.event;
+  const told = implied.get(statusCode);
+  if (told !== undefined) tellState(drafts, from, { name: told[0], state: told[1] });
   if (inputs !== undefined) {
     for (const name of inputNames) {
       const active = inputs[name];
-      if (active !== undefined) tell(name, active ? '1' : '0');
+      if (active !== undefined) tellState(drafts, from, { name, state: active ? '1' : '0' });
     }
   }
   if (outputs !== undefined) {
     for (const name of featureNames) {
       const active = outputs[name];
-      if (active !== undefined) tell(name, active ? '1' : '0');
+      if (active !== undefined) tellState(drafts, from, { name, state: active ? '1' : '0' });
     }
   }
-  if (fuelLevel !== undefined) tell('fuel', String(fuelLevel));
+  if (fuelLevel !== undefined) tellState(drafts, from, { name: 'fuel', state: String(fuelLevel) });
 }
 
 function usableMs(event: FleetEvent, nowMs: number): number {
@@ -154,16 +185,18 @@ function usableMs(event: FleetEvent, nowMs: number): number {
   return timestamp !== null && timestamp >= earliestMs && timestamp <= nowMs + aheadMostMs ? timestamp : 0;
 }
 
-// Ten digits hold any sequence number, so that texts compare as the numbers do.
-const momentOf = ({ ms, event }: Candidate, boot: string): Moment => ({
-  ms,
-  tie: `${String(event.seq).padStart(10, '0')}:${boot}`,
-});
+/** Ten digits hold any sequence number, so that texts compare as the numbers do. */
+function tieOf(candidate: Candidate, boot: string): string {
+  candidate.tie ??= `${String(candidate.event.seq).padStart(10, '0')}:${boot}`;
+  return candidate.tie;
+}
 
-function positionOf({ event }: Candidate, moment: Moment): Position {
+function positionOf(candidate: Candidate | null, boot: string): Position | null {
+  if (candidate === null) return null;
+  const { ms, event } = candidate;
   return {
-    ms: moment.ms,
-    tie: moment.tie,
+    ms,
+    tie: tieOf(candidate, boot),
     latitude: event.latitude ?? 0,
     longitude: event.longitude ?? 0,
     speed: event.speed ?? 0,
@@ -173,12 +206,21 @@ function positionOf({ event }: Candidate, moment: Moment): Position {
   };
 }
 
+function readingOf(
+  candidate: Candidate | null,
+  boot: string,
+  value: number | null | undefined,
+): Reading | null {
+  return candidate && { ms: candidate.ms, tie: tieOf(candidate, boot), value: value ?? 0 };
+}
+
 function reportOf(candidate: Candidate, boot: string): Report | null {
-  const { commandID, commandState, attributes } = candidate.event;
+  const { ms, event } = candidate;
+  const { commandID, commandState, attributes } = event;
   if (commandID === undefined || commandState === undefined) return null;
   const reason = attributes?.['reason'];
   const detail = typeof reason === 'string' ? reason.slice(0, detailMost) : '';
-  return { ...momentOf(candidate, boot), commandID, commandState, detail };
+  return { ms, tie: tieOf(candidate, boot), commandID, commandState, detail };
 }
 
 /**
@@ -194,43 +236,37 @@ export function projectBatch(batch: EventBatch & { readonly boot: string }, nowM
   let passengers: Candidate | null = null;
   let diagnosis: Candidate | null = null;
   let futureCount = 0;
-  const newest = new Map<string, { readonly from: Candidate; readonly state: string }>();
-  const reports: Report[] = [];
-  const answers: Answer[] = [];
+  const states: StateDraft[] = [];
+  let reports: Report[] | null = null;
+  let answers: Answer[] | null = null;
   for (const event of events) {
-    const candidate: Candidate = { ms: usableMs(event, nowMs), event };
+    const candidate: Candidate = { ms: usableMs(event, nowMs), event, tie: null };
     if (event.timestamp !== null && event.timestamp > nowMs + aheadMostMs) futureCount += 1;
     const report = reportOf(candidate, boot);
-    if (report !== null) reports.push(report);
+    if (report !== null) (reports ??= []).push(report);
     const answer = answerOf(event);
-    if (answer !== null) answers.push(answer);
+    if (answer !== null) (answers ??= []).push(answer);
     // Without a time nobody knows whether this is where the vehicle is or where it was last week.
     if (event.latitude !== undefined && candidate.ms > 0) position = newer(position, candidate);
     if (event.fuelLevel !== undefined) fuel = newer(fuel, candidate);
     if (event.odometer !== undefined) odometer = newer(odometer, candidate);
     if (passengersOf(event) !== null) passengers = newer(passengers, candidate);
     if (isOwnHealth(event)) diagnosis = newer(diagnosis, candidate);
-    tellStates(event, (name, state) => {
-      const known = newest.get(name);
-      // What the same event says again is its last word.
-      if (known === undefined || known.from === candidate || isNewer(candidate, known.from))
-        newest.set(name, { from: candidate, state });
-    });
-  }
-  const states = new Map<string, StateReport>();
-  for (const [name, { from, state }] of newest) {
-    const { ms, tie } = momentOf(from, boot);
-    states.set(name, { ms, tie, state });
+    tellStates(states, candidate);
   }
   return {
-    position: position && positionOf(position, momentOf(position, boot)),
-    fuel: fuel && { ...momentOf(fuel, boot), value: fuel.event.fuelLevel ?? 0 },
-    odometer: odometer && { ...momentOf(odometer, boot), value: odometer.event.odometer ?? 0 },
-    passengers: passengers && { ...momentOf(passengers, boot), value: passengersOf(passengers.event) ?? 0 },
-    diagnosis: diagnosis && { ...momentOf(diagnosis, boot), attributes: diagnosis.event.attributes ?? {} },
-    states,
-    reports,
-    answers,
+    position: positionOf(position, boot),
+    fuel: readingOf(fuel, boot, fuel?.event.fuelLevel),
+    odometer: readingOf(odometer, boot, odometer?.event.odometer),
+    passengers: readingOf(passengers, boot, passengers && passengersOf(passengers.event)),
+    diagnosis: diagnosis && {
+      ms: diagnosis.ms,
+      tie: tieOf(diagnosis, boot),
+      attributes: diagnosis.event.attributes ?? {},
+    },
+    states: states.map(({ name, from, state }) => ({ name, state, ms: from.ms, tie: tieOf(from, boot) })),
+    reports: reports ?? nothing,
+    answers: answers ?? nothing,
     futureCount,
   };
 }
@@ -249,10 +285,12 @@ function laterOf<T extends Moment>(known: T | null, fresh: T | null, latestMs: n
  */
 export function mergePresent(first: Present, second: Present, nowMs: number): Present {
   const latestMs = nowMs + aheadOfClockMs;
-  const states = new Map(first.states);
-  for (const [name, report] of second.states) {
-    const later = laterOf(states.get(name) ?? null, report, latestMs);
-    if (later === report) states.set(name, report);
+  const states = [...first.states];
+  for (const report of second.states) {
+    const at = states.findIndex(({ name }) => name === report.name);
+    const known = states[at];
+    if (known === undefined) states.push(report);
+    else if (laterOf(known, report, latestMs) === report) states[at] = report;
   }
   return {
     position: laterOf(first.position, second.position, latestMs),

@@ -5,6 +5,7 @@ import type { Clock, Database } from '../../src/ports.ts';
 import { createTally, type Tally } from '../core/tally.ts';
 import type { Committed } from '../ingest.ts';
 import type { MqttCount, MqttServer, OpenMqttServer } from '../mqtt-server.ts';
+import type { UplinkAnswer } from '../uplink-answer.ts';
 
 /** Seconds, for what should take milliseconds. */
 const quickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -90,20 +91,37 @@ function watchDatabase<Store extends Database>({ clock, commits, reads }: Counte
   };
 }
 
-function watchMqtt({ clock, acknowledgements, mqtt }: Counters, open: OpenMqttServer): OpenMqttServer {
+/** A class, and no two closures: one is made for every payload. */
+class TimedAnswer implements UplinkAnswer {
+  readonly #counters: Pick<Counters, 'clock' | 'acknowledgements'>;
+  readonly #answer: UplinkAnswer;
+  readonly #sinceMs: number;
+
+  constructor(counters: Pick<Counters, 'clock' | 'acknowledgements'>, answer: UplinkAnswer) {
+    this.#counters = counters;
+    this.#answer = answer;
+    this.#sinceMs = counters.clock.monoMs();
+  }
+
+  stored(): void {
+    const { clock, acknowledgements } = this.#counters;
+    acknowledgements.durations.observe((clock.monoMs() - this.#sinceMs) / 1000);
+    this.#answer.stored();
+  }
+
+  refused(thrown: unknown): void {
+    this.#counters.acknowledgements.failures += 1;
+    this.#answer.refused(thrown);
+  }
+}
+
+function watchMqtt(counters: Counters, open: OpenMqttServer): OpenMqttServer {
   return (options): Promise<MqttServer> =>
     open({
       ...options,
-      count: (what) => increase(mqtt, what),
-      async onUplink(device, message) {
-        const sinceMs = clock.monoMs();
-        try {
-          await options.onUplink(device, message);
-          acknowledgements.durations.observe((clock.monoMs() - sinceMs) / 1000);
-        } catch (thrown) {
-          acknowledgements.failures += 1;
-          throw thrown;
-        }
+      count: (what) => increase(counters.mqtt, what),
+      onUplink(device, message, answer) {
+        options.onUplink(device, message, new TimedAnswer(counters, answer));
       },
     });
 }

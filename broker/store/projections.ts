@@ -57,13 +57,12 @@ const presentText = `UPDATE devices SET
 
 interface StateRow {
   readonly deviceNo: number;
-  readonly name: string;
   readonly report: StateReport;
 }
 
 const stateShape: readonly RowsShape<StateRow>[] = [
   { name: 'device_no', type: 'BIGINT', of: (row) => row.deviceNo },
-  { name: 'name', type: 'TEXT', of: (row) => row.name },
+  { name: 'name', type: 'TEXT', of: ({ report }) => report.name },
   { name: 'state', type: 'TEXT', of: ({ report }) => report.state },
   { name: 'changed_ms', type: 'BIGINT', of: ({ report }) => report.ms },
   { name: 'changed_tie', type: 'TEXT', of: ({ report }) => report.tie },
@@ -115,7 +114,7 @@ export function presentStatements(devices: readonly DevicePresent[]): readonly S
   ];
   const states: StateRow[] = [];
   for (const { deviceNo, present } of devices) {
-    for (const [name, report] of present.states) states.push({ deviceNo, name, report });
+    for (const report of present.states) states.push({ deviceNo, report });
   }
   if (states.length > 0) {
     const latestMs = Math.max(...devices.map(({ atMs }) => atMs)) + aheadOfClockMs;

@@ -2,7 +2,8 @@
 // exactly these strings under its own ids, nothing else; there are no patterns to escape from.
 import { isId } from './ids.ts';
 
-const root = 'fleet/v1';
+/** What every topic begins with. */
+export const topicRoot = 'fleet/v1';
 
 export const uplinkVerbs = ['hello', 'events', 'presence'] as const;
 export const downlinkVerbs = ['welcome', 'ack', 'commands', 'config'] as const;
@@ -16,7 +17,7 @@ export interface DeviceAddress {
 
 /** The topic of one verb of one device. */
 export function formatTopic(device: DeviceAddress, verb: UplinkVerb | DownlinkVerb): string {
-  return `${root}/${device.accountID}/${device.deviceID}/${verb}`;
+  return `${topicRoot}/${device.accountID}/${device.deviceID}/${verb}`;
 }
 
 /** MQTT user name and client id of a device. */

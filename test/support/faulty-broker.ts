@@ -6,7 +6,7 @@ import { createHttpServer } from '../../broker/adapters/fastify.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
-import type { Downlink, MqttServer, MqttServerOptions, Uplink } from '../../broker/mqtt-server.ts';
+import type { Downlink, MqttServer, Uplink } from '../../broker/mqtt-server.ts';
 import { createServices } from '../../broker/services.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import type { Target } from '../../simulator/run/own-broker.ts';
@@ -27,8 +27,11 @@ import {
 } from '../../src/core/wire.ts';
 import type { Log } from '../../src/ports.ts';
 import { createOfflineSenders } from './senders.ts';
+import { promisedBy, type TakeUplink, takenBy } from './uplinks.ts';
 
-type Inner = Pick<MqttServerOptions, 'onUplink'>;
+interface Inner {
+  readonly onUplink: TakeUplink;
+}
 type Publish = MqttServer['publish'];
 
 /** A fault at the door. What it does is kept in `done`, to be compared with what is found. */
@@ -190,8 +193,9 @@ export async function startFaultyBroker(
       if (fault === null) return (server = await createMqttServer(options));
       const inner = await createMqttServer({
         ...options,
-        onUplink: (device, message) =>
-          fault.onUplink(device, message, { onUplink: options.onUplink, publish: inner.publish }),
+        onUplink: takenBy((device, message) =>
+          fault.onUplink(device, message, { onUplink: promisedBy(options.onUplink), publish: inner.publish }),
+        ),
       });
       server = inner;
       return {

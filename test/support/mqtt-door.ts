@@ -4,6 +4,7 @@ import type { MqttServer, MqttServerOptions } from '../../broker/mqtt-server.ts'
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { type BenchLog, createBenchLog } from './broker-bench.ts';
 import { connectPacket, connectRaw, type RawClient } from './raw-mqtt.ts';
+import { type TakeUplink, takenBy } from './uplinks.ts';
 
 export interface MqttDoor {
   readonly server: MqttServer;
@@ -14,8 +15,13 @@ export interface MqttDoor {
 
 const plenty = { burst: 1e9, perS: 1e9 };
 
+type DoorChanges = Partial<Omit<MqttServerOptions, 'onUplink'>> & { readonly onUplink?: TakeUplink };
+
 /** Everybody is let in and every payload is stored at once, but for `changes`. */
-export async function openMqttDoor(changes: Partial<MqttServerOptions> = {}): Promise<MqttDoor> {
+export async function openMqttDoor({
+  onUplink = async () => undefined,
+  ...changes
+}: DoorChanges = {}): Promise<MqttDoor> {
   const log = createBenchLog();
   const server = await createMqttServer({
     port: 0,
@@ -23,7 +29,7 @@ export async function openMqttDoor(changes: Partial<MqttServerOptions> = {}): Pr
     clock: createSystemClock(),
     log,
     authenticate: async (device) => ({ ...device, deviceNo: 1 }),
-    onUplink: async () => undefined,
+    onUplink: takenBy(onUplink),
     onOffline: () => undefined,
     isOverloaded: () => false,
     ...changes,

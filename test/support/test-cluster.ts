@@ -5,6 +5,7 @@ import type { MqttServer, MqttServerOptions, OpenMqttServer, Uplink } from '../.
 import { createQueues } from '../../broker/queues.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { promisedBy, takenBy } from './uplinks.ts';
 
 export interface TestCluster {
   /** The way in for one more broker. */
@@ -26,12 +27,12 @@ export function createTestCluster(): TestCluster {
     return member;
   };
   const hand = (device: DeviceRef, message: Uplink): Promise<void> =>
-    queues.run(device.deviceNo, () => next().onUplink(device, message));
+    queues.run(device.deviceNo, () => promisedBy(next().onUplink)(device, message));
   const start = (options: MqttServerOptions): Promise<MqttServer> =>
     createMqttServer({
       ...options,
       authenticate: (device, proof) => next().authenticate(device, proof),
-      onUplink: hand,
+      onUplink: takenBy(hand),
       onOffline: (device) => void hand(device, offline).catch(() => undefined),
       isOverloaded: () => false,
     });

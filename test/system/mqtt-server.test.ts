@@ -20,6 +20,7 @@ import { createBenchLog, helloOf } from '../support/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
 import { requires } from '../support/requires.ts';
+import { takenBy } from '../support/uplinks.ts';
 
 let live: LiveBroker;
 let truck: LiveDevice;
@@ -481,7 +482,7 @@ function bareOptions(device: LiveDevice, limits = {}, isOverloaded = false) {
     log: createBenchLog(),
     limits,
     authenticate: async () => device,
-    onUplink: async () => undefined,
+    onUplink: takenBy(async () => undefined),
     onOffline: () => undefined,
     isOverloaded: () => isOverloaded,
   };

@@ -8,6 +8,7 @@ import { listFamilies, type MetricsSource } from '../../broker/metrics/families.
 import { createMeter } from '../../broker/metrics/meter.ts';
 import type { MqttServerOptions } from '../../broker/mqtt-server.ts';
 import { createBenchClock, startMs } from '../support/broker-bench.ts';
+import { promisedBy, takenBy } from '../support/uplinks.ts';
 
 const clock = createBenchClock();
 
@@ -141,15 +142,16 @@ describe('the figures', () => {
       clock.advance(20);
       if (failing.isFailing) throw new Error('not stored');
     };
-    await open({ onUplink } as unknown as MqttServerOptions).catch(() => undefined);
+    await open({ onUplink: takenBy(onUplink) } as unknown as MqttServerOptions).catch(() => undefined);
     const options = given as unknown as MqttServerOptions;
     const message = { verb: 'events', payload: new Uint8Array() } as const;
     const device = { accountID: 'acme', deviceID: 't1', deviceNo: 1 };
     options.count?.('accepted');
     options.count?.('refused_rate');
-    await options.onUplink(device, message);
+    const take = promisedBy(options.onUplink);
+    await take(device, message);
     failing.isFailing = true;
-    await expect(options.onUplink(device, message)).rejects.toThrow('not stored');
+    await expect(take(device, message)).rejects.toThrow('not stored');
     expect(meter.mqtt).toEqual(
       new Map([
         ['accepted', 1],

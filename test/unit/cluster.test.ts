@@ -21,6 +21,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { uplinkVerbs } from '../../src/core/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
+import { takenBy } from '../support/uplinks.ts';
 
 const silent: Log = {
   debug: () => undefined,
@@ -253,7 +254,7 @@ describe('a payload that a cluster handed over', () => {
       clock,
       log: silent,
       find,
-      onUplink,
+      onUplink: takenBy(onUplink),
       onUnprocessable: (_device, { reason }) => Promise.resolve(void kept.push(reason)),
       isOver,
     });

@@ -80,6 +80,78 @@ describe('group commit', () => {
   });
 });
 
+describe('who handed something over with a call', () => {
+  const planner = {
+    plan: async (items: readonly unknown[]) => ({
+      batch: [one(items.length)],
+      settle: () => items,
+      drop: () => undefined,
+    }),
+  };
+
+  test('hears in order, also after somebody who throws', async () => {
+    const { commits, clock } = bench();
+    const heard: unknown[] = [];
+    for (const item of ['a', 'b', 'c']) {
+      commits.plan(
+        { planner, item, size: 1, isAlone: false },
+        {
+          done(outcome) {
+            heard.push(outcome);
+            if (outcome === 'b') throw new Error('a bug');
+          },
+          fail: (thrown) => void heard.push(thrown),
+        },
+      );
+    }
+    await settle(clock, commits.write([one(1)]));
+    expect(heard).toEqual(['a', 'b', 'c']);
+  });
+
+  test('hears when the next commit is on its way, and before that one is told', async () => {
+    const { commits, clock, groups, hold, release } = bench();
+    const heard: string[] = [];
+    const put = (name: string): void =>
+      commits.put([one(1)], {
+        done: () => void heard.push(`${name} after ${groups.length}`),
+        fail: () => void heard.push(`${name} failed`),
+      });
+    hold();
+    put('first');
+    clock.advance(5);
+    put('second');
+    release();
+    await settle(clock, commits.write([]));
+    expect(heard).toEqual(['first after 2', 'second after 2']);
+  });
+
+  test('does not wait for a next commit whose plan is slow', async () => {
+    const { commits, clock, hold, release } = bench();
+    const heard: string[] = [];
+    let plan: () => void = () => undefined;
+    const slow = {
+      plan: async () => {
+        await new Promise<void>((resolve) => (plan = resolve));
+        return { batch: [one(2)], settle: () => ['slow'], drop: () => undefined };
+      },
+    };
+    const taker = {
+      done: (outcome: unknown) => void heard.push(outcome === 'slow' ? 'slow' : 'first'),
+      fail: () => void heard.push('failed'),
+    };
+    hold();
+    commits.put([one(1)], taker);
+    clock.advance(5);
+    commits.plan({ planner: slow, item: null, size: 1, isAlone: false }, taker);
+    release();
+    await settle(clock, new Promise<void>((resolve) => void setTimeout(resolve, 20)));
+    expect(heard).toEqual(['first']);
+    plan();
+    await commits.close();
+    expect(heard).toEqual(['first', 'slow']);
+  });
+});
+
 test('only faults of the data count as such', () => {
   const of = (code: string): AppError => new AppError('storage', 'x', { cause: { code } });
   for (const code of [

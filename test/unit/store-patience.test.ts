@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createStorePatience } from '../../broker/store-patience.ts';
+import { answerBy, answered } from '../../broker/uplink-answer.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createBenchClock, createBenchLog } from '../support/broker-bench.ts';
 
@@ -32,7 +33,7 @@ function createBench() {
         if (store.mode === 'fails') throw fault();
         store.taken.push(id);
       };
-      patience.run(work).then(
+      answered((answer) => patience.take({ begin: (told) => answerBy(told, work) }, answer)).then(
         () => states.set(id, 'done'),
         (error: Error) => states.set(id, error.message),
       );
@@ -114,7 +115,10 @@ test('a store that hangs for longer than anybody waits, and then fails, recovers
   const hanging = new Promise<void>((_resolve, reject) => {
     fail = reject;
   });
-  bench.patience.run(() => hanging).catch(() => undefined);
+  bench.patience.take(
+    { begin: (told) => answerBy(told, () => hanging) },
+    { stored: () => undefined, refused: () => undefined },
+  );
   await bench.pass(15_000);
   bench.store.mode = 'fails';
   fail(new AppError('storage', 'busy', { cause: { code: 'SQLITE_BUSY' } }));

@@ -1,0 +1,120 @@
+// How publishes are answered over a real connection: in order, nothing after a failure, nothing after a DISCONNECT; and a
+// vehicle that only publishes is heard.
+import { setTimeout as sleep } from 'node:timers/promises';
+import mqttPacket, { type Packet } from 'mqtt-packet';
+import { afterEach, expect, test } from 'vitest';
+import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt-door.ts';
+import { publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function open(changes: Parameters<typeof openMqttDoor>[0] = {}): Promise<MqttDoor> {
+  const door = await openMqttDoor(changes);
+  closers.push(() => door.server.close());
+  return door;
+}
+const until = async (check: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 500 && !check(); tries++) await sleep(10);
+  expect(check()).toBe(true);
+};
+const bytesOf = (packets: readonly Packet[]): Uint8Array =>
+  Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));
+const answersOf = (client: RawClient): readonly unknown[] =>
+  client.received.flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
+
+/** A door at which each payload waits until it is settled by the first byte of it. */
+function heldPayloads() {
+  const held = new Map<string, { readonly store: () => void; readonly refuse: () => void }>();
+  const onUplink = (_device: unknown, { payload }: { readonly payload: Uint8Array }): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const refuse = (): void => reject(new Error('not stored'));
+      held.set(Buffer.from(payload).toString(), { store: resolve, refuse });
+    });
+  return { held, onUplink };
+}
+
+test('a failure ends the connection: what was stored before it is answered, what comes after it never', async () => {
+  const { held, onUplink } = heldPayloads();
+  const { login, log } = await open({ onUplink });
+  const client = await login('t');
+  for (const [at, text] of ['a', 'b', 'c', 'd'].entries())
+    client.send(publishPacket(topicOf('t', 'events'), text, at + 1));
+  await until(() => held.size === 4);
+  // All in one turn, the last one first: an answer waits for those before it.
+  held.get('d')?.store();
+  held.get('c')?.refuse();
+  held.get('b')?.store();
+  held.get('a')?.store();
+  await client.closed;
+  expect(answersOf(client)).toEqual([1, 2]);
+  expect(log.lines.map(({ event }) => event)).toContain('payload not stored');
+});
+
+test('a publish without QoS is taken and gets no answer', async () => {
+  const { held, onUplink } = heldPayloads();
+  const { login } = await open({ onUplink });
+  const client = await login('t');
+  const topic = topicOf('t', 'events');
+  client.send({ cmd: 'publish', topic, payload: 'a', qos: 0, retain: false, dup: false });
+  client.send(publishPacket(topicOf('t', 'presence'), 'b', 9));
+  await until(() => held.size === 2);
+  held.get('b')?.store();
+  await sleep(30);
+  expect(answersOf(client)).toEqual([]);
+  held.get('a')?.store();
+  await client.next('puback');
+  expect(answersOf(client)).toEqual([9]);
+  client.end();
+});
+
+test('a publish before a DISCONNECT is taken, one after it is nobody’s, in one read as well', async () => {
+  const { held, onUplink } = heldPayloads();
+  const { login, server } = await open({ onUplink });
+  const client = await login('t');
+  const topic = topicOf('t', 'events');
+  client.sendBytes(
+    bytesOf([publishPacket(topic, 'before', 1), { cmd: 'disconnect' }, publishPacket(topic, 'after', 2)]),
+  );
+  await client.closed;
+  await until(() => server.connectionCount() === 0);
+  expect([...held.keys()]).toEqual(['before']);
+  held.get('before')?.store();
+});
+
+test('a topic of somebody else ends the connection, after what was sent before it was taken', async () => {
+  const { held, onUplink } = heldPayloads();
+  const { login } = await open({ onUplink });
+  const client = await login('t');
+  const other = [topicOf('t2', 'events'), topicOf('t', 'ack'), `${topicOf('t', 'events')}/`];
+  client.sendBytes(
+    bytesOf([
+      publishPacket(topicOf('t', 'events'), 'own', 1),
+      publishPacket(other[0] ?? '', 'not own', 2),
+      publishPacket(topicOf('t', 'events'), 'late', 3),
+    ]),
+  );
+  await client.closed;
+  expect([...held.keys()]).toEqual(['own']);
+  for (const topic of other.slice(1)) {
+    const next = await login('t');
+    next.send(publishPacket(topic, 'not own', 2));
+    await next.closed;
+  }
+  expect([...held.keys()]).toEqual(['own']);
+});
+
+test('MQTT-3.1.2-24: a vehicle that publishes needs no PINGREQ', async () => {
+  const { login } = await open();
+  const client = await login('t', { keepalive: 1 });
+  // Twice as long as the server would wait for anything at all.
+  for (let id = 1; id <= 10; id++) {
+    client.send(publishPacket(topicOf('t', 'events'), 'x', id));
+    await sleep(300);
+  }
+  expect(client.isClosed()).toBe(false);
+  expect(answersOf(client)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  client.end();
+});

@@ -1,0 +1,117 @@
+// A logged-in connection whose client does not read what it is sent, and a server whose taker throws: nothing is held
+// without end and nothing ends but the one connection. The stream is real, and full after eight bytes.
+import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import mqttPacket from 'mqtt-packet';
+import { expect, test } from 'vitest';
+import { createSession } from '../../broker/adapters/aedes-session.ts';
+import type { UplinkAnswer } from '../../broker/uplink-answer.ts';
+
+const device = { accountID: 'acme', deviceID: 't', deviceNo: 1 };
+
+function bench(takesAll = true) {
+  const written: number[] = [];
+  let taken: (() => void) | null = null;
+  const socket = new Duplex({
+    writableHighWaterMark: 8,
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, done) {
+      written.push(...chunk);
+      taken = done;
+    },
+  });
+  const reading: string[] = [];
+  const answers: UplinkAnswer[] = [];
+  const failures: string[] = [];
+  const pressure = {
+    inFlight: 0,
+    bytes: 0,
+    highest: 1000,
+    highestBytes: 1e6,
+    waiting: new Set<() => void>(),
+  };
+  let publish: ((packet: Uint8Array) => boolean) | null = null;
+  createSession(
+    {
+      pressure,
+      answers: { sessions: [] },
+      inFlightMost: 100,
+      onUplink(_device, _message, answer) {
+        if (!takesAll) throw new Error('a bug');
+        answers.push(answer);
+      },
+      onFailure: (_device, reason) => void failures.push(reason),
+    },
+    {
+      device,
+      // Of aedes' client the session uses this.
+      client: {
+        closed: false,
+        waitForDrain: (done: () => void) => void socket.once('drain', done),
+      } as never,
+      socket,
+      network: '127.0.0.1',
+      reader: {
+        serve: (lane) => {
+          publish = (packet) => lane.publish(packet);
+        },
+        pause: () => void reading.push('pause'),
+        resume: () => void reading.push('resume'),
+      },
+    },
+  );
+  const packet = (messageId: number): Uint8Array =>
+    mqttPacket.generate({
+      cmd: 'publish',
+      topic: 'fleet/v1/acme/t/events',
+      payload: 'x',
+      qos: 1,
+      messageId,
+      retain: false,
+      dup: false,
+    });
+  return {
+    socket,
+    written,
+    reading,
+    answers,
+    failures,
+    pressure,
+    send: (messageId: number) => publish?.(packet(messageId)),
+    drain: () => taken?.(),
+  };
+}
+
+test('a client that does not read its PUBACKs is read no further until it does', async () => {
+  const { send, answers, reading, written, drain, pressure } = bench();
+  for (let id = 1; id <= 3; id++) send(id);
+  expect(pressure.inFlight).toBe(3);
+  for (const answer of answers) answer.stored();
+  await turn();
+  // All of the turn in one write.
+  expect(written).toEqual([0x40, 2, 0, 1, 0x40, 2, 0, 2, 0x40, 2, 0, 3]);
+  expect([reading, pressure.inFlight]).toEqual([['pause'], 0]);
+  drain();
+  await turn();
+  expect(reading).toEqual(['pause', 'resume']);
+});
+
+test('an answer is taken once, whatever is said of it afterwards', async () => {
+  const { send, answers, written, failures, pressure, socket } = bench();
+  send(1);
+  send(2);
+  answers[1]?.stored();
+  // Its turn has not come yet.
+  answers[1]?.refused(new Error('late'));
+  answers[0]?.stored();
+  answers[0]?.stored();
+  answers[0]?.refused(new Error('late'));
+  await turn();
+  expect([written.length, pressure.inFlight, failures, socket.destroyed]).toEqual([8, 0, [], false]);
+});
+
+test('a taker that throws ends the connection and not the process', () => {
+  const { send, failures, pressure, socket } = bench(false);
+  expect(send(1)).toBe(true);
+  expect([failures, pressure.inFlight, socket.destroyed]).toEqual([['a bug'], 0, true]);
+});
