@@ -37,6 +37,8 @@ export interface CommandSender {
    * or another process has sent it on the same occasion.
    */
   command(row: CommandRow, boot: string, occasion: Occasion): Promise<void>;
+  /** Sends a command whose sending was recorded together with it. @param envelope what it was recorded with. */
+  recorded(row: CommandRow, envelope: Envelope): Promise<void>;
   /** Sends what people wrote, bound to `boot`; false when it did not leave. */
   message(row: MessageRow, boot: string): Promise<boolean>;
   /** Answers a hello. */
@@ -46,7 +48,8 @@ export interface CommandSender {
 const isReplaced = ({ commandState }: CommandRow): boolean => commandState === 'superseded';
 const isWithdrawn = (row: CommandRow): boolean => row.cancelBy !== null || isReplaced(row);
 
-interface Envelope {
+/** What a signed command is bound to. */
+export interface Envelope {
   readonly boot: string;
   readonly counter: number;
 }
@@ -104,6 +107,16 @@ export function createSender(options: SenderOptions): CommandSender {
     const body = firmwareBody(row, envelope);
     return body === null ? null : signed(body, signedTypes.firmware);
   };
+  const recorded = async (row: CommandRow, envelope: Envelope): Promise<void> => {
+    const { commandID } = row;
+    const payload = signedCommand(row, envelope);
+    if (payload === null) return log.error('command cannot be read', { commandID });
+    // A database that was slow to answer must not make it leave after its time.
+    if (clock.utcMs() >= row.expiresMs) return log.warn('command expired before it left', { commandID });
+    const left = await publish(row, { verb: 'commands', payload, qos: 1 });
+    const { accountID, deviceID, feature, state } = row;
+    log.info('command sent', { accountID, deviceID, commandID, feature, state, ...envelope, left });
+  };
   return {
     async command(read: CommandRow, boot: string, occasion: Occasion): Promise<void> {
       const { deviceNo, commandID } = read;
@@ -121,14 +134,9 @@ export function createSender(options: SenderOptions): CommandSender {
       const counter = numberOf(sent, 'sent_counter');
       // Somebody may have withdrawn it since it was read.
       const row = { ...read, cancelBy: textOrNull(sent, 'cancel_by') };
-      const payload = signedCommand(row, { boot, counter });
-      if (payload === null) return log.error('command cannot be read', { commandID });
-      // A database that was slow to answer must not make it leave after its time.
-      if (clock.utcMs() >= row.expiresMs) return log.warn('command expired before it left', { commandID });
-      const left = await publish(row, { verb: 'commands', payload, qos: 1 });
-      const { accountID, deviceID, feature, state } = row;
-      log.info('command sent', { accountID, deviceID, commandID, feature, state, counter, boot, left });
+      await recorded(row, { boot, counter });
     },
+    recorded,
     async message(row: MessageRow, boot: string): Promise<boolean> {
       const { accountID, deviceID, messageID, text, sender, sentMs, expiresMs } = row;
       const body: MessageBody = {

@@ -1,25 +1,25 @@
 // The command ledger: issue, sign, deliver, confirm, expire. A command is recorded before it leaves, bound to one boot
 // with a counter that only grows, and its end is what the device reports. It must never send what has expired and never
 // forget a command whose outcome is unknown.
-import { AppError, messageOf } from '../src/core/errors.ts';
+import { AppError } from '../src/core/errors.ts';
 import { hexId } from '../src/core/ids.ts';
 import type { Hello } from '../src/core/wire.ts';
 import type { Entropy, Statement } from '../src/ports.ts';
 import { sql } from '../src/sql.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
+import { expireOnce, expiryPeriodMs, workRound } from './command-rounds.ts';
 import { type CommandSender, createSender, type SenderOptions } from './command-sender.ts';
 import { isCut, isLimited, refusalOf } from './core/command-caps.ts';
 import type { Committed } from './ingest.ts';
 import { createQueues } from './queues.ts';
 import { createRounds } from './rounds.ts';
 import { lockAccount } from './store/accounts.ts';
-import { expireApprovals, isAwaited, withdrawPending } from './store/approvals.ts';
+import { isAwaited, withdrawPending } from './store/approvals.ts';
 import { findCapFacts, isPermitted, isTripping, tripBreaker } from './store/command-caps.ts';
-import { unansweredCommands } from './store/command-sending.ts';
+import { recordSending } from './store/command-sending.ts';
 import {
   type CommandRow,
   cancelUnsent,
-  expireCommands,
   findCommand,
   isRecorded,
   isRepeat,
@@ -37,7 +37,7 @@ import {
 import { type DeviceRef, deviceExists, presentBoot, recordHello, setOnline } from './store/devices.ts';
 import { undeliveredOf } from './store/messages.ts';
 import { insertBoot } from './store/projections.ts';
-import { numberOf, textOf } from './store/row.ts';
+import { numberOf } from './store/row.ts';
 
 export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
@@ -89,7 +89,6 @@ export interface CommandLedger {
 }
 
 const sameCommandMs = 10_000;
-const expiryPeriodMs = 1000;
 const triesMost = 3;
 
 /** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
@@ -129,25 +128,40 @@ async function nextKey(parts: Parts, deviceNo: number): Promise<CommandKey> {
 
 interface Recording {
   readonly accountID: string;
+  readonly deviceNo: number;
   readonly commandID: string;
   readonly batch: readonly Statement[];
 }
 
-/** Writes the batch; null when it did not record the command. */
-async function record(parts: Parts, { accountID, commandID, batch }: Recording): Promise<CommandRow | null> {
-  const { db, log } = parts.options;
-  await db.write(batch);
+/**
+ * Writes the batch; null when it did not record the command. Where the device is there, the same commit records that the
+ * command leaves: a person waits for one commit and not for two.
+ */
+async function record(
+  parts: Parts,
+  { accountID, deviceNo, commandID, batch }: Recording,
+): Promise<CommandRow | null> {
+  const { db, clock, log } = parts.options;
+  const boot = (await presentBoot(db, deviceNo)) ?? '';
+  const occasion = { kind: 'first' } as const;
+  const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: false, occasion };
+  const results = await db.write(boot === '' ? batch : [...batch, ...recordSending(sending)]);
   const row = await findCommand(db, { accountID, commandID });
   if (row === null) return null;
   const { deviceID, feature, state, reason, issuer, approver } = row;
   log.info('command requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
-  return sendNew(parts, row);
+  const sent = boot === '' ? undefined : results.at(-1)?.rows[0];
+  if (sent === undefined) return sendNew(parts, row);
+  await parts.sender.recorded(row, { boot, counter: numberOf(sent, 'sent_counter') });
+  return row;
 }
 
-async function enact(parts: Parts, { device, statements }: Order): Promise<CommandRow | null> {
-  const key = await nextKey(parts, device.deviceNo);
-  const { accountID } = device;
-  return record(parts, { accountID, commandID: key.commandID, batch: statements(key) });
+async function enact(
+  parts: Parts,
+  { device: { accountID, deviceNo }, statements }: Order,
+): Promise<CommandRow | null> {
+  const key = await nextKey(parts, deviceNo);
+  return record(parts, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
 }
 
 /** Sends what has not left yet, when the device is there. */
@@ -233,7 +247,8 @@ async function issue(
   const expiresMs = issuedMs + lifeMs(request);
   const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
   const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, ...times };
-  const row = await record(parts, { accountID, commandID, batch: requestStatements(wish, request) });
+  const batch = requestStatements(wish, request);
+  const row = await record(parts, { accountID, deviceNo, commandID, batch });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
   if (newest === null || !repeats(newest, wish)) {
@@ -313,39 +328,6 @@ async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting)
   return true;
 }
 
-async function expire({ db, clock, log }: LedgerOptions): Promise<number> {
-  const nowMs = Math.round(clock.utcMs());
-  const [result] = await db.write([expireCommands(nowMs), expireApprovals(nowMs)]);
-  for (const row of result?.rows ?? []) {
-    const of = { commandID: textOf(row, 'command_id'), deviceNo: numberOf(row, 'device_no') };
-    log.warn('command expired', { ...of, feature: textOf(row, 'feature'), state: textOf(row, 'state') });
-  }
-  return result?.rows.length ?? 0;
-}
-
-/** Sends what another process recorded and did not live to send, and what was lost on the way. */
-async function resend({ options: { db, clock, log }, sender }: Parts): Promise<void> {
-  for (const row of await unansweredCommands(db, Math.round(clock.utcMs()))) {
-    const boot = await presentBoot(db, row.deviceNo);
-    const { commandID, deviceNo } = row;
-    log.info('command unanswered', { commandID, deviceNo, commandState: row.commandState });
-    if (boot !== null) await sender.command(row, boot, { kind: 'again', counter: row.sentCounter });
-  }
-}
-
-/** One round in the background; gives the rest until the next. */
-async function workRound(parts: Parts): Promise<number> {
-  const { options } = parts;
-  const failed = (what: string) => (thrown: unknown) => {
-    options.log.error(what, { reason: messageOf(thrown) });
-  };
-  await expire(options).catch(failed('expiry failed'));
-  // Who cannot send must not take the occasion from those who can.
-  if (options.isShared === true && options.canSend?.() !== false)
-    await resend(parts).catch(failed('commands not sent again'));
-  return expiryPeriodMs;
-}
-
 /** Builds the ledger; its expiry runs until `close`. */
 export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
@@ -382,7 +364,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
         parts.toldUpTo.delete(device.deviceNo);
         await db.write([setOnline(device.deviceNo, false, turn)]);
       }),
-    expireDue: () => expire(options),
+    expireDue: () => expireOnce(options),
     async close() {
       void rounds.close();
       await queues.idle();

@@ -2,7 +2,7 @@
 // send the same command at the same time; each statement says on which occasion, so that one of them does.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { type CommandRow, presumedRank, ranks, selectCommand, toCommand } from './commands.ts';
+import { type CommandRow, isRecorded, presumedRank, ranks, selectCommand, toCommand } from './commands.ts';
 
 export interface Sending {
   readonly deviceNo: number;
@@ -42,9 +42,9 @@ function isDueFor(occasion: Occasion): Statement {
 }
 
 /**
- * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch; the second
- * statement returns a row with `sent_counter` and `cancel_by` only when the command may still be sent, and nobody else has for the
- * same reason, and the device still is in that boot.
+ * Takes the device's next counter and records that an envelope bound to `boot` is about to leave. One batch, or the end of the
+ * one that records the command; the second statement returns a row with `sent_counter` and `cancel_by` only when the command
+ * may still be sent, and nobody else has for the same reason, and the device still is in that boot.
  */
 export function recordSending(sending: Sending): readonly Statement[] {
   const isOpen = sending.isReplaced
@@ -52,6 +52,7 @@ export function recordSending(sending: Sending): readonly Statement[] {
     : sql`is_final = 0`;
   return [
     sql`UPDATE devices SET command_counter = command_counter + 1 WHERE device_no = ${sending.deviceNo}
+        AND ${isRecorded(sending.commandID)}
       RETURNING command_counter`,
     sql`UPDATE commands SET
         command_state = CASE WHEN state_rank < ${ranks.sent} THEN 'sent' ELSE command_state END,

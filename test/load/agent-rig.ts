@@ -48,18 +48,20 @@ export function writeAgentFile(
     readonly mqttPort: number;
     readonly secret: string;
     readonly publicKey: string;
+    readonly accountID?: string;
+    readonly deviceID?: string;
   },
   options: RigOptions = {},
 ): AgentFile {
-  const { folder } = at;
+  const { folder, accountID = 'demo', deviceID = 'truck-1' } = at;
   const { inputsPollMs, windowS, movingS } = options;
   const outbox = join(folder, 'outbox.db');
   const path = join(folder, 'agent.toml');
   writeFileSync(join(folder, 'secret'), at.secret, { mode: 0o600 });
   const lines = [
     '[device]',
-    'account = "demo"',
-    'id = "truck-1"',
+    `account = "${accountID}"`,
+    `id = "${deviceID}"`,
     '[broker]',
     `url = "mqtt://127.0.0.1:${at.mqttPort}"`,
     `secretFile = "${join(folder, 'secret')}"`,

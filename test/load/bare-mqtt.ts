@@ -1,15 +1,38 @@
 // The yardsticks of the ingest bench: aedes with nothing of ours. `none` acknowledges and stores nothing; `stored` holds the
 // PUBACK in `authorizePublish` until a group commit of one row per event into one table is on disk: the physical path.
-// Arguments: the mode and, for `stored`, the file of the database. It prints its port and ends with its standard input.
+// Arguments: the mode and, for `stored`, the database's file or URL. It prints its port and ends with its standard input.
 import { createServer } from 'node:net';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Aedes } from 'aedes';
 import SqliteConnection from 'better-sqlite3';
+import pg from 'pg';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { decodeProtobuf } from '../../src/core/event-protobuf.ts';
 
 /** Numbers of one row: device, seq, timestamp, status code, latitude, longitude, speed, heading. */
 const width = 8;
+
+const columns = `device BIGINT NOT NULL, seq BIGINT NOT NULL, timestamp_ms BIGINT, status_code BIGINT,
+  latitude DOUBLE PRECISION, longitude DOUBLE PRECISION, speed DOUBLE PRECISION, heading DOUBLE PRECISION,
+  PRIMARY KEY (device, seq)`;
+
+/** The same into PostgreSQL: one prepared statement over an array a column, and one journey, for each message. */
+async function writePostgres(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE TABLE IF NOT EXISTS rows (${columns})`);
+  const types = [...Array<string>(4).fill('bigint'), ...Array<string>(4).fill('float8')];
+  const arrays = types.map((type, at) => `$${at + 1}::${type}[]`).join(', ');
+  const text = `INSERT INTO rows SELECT * FROM unnest(${arrays}) ON CONFLICT DO NOTHING`;
+  parentPort?.on('message', (values: Float64Array) => {
+    const lists = types.map((_type, column) => {
+      const list: number[] = [];
+      for (let at = column; at < values.length; at += width) list.push(values[at] ?? 0);
+      return `{${list.join(',')}}`;
+    });
+    void client.query({ name: 'insert', text, values: lists }).then(() => parentPort?.postMessage(null));
+  });
+}
 
 /** The thread that writes: one prepared statement, one transaction a message, fsync at each commit. */
 function write(path: string): void {
@@ -92,4 +115,5 @@ async function serve(mode: string, path: string): Promise<void> {
 }
 
 if (isMainThread) await serve(process.argv[2] ?? 'none', process.argv[3] ?? '');
+else if (/^postgres(ql)?:/.test(String(workerData))) await writePostgres(String(workerData));
 else write(String(workerData));

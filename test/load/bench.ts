@@ -8,9 +8,13 @@ import { AppError } from '../../src/core/errors.ts';
 import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
 import { benchConnections, connectionSections } from './connections-bench.ts';
-import { benchHistory, type HistoryBenchResult } from './history-bench.ts';
+import { benchHistory, historySections } from './history-bench.ts';
+import { formatHistory } from './history-table.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
-import { benchIngest, formatIngest, ingestSections } from './ingest-bench.ts';
+import { benchIngest, ingestSections } from './ingest-bench.ts';
+import { formatIngest } from './ingest-table.ts';
+import { benchLatency } from './latency-bench.ts';
+import { formatLatency } from './latency-figures.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
   const rows = figures.map(({ route, events, bytes, ours, bare, ratio, ourCpuMs, bareCpuMs }) =>
@@ -48,26 +52,6 @@ function figureTableOf(result: Measured): string {
   return `${formatFigures(result.figures)}\n\nNode ${node}, ${cores} cores, load ${load}`;
 }
 
-function historyTableOf(result: HistoryBenchResult): string {
-  const number = (value: number): string => value.toFixed(2).padStart(10);
-  const reads = result.reads.map(({ read, shortMs, longMs, ratio, shortCpuMs, longCpuMs }) =>
-    [read.padEnd(34), ...[shortMs, longMs, ratio, shortCpuMs, longCpuMs].map(number)].join(' '),
-  );
-  const commits = result.commits.map((one) =>
-    [one.while.padEnd(34), ...[one.p50Ms, one.p99Ms, one.mostMs, one.commits].map(number)].join(' '),
-  );
-  const heads = (names: readonly string[]): string =>
-    ['read', ...names].map((name, at) => (at === 0 ? name.padEnd(34) : name.padStart(10))).join(' ');
-  return [
-    `${result.baseline.toLocaleString('en')} events against ${result.events.toLocaleString('en')} in ${result.slices} slices`,
-    heads(['short ms', 'long ms', 'ratio', 'cpu short', 'cpu long']),
-    ...reads,
-    '',
-    heads(['p50 ms', 'p99 ms', 'most ms', 'commits']).replace('read  ', 'commit'),
-    ...commits,
-  ].join('\n');
-}
-
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 await yargs(hideBin(process.argv))
@@ -98,12 +82,32 @@ await yargs(hideBin(process.argv))
   )
   .command(
     'history',
-    'Reads with a year of events behind, against the newest of them alone; commits while a slice is dropped',
+    'Reads with a year of events behind; commits and acknowledgements beside reads and the end of a slice',
     (parser) =>
       parser
+        .option('sections', {
+          describe: 'What to measure',
+          choices: historySections,
+          array: true,
+          default: historySections,
+        })
+        .option('store', {
+          describe: 'Which database; postgres starts a server of its own, fills it and does the reads alone',
+          choices: ['sqlite', 'postgres'] as const,
+          default: 'sqlite' as const,
+        })
         .option('events', { describe: 'Events of the year', type: 'number', default: 50_000_000 })
         .option('baseline', { describe: 'Events of the short history', type: 'number', default: 1_000_000 })
         .option('requests', { describe: 'Requests of each kind', type: 'number', default: 200 })
+        .option('slices', {
+          describe: 'Events of the slices that `drop` takes away',
+          type: 'number',
+          array: true,
+          default: [1_000_000, 10_000_000],
+        })
+        .option('cap', { describe: 'Seconds of one drop at most', type: 'number', default: 100 })
+        .option('rate', { describe: 'Events a second of `beside`', type: 'number', default: 5000 })
+        .option('rounds', { describe: 'Rounds of `beside`', type: 'number', default: 2 })
         .option('folder', {
           describe:
             'Where the databases are kept (50 million events need about 7 GB and a quarter of an hour)',
@@ -111,9 +115,22 @@ await yargs(hideBin(process.argv))
           default: join(tmpdir(), 'fleetward-bench'),
         })
         .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
-    async ({ events, baseline, requests, folder, json }) => {
-      const result = await benchHistory({ folder, events, baseline, requests, say });
-      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : historyTableOf(result)}\n`);
+    async ({
+      sections,
+      store,
+      events,
+      baseline,
+      requests,
+      slices,
+      cap: capS,
+      rate: ratePerS,
+      rounds,
+      folder,
+      json,
+    }) => {
+      const what = { sections, store, events, baseline, requests, slices, capS, ratePerS, rounds };
+      const result = await benchHistory({ ...what, folder, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatHistory(result)}\n`);
     },
   )
   .command(
@@ -169,7 +186,7 @@ await yargs(hideBin(process.argv))
     (parser) =>
       parser
         .option('sections', {
-          describe: 'What to measure',
+          describe: 'What to measure; bridges on PostgreSQL alone',
           choices: ingestSections,
           array: true,
           default: ingestSections,
@@ -179,7 +196,11 @@ await yargs(hideBin(process.argv))
           choices: ['sqlite', 'postgres'] as const,
           default: 'sqlite' as const,
         })
-        .option('database', { describe: 'Work on this database with history', type: 'string' })
+        .option('database', {
+          describe:
+            'An SQLite file with history: a broker on a copy of it is compared with one on an empty database',
+          type: 'string',
+        })
         .option('seconds', { describe: 'Length of one run', type: 'number', default: 5 })
         .option('rounds', { describe: 'Runs of each side', type: 'number', default: 3 })
         .option('profile', { describe: 'Folder for CPU profiles of the broker', type: 'string' })
@@ -189,7 +210,38 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatIngest(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http, history, agent, connections or ingest')
+  .command(
+    'latency',
+    'From the HTTP request of a command to the relay of a simulated vehicle, alone and while others report',
+    (parser) =>
+      parser
+        .option('commands', {
+          describe: 'Commands of each part, 12 to each vehicle',
+          type: 'number',
+          default: 200,
+        })
+        .option('rate', {
+          describe: 'Events a second of the load, one JSON event a message',
+          type: 'number',
+          default: 5000,
+        })
+        .option('clients', {
+          describe: 'Connections of the load, at most 1,000',
+          type: 'number',
+          default: 500,
+        })
+        .check(({ commands, rate, clients }) => {
+          const isGood = commands >= 4 && commands <= 600 && rate >= 1 && clients >= 1 && clients <= 1000;
+          return isGood || '--commands takes 4 to 600, --rate 1 and more, --clients 1 to 1000';
+        })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false })
+        .example('$0 latency --commands 48 --rate 1000', 'A quick look'),
+    async ({ commands, rate, clients, json }) => {
+      const result = await benchLatency({ commands, ratePerS: rate, clients, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatLatency(result)}\n`);
+    },
+  )
+  .demandCommand(1, 'Say what to measure: http, history, agent, connections, ingest or latency')
   .strict()
   .help()
   .fail((message, thrown) => {

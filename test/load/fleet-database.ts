@@ -14,7 +14,7 @@ import { tableOf } from '../../broker/store/slices.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
-import type { Statement } from '../../src/ports.ts';
+import type { Database, Statement } from '../../src/ports.ts';
 
 export const benchAccount = {
   accountID: 'bench',
@@ -31,7 +31,7 @@ const weekMs = 7 * dayMs;
 /** One million events a month. */
 export const monthlyStepMs = (30 * dayMs) / 1_000_000;
 /** How much later than its time an event comes in. */
-const delayMs = 900;
+export const delayMs = 900;
 const chunk = 100_000;
 
 export interface FleetDatabase {
@@ -42,8 +42,8 @@ export interface FleetDatabase {
   readonly stepMs: number;
 }
 
-async function createFleet(path: string): Promise<void> {
-  const db = openSqlite({ path, pageSize: 4096 });
+/** Account and devices, numbered from 1 on in a database without any. */
+export async function createFleet(db: Database): Promise<void> {
   const ports = {
     db,
     clock: createSystemClock(),
@@ -63,21 +63,20 @@ async function createFleet(path: string): Promise<void> {
     });
     await db.write(statements.flat());
   }
-  await db.close();
 }
 
-const columns = `event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, up_ms, time_quality, status_code,
+export const eventColumns = `event_no, account_no, device_no, boot, seq, timestamp_ms, received_ms, up_ms, time_quality, status_code,
   latitude, longitude, altitude, speed, heading, hdop, satellites, odometer, fuel_level, inputs`;
 
 /** Rows `$from` to `$to` of the fleet's history, by time; `$step` ms apart, the last one at `$now`. */
-const historySql = (table: string): string => `INSERT INTO ${table} (${columns})
+const historySql = (table: string): string => `INSERT INTO ${table} (${eventColumns})
   WITH RECURSIVE n (i) AS (SELECT $from UNION ALL SELECT i + 1 FROM n WHERE i < $to)
   SELECT i, 1, 1 + (i * 7919) % ${deviceCount}, 'b1', i, CAST($now - ($total - i) * $step AS INTEGER),
     CAST($now - ($total - i) * $step AS INTEGER) + ${delayMs}, i, 'gnss',
     CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN 62465 ELSE 61472 END,
     43.6 + (i % 1000) * 0.0001, -79.3 - (i % 777) * 0.0001, 90, i % 90, i % 360, 0.9, 11, i * 0.01, 0.62, NULL FROM n`;
 
-const busySql = (table: string): string => `INSERT INTO ${table} (${columns})
+const busySql = (table: string): string => `INSERT INTO ${table} (${eventColumns})
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8640)
   SELECT $total + i, 1, 1, 'b2', i, $now - (8640 - i) * 10000, $now, i, 'gnss', 61472, 43.65, -79.34, 90, 54, i % 360,
     0.9, 11, i * 0.1, 0.6, '{"ignition":true}' FROM n`;
@@ -94,25 +93,26 @@ function perform(connection: Connection, { sql, params }: Statement): void {
 }
 
 /** Notes every day of a stretch of time. */
-function noteDays(
-  connection: Connection,
+export function noteDays(
   sliceNo: number,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-) {
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): readonly Statement[] {
+  const notes: Statement[] = [];
   for (let ms = fromMs; ms <= toMs + dayMs; ms += dayMs) {
     const at = Math.min(ms, toMs);
-    perform(connection, noteSpan(sliceNo, spanOf(at, at)));
+    notes.push(noteSpan(sliceNo, spanOf(at, at)));
   }
+  return notes;
 }
 
-interface Week {
+export interface Week {
   readonly sliceNo: number;
   readonly from: number;
   readonly to: number;
 }
 
 /** The history by weeks of receipt, in slices from the second on: the first one gives numbers of its own. */
-function weeksOf({ eventCount, nowMs, stepMs }: FleetDatabase): readonly Week[] {
+export function weeksOf({ eventCount, nowMs, stepMs }: FleetDatabase): readonly Week[] {
   const weeks: Week[] = [];
   const endMs = nowMs - dayMs;
   const timeOf = (no: number): number => endMs - (eventCount - no) * stepMs;
@@ -144,7 +144,7 @@ function fillWeek(connection: Connection, fleet: FleetDatabase, { sliceNo, from,
     insert.run({ from: first, to: Math.min(to, first + chunk - 1), total, now, step });
   }
   for (const { sql } of indexes) connection.exec(sql);
-  noteDays(connection, sliceNo, { fromMs: timeOf(from), toMs: timeOf(to) });
+  for (const note of noteDays(sliceNo, { fromMs: timeOf(from), toMs: timeOf(to) })) perform(connection, note);
 }
 
 /** Makes the database unless the file is there already; `onProgress` gets 0 to 1. */
@@ -158,7 +158,9 @@ export async function makeFleetDatabase(
   // Under its name only when it is whole.
   const part = `${path}.part`;
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${part}${suffix}`, { force: true });
-  await createFleet(part);
+  const db = openSqlite({ path: part, pageSize: 4096 });
+  await createFleet(db);
+  await db.close();
   const connection = new SqliteConnection(part);
   connection.pragma('journal_mode = MEMORY');
   connection.pragma('synchronous = OFF');
@@ -171,7 +173,7 @@ export async function makeFleetDatabase(
   }
   const last = weeks.at(-1)?.sliceNo ?? 1;
   connection.prepare(busySql(tableOf(last).sql)).run({ now: nowMs, total: eventCount });
-  noteDays(connection, last, { fromMs: nowMs - dayMs, toMs: nowMs });
+  for (const note of noteDays(last, { fromMs: nowMs - dayMs, toMs: nowMs })) perform(connection, note);
   perform(connection, { sql: 'UPDATE event_counter SET next_no = $1', params: [eventCount + 8641] });
   // Nobody is to be told of any of it.
   perform(connection, { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + 8640] });

@@ -2,7 +2,7 @@
 // on the same cores, once with a little history and once with much. What a request costs with much, to what it costs with
 // little, is the price of history.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,7 @@ import {
   monthlyStepMs,
   rareCode,
 } from './fleet-database.ts';
+import { cpuMsOf as cpuMsOfProcess } from './process-cpu.ts';
 import { hasWrk, type LoadRequest, type LoadResult, runWrk } from './wrk.ts';
 
 export interface HttpBenchOptions {
@@ -144,12 +145,8 @@ function middle(results: readonly LoadResult[]): LoadResult {
   };
 }
 
-/** CPU time of a process so far, in ms (proc(5): fields 14 and 15 of `stat`, in ticks of 10 ms). */
-export function cpuMsOf(child: ChildProcess): number {
-  const [, fields = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ');
-  const parts = fields.split(' ');
-  return (Number(parts[11]) + Number(parts[12])) * 10;
-}
+/** CPU time of a child so far, in ms. */
+export const cpuMsOf = (child: ChildProcess): number => cpuMsOfProcess(child.pid ?? 0);
 
 interface Measured extends LoadResult {
   readonly cpuMs: number;

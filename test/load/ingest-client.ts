@@ -13,6 +13,8 @@ export interface IngestLoad {
   readonly accountID: string;
   readonly secret: string;
   readonly clients: number;
+  /** The first of them; the others follow. */
+  readonly firstClient?: number;
   /** Messages of one client that wait for their PUBACK; with a rate: the most that may. */
   readonly window: number;
   readonly form: 'json' | 'protobuf';
@@ -163,7 +165,10 @@ async function run(load: IngestLoad): Promise<IngestLoadResult> {
   };
   const clients: Client[] = [];
   for (let first = 0; first < load.clients; first += 50) {
-    const some = Array.from({ length: Math.min(50, load.clients - first) }, (_unused, at) => first + at);
+    const some = Array.from(
+      { length: Math.min(50, load.clients - first) },
+      (_unused, at) => (load.firstClient ?? 0) + first + at,
+    );
     clients.push(...(await Promise.all(some.map((index) => open(load, index, onEnd)))));
   }
   prepare(load, clients);

@@ -166,6 +166,39 @@ describe('a command for a device that is online', () => {
     ]);
   });
 
+  test('leaves with the commit that recorded it: nobody waits for a second one', async () => {
+    let writes = 0;
+    const { hello, request, envelopes } = await bench(async () => {
+      writes += 1;
+    });
+    await hello('b1');
+    writes = 0;
+    expect(await request()).toMatchObject({ commandState: 'sent', sentCounter: 1 });
+    expect(writes).toBe(1);
+    expect(envelopes()).toHaveLength(1);
+  });
+
+  test('leaves as a withdrawal when somebody withdrew it right after that commit', async () => {
+    const { hello, request, envelopes } = await bench((db) =>
+      db.write([sql`UPDATE commands SET cancel_by = 'otto' WHERE is_final = 0`]),
+    );
+    await hello('b1');
+    await request();
+    expect(envelopes()).toMatchObject([{ cancel: true, issuer: 'otto' }]);
+  });
+
+  test('takes a counter only when it was recorded, not as the repeat of another', async () => {
+    const { hello, request, db, device } = await bench();
+    await hello('b1');
+    const first = await request();
+    expect((await request()).commandID).toBe(first.commandID);
+    expect((await request({ state: '0' })).sentCounter).toBe(2);
+    const [row] = await db.read(
+      sql`SELECT command_counter FROM devices WHERE device_no = ${device.deviceNo}`,
+    );
+    expect(row).toEqual({ command_counter: 2 });
+  });
+
   test('lives 24 hours to cut the engine and 60 seconds to open the cargo, or as asked within limits', async () => {
     const { request } = await bench();
     const cargo = await request({ feature: 'cargoaccess' });

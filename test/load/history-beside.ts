@@ -1,0 +1,167 @@
+// What vehicles wait for their acknowledgements while people read much and while retention takes a slice away: a real broker on
+// a copy of a database with history, single events at a fixed rate, and beside it over HTTP what an operator may do.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase } from '../../src/adapters/database.ts';
+import { sql } from '../../src/sql.ts';
+import { busyDevice } from './fleet-database.ts';
+import { copyDatabase } from './history-drop.ts';
+import { logIn } from './http-bench.ts';
+import {
+  furnish,
+  ingestAccount,
+  type Measured,
+  measure,
+  type Server,
+  startBroker,
+  stop,
+} from './ingest-servers.ts';
+
+export interface BesideFigure {
+  readonly while: string;
+  readonly eventsPerS: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly highestMs: number;
+  readonly failures: number;
+  /** To the p99 with nothing beside, which ran just before. */
+  readonly ratio: number | null;
+  /** Answers that were read to their end meanwhile. */
+  readonly answers: number;
+}
+
+export interface BesideOptions {
+  /** A database with history, which is copied. */
+  readonly path: string;
+  /** The end of its history. */
+  readonly nowMs: number;
+  readonly ratePerS: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly say: (text: string) => void;
+}
+
+const dayS = 86_400;
+/** Of the broker: its first run after a start (`broker/upkeep/retention.ts`). */
+const firstRetentionS = 60;
+
+interface Stage {
+  readonly broker: Server;
+  readonly token: string;
+  readonly options: BesideOptions;
+}
+
+/** Asks for it again and again, `atOnce` at a time, until `isOver`. Counts the answers. */
+async function ask(
+  { broker, token }: Stage,
+  path: string,
+  of: { readonly atOnce: number; readonly isOver: () => boolean },
+): Promise<number> {
+  let answers = 0;
+  const one = async (): Promise<void> => {
+    while (!of.isOver()) {
+      const answer = await fetch(`http://127.0.0.1:${broker.httpPort}/api/v1/${path}/authorization`, {
+        headers: { authorization: token },
+        signal: AbortSignal.timeout(60_000),
+      });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text.slice(0, 200)}`);
+      answers += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: of.atOnce }, one));
+  return answers;
+}
+
+const load = ({ ratePerS, seconds }: BesideOptions) => {
+  const { accountID, secret } = ingestAccount;
+  const shape = { accountID, secret, clients: 500, window: 1000, form: 'json', batch: 1 } as const;
+  return { ...shape, warmupS: 1.5, seconds, ratePerS };
+};
+
+function figureOf(name: string, measured: Measured, of: { alone: Measured | null; answers: number }) {
+  const { eventsPerS, p50Ms, p99Ms, highestMs, failures } = measured;
+  const ratio = of.alone === null ? null : p99Ms / of.alone.p99Ms;
+  return { while: name, eventsPerS, p50Ms, p99Ms, highestMs, failures, ratio, answers: of.answers };
+}
+
+/** Of the whole fleet, so that an answer has some 17,000 records: the service gives 20,000 at most. */
+const hours = 3;
+
+/** What people ask, with how many of them at once. */
+function questionsAt(nowMs: number) {
+  const endS = nowMs / 1000;
+  return [
+    {
+      name: 'a long query of the fleet',
+      path: `eventdata/fleetdata/${endS - dayS - hours * 3600}/${endS - dayS}`,
+      atOnce: 2,
+    },
+    { name: 'exports of a day of 8,640', path: `export/csv/${busyDevice}/${endS - dayS}/${endS}`, atOnce: 2 },
+    { name: 'alerts of the fleet, counted', path: 'events/activations/summary', atOnce: 2 },
+  ];
+}
+
+async function questions(stage: Stage): Promise<readonly BesideFigure[]> {
+  const { broker, options } = stage;
+  const place = { servers: [broker], postgres: null };
+  const figures: BesideFigure[] = [];
+  for (let round = 0; round < options.rounds; round++) {
+    for (const { name, path, atOnce } of questionsAt(options.nowMs)) {
+      const alone = await measure(place, load(options));
+      let isOver = false;
+      const asking = ask(stage, path, { atOnce, isOver: () => isOver });
+      asking.catch(() => undefined);
+      const measured = await measure(place, load(options));
+      isOver = true;
+      const answers = await asking;
+      figures.push(figureOf('nothing', alone, { alone: null, answers: 0 }));
+      figures.push(figureOf(name, measured, { alone, answers }));
+      options.say(
+        `${name}: ${answers} answers, p99 ${measured.p99Ms.toFixed(1)} ms against ${alone.p99Ms.toFixed(1)}`,
+      );
+    }
+  }
+  return figures;
+}
+
+/** The first run of retention finds a slice that is past every limit; the load begins before it. */
+async function retention(stage: Stage, sinceMs: number): Promise<readonly BesideFigure[]> {
+  const { broker, options } = stage;
+  const place = { servers: [broker], postgres: null };
+  const begun = (): boolean => broker.lines.some((line) => line.includes('"slice-retention"'));
+  const alone = await measure(place, load(options));
+  await sleep(Math.max(0, sinceMs + (firstRetentionS - 2) * 1000 - performance.now()));
+  const measured = await measure(place, load({ ...options, seconds: options.seconds * 3 }));
+  const name = `retention takes a slice away (${begun() ? 'done' : 'not done'} by then)`;
+  options.say(`${name}: p99 ${measured.p99Ms.toFixed(1)} ms against ${alone.p99Ms.toFixed(1)}`);
+  return [
+    figureOf('nothing', alone, { alone: null, answers: 0 }),
+    figureOf(name, measured, { alone, answers: 0 }),
+  ];
+}
+
+/** Measures on a copy of the database. */
+export async function benchBeside(options: BesideOptions): Promise<readonly BesideFigure[]> {
+  const folder = mkdtempSync(join(dirname(options.path), 'fleetward-beside-'));
+  const database = join(folder, 'broker.db');
+  let broker: Server | null = null;
+  try {
+    copyDatabase(options.path, database);
+    await furnish(await openDatabase({ database, environment: {}, use: 'command' }));
+    const wish = { database, folder, profile: null, limitMs: 600_000 };
+    broker = await startBroker(wish);
+    const token = await logIn(broker.httpPort);
+    const asked = await questions({ broker, token, options });
+    await stop(broker);
+    const db = await openDatabase({ database, environment: {}, use: 'command' });
+    await db.write([sql`UPDATE event_slices SET state = 'dropping' WHERE slice_no = 2 AND state = 'closed'`]);
+    await db.close();
+    broker = await startBroker(wish);
+    return [...asked, ...(await retention({ broker, token, options }, performance.now()))];
+  } finally {
+    if (broker !== null) await stop(broker);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
