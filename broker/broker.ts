@@ -40,6 +40,8 @@ export interface BrokerOptions {
 
 export interface BrokerMetrics {
   readonly connections: number;
+  /** Connections that wait for their turn to begin. */
+  readonly arrivals: number;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: number;
   /** Writes that wait for a commit or are in one, and the values in those that wait. */
@@ -149,6 +151,7 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
     kick: (device, reason) => mqtt.kick(device, reason),
     metrics: () => ({
       connections: mqtt.connectionCount(),
+      arrivals: mqtt.waitingCount?.() ?? 0,
       lagMs: commits.lagMs(),
       waiting: commits.depth(),
       ...ingest.counts(),

@@ -65,6 +65,7 @@ export type MqttCount =
   | 'login_mtls'
   | 'refused_rate'
   | 'refused_full'
+  | 'refused_crowd'
   | 'refused_identity'
   | 'refused_credentials'
   | 'refused_unavailable'
@@ -142,6 +143,8 @@ export interface MqttServer {
   /** Ends the device's connection. */
   kick(device: DeviceAddress, reason: string): void;
   connectionCount(): number;
+  /** Connections that wait for their turn to begin; absent: it takes none itself. */
+  waitingCount?(): number;
   /** What `authenticate` gave for every present connection. */
   connectedDevices(): readonly DeviceRef[];
   /** Why nothing comes in from vehicles and goes out to them now; null or absent: nothing is wrong. */

@@ -110,7 +110,7 @@ function followSessions(state: ServerState, broker: Aedes): void {
 }
 
 /** What every listener does: turns away before anything is read, and hands over what has arrived at MQTT. */
-function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' | 'accept'> {
+function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' | 'onCrowd' | 'accept'> {
   const { clock, log } = state.options;
   const connects = createRates(state.limits.connects);
   let open = 0;
@@ -146,6 +146,7 @@ function createGate(state: ServerState, broker: Aedes): Pick<Listening, 'admit' 
       socket.on('close', closed);
       return true;
     },
+    onCrowd: () => state.options.count?.('refused_crowd'),
     accept(stream: Duplex, peer: Peer) {
       if (state.isClosing) return void stream.destroy();
       const client = broker.handle(stream);
@@ -268,6 +269,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       find(device)?.socket.destroy();
     },
     connectionCount: () => state.sessions.size,
+    waitingCount: () => listeners.reduce((sum, listener) => sum + listener.waiting(), 0),
     connectedDevices: () => [...state.sessions.values()].map(({ device }) => device),
     close: () => shutDown(state, listeners, broker),
   };

@@ -1,21 +1,20 @@
 // One port on which MQTT arrives: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before
-// a byte of it is read; what comes out is a stream and what is known of who sent it. No connection that has not come as
-// far as MQTT within its time may stay open.
+// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of who sent it. No connection
+// that has not come as far as MQTT within its time may stay open.
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, TLSSocket, type Server as TlsServer } from 'node:tls';
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import type { Clock, Log } from '../../src/ports.ts';
 import type { CertificateFacts } from '../core/client-certificate.ts';
 import type { TlsListening, TlsMaterial } from '../mqtt-server.ts';
+import { type ArrivalLimits, type Arrivals, arrivalLimits, createArrivals } from './arrivals.ts';
 import { listenOn } from './listen.ts';
 import { answerPlainHttp, createUpgrader } from './mqtt-websocket.ts';
+import { createPartings } from './partings.ts';
 import { peerCertificate, serverOptions } from './tls-options.ts';
-
-/** From the connection to the first byte of MQTT: handshakes of TLS and WebSocket. */
-const arrivalMs = 10_000;
 
 /** Who is at the other end. */
 export interface Peer {
@@ -36,8 +35,12 @@ export interface Listening {
   readonly setting: 'mqtt' | 'ws';
   readonly clock: Clock;
   readonly log: Log;
+  /** How connections wait for their turn; what is proven where it is absent. */
+  readonly arrivals?: ArrivalLimits;
   /** False turns the connection away. */
   readonly admit: (socket: Socket) => boolean;
+  /** A connection that was let in is turned away: it has waited for too long, or too many wait. */
+  readonly onCrowd: () => void;
   readonly accept: (stream: Duplex, peer: Peer) => void;
 }
 
@@ -45,55 +48,13 @@ export interface Listener {
   readonly port: number;
   /** New connections get this; does nothing without TLS. @throws Error when OpenSSL refuses it. */
   renew(material: TlsMaterial): void;
+  /** Connections that wait for their turn. */
+  waiting(): number;
   /** Stops to listen and ends what has not arrived yet; resolves when every connection is closed. */
   close(): Promise<void>;
 }
 
 const ignored = (): void => undefined;
-
-interface Arrivals {
-  /** Ends the connection unless it arrives in time. */
-  expect(socket: Socket): void;
-  arrived(socket: Socket): void;
-  endAll(): void;
-}
-
-/** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
-const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
-
-interface Expected {
-  readonly socket: Socket;
-  /** Forgets it without another word. */
-  readonly cancel: Cancel;
-}
-
-function createArrivals(clock: Clock): Arrivals {
-  const waiting = new Map<string, Expected>();
-  const forget = (name: string): void => {
-    waiting.get(name)?.cancel();
-    waiting.delete(name);
-  };
-  return {
-    expect(socket) {
-      const name = nameOf(socket);
-      const closed = (): void => {
-        if (waiting.get(name)?.socket === socket) forget(name);
-      };
-      const stopTimer = clock.after(arrivalMs, () => void socket.destroy());
-      const cancel = (): void => {
-        stopTimer();
-        // Nothing of the arrival stays with the connection.
-        socket.removeListener('close', closed);
-      };
-      waiting.set(name, { socket, cancel });
-      socket.once('close', closed);
-    },
-    arrived: (socket) => forget(nameOf(socket)),
-    endAll() {
-      for (const { socket } of waiting.values()) socket.destroy();
-    },
-  };
-}
 
 /** What is known of the other end; null when it must not come in. */
 function peerOf(socket: Socket, tls: TlsListening | null): Peer | { readonly fault: string } {
@@ -130,29 +91,40 @@ interface Wiring {
   readonly options: Listening;
   /** A connection has reached MQTT. */
   readonly arrive: (stream: Duplex, socket: Socket) => void;
+  /** Its TLS handshake is done. */
+  readonly secured: (socket: Socket) => void;
 }
 
-function failHandshake({ log, setting }: Listening, error: Error, socket: Socket): void {
+function failHandshake({ options: { log, setting }, secured }: Wiring, error: Error, socket: Socket): void {
+  secured(socket);
   const fault = socket instanceof TLSSocket && socket.authorizationError ? socket.authorizationError : error;
   const reason = messageOf(fault).slice(0, 200);
   log.info('tls handshake failed', { listener: setting, address: socket.remoteAddress ?? '', reason });
   socket.destroy();
 }
 
-function createTcpInner({ options, arrive }: Wiring): Inner {
-  const { tls } = options;
-  if (tls === null) return { take: (socket) => arrive(socket, socket), renew: () => undefined };
-  const server = createTlsServer(serverOptions(tls), (socket) => arrive(socket, socket));
-  server.on('tlsClientError', (error, socket) => failHandshake(options, error, socket));
+function createTcpInner(wiring: Wiring): Inner {
+  const { tls, clock } = wiring.options;
+  const part = createPartings(clock);
+  const arrive = (socket: Socket): void => {
+    const before = socket.listenerCount('end');
+    wiring.arrive(socket, socket);
+    part(socket, before);
+  };
+  if (tls === null) return { take: arrive, renew: () => undefined };
+  const server = createTlsServer(serverOptions(tls), arrive);
+  server.on('tlsClientError', (error, socket) => failHandshake(wiring, error, socket));
   return innerOf(server, tls);
 }
 
-function createWebSocketInner({ options, arrive }: Wiring, origins: readonly string[]): Inner {
+function createWebSocketInner(wiring: Wiring, origins: readonly string[]): Inner {
+  const { options, arrive, secured } = wiring;
   const { tls, log } = options;
   const server =
     tls === null ? createHttpServer(answerPlainHttp) : createHttpsServer(serverOptions(tls), answerPlainHttp);
   const upgrade = createUpgrader(origins, log);
-  server.on('tlsClientError', (error: Error, socket: Socket) => failHandshake(options, error, socket));
+  server.on('secureConnection', secured);
+  server.on('tlsClientError', (error: Error, socket: Socket) => failHandshake(wiring, error, socket));
   server.on('clientError', (_error: Error, socket: Duplex) => void socket.destroy());
   server.on('upgrade', (request: IncomingMessage, _socket: Duplex, head: Buffer) => {
     upgrade(request, head, (stream) => arrive(stream, request.socket));
@@ -165,8 +137,7 @@ const backlog = 2048;
 
 /** Starts to listen. @throws AppError `port_in_use` or `config`. */
 export async function openListener(options: Listening): Promise<Listener> {
-  const { tls, origins, log, clock, admit, accept, setting } = options;
-  const arrivals = createArrivals(clock);
+  const { tls, origins, log, clock, admit, onCrowd, accept, setting } = options;
   const arrive = (stream: Duplex, socket: Socket): void => {
     const peer = peerOf(socket, tls);
     if ('fault' in peer) {
@@ -180,21 +151,29 @@ export async function openListener(options: Listening): Promise<Listener> {
     arrivals.arrived(socket);
     accept(stream, peer);
   };
-  const wiring = { options, arrive };
+  const wiring: Wiring = { options, arrive, secured: (socket) => arrivals.settled(socket) };
   const inner = origins === null ? createTcpInner(wiring) : createWebSocketInner(wiring, origins);
+  const arrivals: Arrivals = createArrivals({
+    clock,
+    log,
+    limits: options.arrivals ?? arrivalLimits,
+    isTls: tls !== null,
+    take: (socket) => inner.take(socket),
+    onRefused: onCrowd,
+  });
   const server = createServer((socket) => {
     // Who comes with a reset must not end the process before anybody listens.
     socket.on('error', ignored);
     if (!admit(socket)) return void socket.destroy();
     socket.setNoDelay(true);
     arrivals.expect(socket);
-    inner.take(socket);
   });
   const port = await listenOn(server, options, backlog);
   server.on('error', (thrown) => log.error('mqtt listener failed', { reason: messageOf(thrown) }));
   return {
     port,
     renew: inner.renew,
+    waiting: () => arrivals.waiting(),
     close() {
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
       arrivals.endAll();

@@ -148,11 +148,12 @@ function databaseFamilies({ meter, sample, clock }: MetricsSource): readonly Fam
 function mqttFamilies({ meter, broker }: MetricsSource): readonly Family[] {
   const counts = meter.mqtt;
   const of = (name: Parameters<typeof counts.get>[0]): number => counts.get(name) ?? 0;
-  const reasons = ['rate', 'full', 'identity', 'credentials', 'unavailable', 'packet'] as const;
+  const reasons = ['rate', 'full', 'crowd', 'identity', 'credentials', 'unavailable', 'packet'] as const;
   const securities = (['plain', 'tls', 'mtls'] as const).map((name) => [name, of(`login_${name}`)] as const);
   const refused = reasons.map((reason) => [reason, of(`refused_${reason}`)] as const);
   return [
     gauge('mqtt_connections', 'Vehicles that are connected now', broker().connections),
+    gauge('mqtt_arrivals_waiting', 'New connections that wait for their turn', broker().arrivals),
     counter('mqtt_connections_accepted', 'Connections that were taken', of('accepted')),
     counter(
       'mqtt_logins',

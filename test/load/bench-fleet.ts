@@ -1,6 +1,6 @@
 // What the benches of connections and latency stand on: a folder with a broker's database of devices that have secrets, a
 // certificate of P-256, the real broker process, bare aedes as its yardstick, and clients in processes of their own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount } from '../../broker/accounts/administration.ts';
@@ -33,14 +33,16 @@ export const benchLogin = {
   userID: 'admin',
   password: 'a long bench password',
 } as const;
-/** Sockets of one process of clients: their own memory must not be what slows them. */
-const clientsEach = 5000;
+/** Sockets of one process of clients: a storm of ten thousand has one core for all of them, and the broker the other. */
+const clientsEach = 10_000;
 const createdS = 1_700_000_000;
 
 export interface BenchFolder {
   readonly folder: string;
   readonly database: string;
   readonly ca: string;
+  readonly caFile: string;
+  readonly caKey: string;
   readonly certFile: string;
   readonly keyFile: string;
   close(): void;
@@ -74,16 +76,21 @@ export async function makeBenchFolder(devices: number): Promise<BenchFolder> {
     folder,
     database,
     ca: authority.ca,
+    caFile: authority.caFile,
+    caKey: readFileSync(authority.caKeyFile, 'utf8'),
     certFile,
     keyFile,
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
+/** `mtls`: a certificate of the vehicle is wanted besides its secret. */
+export type BenchSecurity = 'plain' | 'tls' | 'mtls';
+
 /** The broker as it is started for vehicles. */
 export function startOurBroker(
-  { database, certFile, keyFile }: BenchFolder,
-  isTls: boolean,
+  { database, certFile, keyFile, caFile }: BenchFolder,
+  security: BenchSecurity,
   nodeFlags: readonly string[] = [],
 ): Promise<MeasuredProcess> {
   const args = [
@@ -93,17 +100,21 @@ export function startOurBroker(
     '--mqtt-port=0',
     '--metrics-port=0',
     '--log-level=info',
-    ...(isTls ? [`--mqtt-tls-cert-file=${certFile}`, `--mqtt-tls-key-file=${keyFile}`] : []),
+    ...(security === 'plain' ? [] : [`--mqtt-tls-cert-file=${certFile}`, `--mqtt-tls-key-file=${keyFile}`]),
+    ...(security === 'mtls'
+      ? [`--mqtt-tls-client-ca-file=${caFile}`, '--mqtt-tls-client-cert=required']
+      : []),
   ];
   return startMeasured('../../broker/main.js', args, nodeFlags);
 }
 
 export function startBareBroker(
-  { certFile, keyFile }: BenchFolder,
-  isTls: boolean,
+  { certFile, keyFile, caFile }: BenchFolder,
+  security: BenchSecurity,
   nodeFlags: readonly string[] = [],
 ): Promise<MeasuredProcess> {
-  return startMeasured('./bare-broker.js', isTls ? [certFile, keyFile] : [], nodeFlags);
+  const files = { plain: [], tls: [certFile, keyFile], mtls: [certFile, keyFile, caFile] }[security];
+  return startMeasured('./bare-broker.js', files, nodeFlags);
 }
 
 export interface OpenWish {

@@ -8,6 +8,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
 import { benchConnections, connectionSections } from './connections-bench.ts';
+import { waveNames } from './connections-storm.ts';
 import { benchHistory, historySections } from './history-bench.ts';
 import { formatHistory } from './history-table.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
@@ -174,9 +175,16 @@ await yargs(hideBin(process.argv))
         })
         .option('clients', { describe: 'Connections', type: 'number', default: 10_000 })
         .option('rounds', { describe: 'Pairs of rounds of `slow`', type: 'number', default: 5 })
+        .option('waves', {
+          describe: 'Waves of the storms',
+          choices: waveNames,
+          array: true,
+          default: waveNames,
+        })
+        .option('limit-s', { describe: 'The most that a section may take', type: 'number', default: 900 })
         .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
-    async ({ sections: chosen, clients, rounds, json }) => {
-      const result = await benchConnections({ sections: chosen, clients, rounds, say });
+    async ({ sections: chosen, clients, rounds, waves, limitS, json }) => {
+      const result = await benchConnections({ sections: chosen, clients, rounds, waves, limitS, say });
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
     },
   )

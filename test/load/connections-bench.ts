@@ -10,10 +10,11 @@ import {
   startFleet,
   startOurBroker,
 } from './bench-fleet.ts';
+import { type Watch, withinLimit } from './bench-limit.ts';
 import { benchSlow } from './connections-slow.ts';
-import { benchStorm } from './connections-storm.ts';
+import { benchStorm, type WaveName } from './connections-storm.ts';
 
-export const connectionSections = ['idle', 'idle-tls', 'storm', 'slow'] as const;
+export const connectionSections = ['idle', 'idle-tls', 'storm', 'storm-plain', 'storm-mtls', 'slow'] as const;
 export type ConnectionSection = (typeof connectionSections)[number];
 
 export interface ConnectionsBenchOptions {
@@ -21,6 +22,10 @@ export interface ConnectionsBenchOptions {
   readonly clients: number;
   /** Runs of each side of `slow`. */
   readonly rounds: number;
+  /** Of the storms. */
+  readonly waves: readonly WaveName[];
+  /** The most that one section may take, in seconds. */
+  readonly limitS: number;
   readonly say: Say;
 }
 
@@ -42,17 +47,24 @@ interface IdleCost {
   readonly rssKiB: number;
   readonly heapKiB: number;
   readonly cpuMs: number;
+  /** Resident memory after a keep-alive of each, and what that cost. */
+  readonly keptKiB: number;
+  readonly pingMs: number;
 }
 
-async function measureIdle(
-  folder: BenchFolder,
-  wish: { readonly isOurs: boolean; readonly isTls: boolean; readonly clients: number },
-): Promise<IdleCost> {
+interface IdleWish {
+  readonly isOurs: boolean;
+  readonly isTls: boolean;
+  readonly clients: number;
+}
+
+async function measureIdle(folder: BenchFolder, wish: IdleWish, watch: Watch): Promise<IdleCost> {
   const { isOurs, isTls, clients } = wish;
-  const server = await (isOurs ? startOurBroker : startBareBroker)(folder, isTls);
+  const server = await (isOurs ? startOurBroker : startBareBroker)(folder, isTls ? 'tls' : 'plain');
   const fleet = await startFleet(clients);
   try {
     const target = { port: server.mqttPort, ca: isTls ? folder.ca : null };
+    watch.at(`${clients} clients come to ${isOurs ? 'the broker' : 'bare aedes'}`);
     await fleet.open({ target, count: warmUp, addresses: 40, spreadMs: 500 });
     await fleet.each({ kind: 'drop' });
     await sleep(1500);
@@ -62,11 +74,20 @@ async function measureIdle(
       count: clients,
       addresses: 40,
       spreadMs: clients * 1.5,
+      limitMs: watch.leftMs(),
     });
     if (connected < clients) throw new Error(`${connected} of ${clients} clients are connected`);
     await sleep(3000);
     const after = await server.collect();
+    watch.at(`${clients} send keep-alives`);
+    const [pinged] = await fleet.each({ kind: 'ping', ms: clients });
+    if (pinged?.answered !== clients)
+      throw new Error(`${pinged?.answered} of ${clients} keep-alives were answered`);
+    const pingedMs = (await server.look()).cpuMs;
+    const kept = await server.collect();
     return {
+      keptKiB: (kept.rss - before.rss) / 1024 / clients,
+      pingMs: (pingedMs - after.cpuMs) / clients,
       rssKiB: (after.rss - before.rss) / 1024 / clients,
       heapKiB: (after.heapUsed - before.heapUsed) / 1024 / clients,
       cpuMs: (after.cpuMs - before.cpuMs) / clients,
@@ -79,14 +100,13 @@ async function measureIdle(
 
 async function benchIdle(
   folder: BenchFolder,
-  { isTls, clients }: { readonly isTls: boolean; readonly clients: number },
-  say: Say,
+  { isTls, clients }: Pick<IdleWish, 'isTls' | 'clients'>,
+  watch: Watch,
 ): Promise<readonly Figure[]> {
   const section = isTls ? 'idle-tls' : 'idle';
   const name = 'bare aedes';
-  say(`${section}: ${clients} clients at bare aedes, then at the broker`);
-  const bare = await measureIdle(folder, { isOurs: false, isTls, clients });
-  const ours = await measureIdle(folder, { isOurs: true, isTls, clients });
+  const bare = await measureIdle(folder, { isOurs: false, isTls, clients }, watch);
+  const ours = await measureIdle(folder, { isOurs: true, isTls, clients }, watch);
   const goal = isTls ? goalsKiB.tls : goalsKiB.plain;
   return [
     {
@@ -96,6 +116,14 @@ async function benchIdle(
       value: ours.rssKiB,
       goal,
       baseline: { name, value: bare.rssKiB },
+    },
+    {
+      section,
+      name: 'the same after a keep-alive of each',
+      unit: 'KiB',
+      value: ours.keptKiB,
+      goal,
+      baseline: { name, value: bare.keptKiB },
     },
     {
       section,
@@ -111,24 +139,35 @@ async function benchIdle(
       value: ours.cpuMs,
       baseline: { name, value: bare.cpuMs },
     },
+    {
+      section,
+      name: 'CPU time of one keep-alive',
+      unit: 'ms',
+      value: ours.pingMs,
+      baseline: { name, value: bare.pingMs },
+    },
   ];
 }
 
 async function run(
   section: ConnectionSection,
-  folder: BenchFolder,
-  options: ConnectionsBenchOptions,
+  { folder, options, watch }: { folder: BenchFolder; options: ConnectionsBenchOptions; watch: Watch },
 ): Promise<readonly Figure[]> {
-  const { clients, rounds, say } = options;
+  const { clients, rounds, waves, say } = options;
+  const storm = { section, count: clients, waves, say };
   switch (section) {
     case 'idle':
-      return benchIdle(folder, { isTls: false, clients }, say);
+      return benchIdle(folder, { isTls: false, clients }, watch);
     case 'idle-tls':
-      return benchIdle(folder, { isTls: true, clients }, say);
+      return benchIdle(folder, { isTls: true, clients }, watch);
     case 'storm':
-      return benchStorm(folder, clients, say);
+      return benchStorm(folder, { ...storm, security: 'tls' }, watch);
+    case 'storm-plain':
+      return benchStorm(folder, { ...storm, security: 'plain' }, watch);
+    case 'storm-mtls':
+      return benchStorm(folder, { ...storm, security: 'mtls' }, watch);
     case 'slow':
-      return benchSlow(folder, rounds, say);
+      return benchSlow(folder, rounds, watch);
   }
 }
 
@@ -140,7 +179,12 @@ export async function benchConnections(options: ConnectionsBenchOptions): Promis
   const figures: Figure[] = [];
   try {
     for (const section of connectionSections) {
-      if (options.sections.includes(section)) figures.push(...(await run(section, folder, options)));
+      if (!options.sections.includes(section)) continue;
+      const { limitS, say } = options;
+      const found = await withinLimit({ section, limitS, say }, (watch) =>
+        run(section, { folder, options, watch }),
+      );
+      figures.push(...found);
     }
   } finally {
     folder.close();

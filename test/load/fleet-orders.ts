@@ -5,6 +5,14 @@ export interface FleetTarget {
   readonly port: number;
   /** PEM of the authority; null: without TLS. */
   readonly ca: string | null;
+  /** What clients show; absent: nothing. */
+  readonly certificates?: FleetCertificates;
+}
+
+/** By index of the client; one key for all of them. */
+export interface FleetCertificates {
+  readonly key: string;
+  readonly certs: readonly string[];
 }
 
 export interface OpenOrder {
@@ -60,6 +68,8 @@ export interface FreezeOrder {
   readonly frozen: number;
   /** The next so many read 1 KiB each 100 ms. */
   readonly slow: number;
+  /** The next so many publish as much and read everything. */
+  readonly polite: number;
 }
 
 export type FleetOrder =
@@ -68,14 +78,17 @@ export type FleetOrder =
   | FreezeOrder
   | { readonly kind: 'drop' }
   | { readonly kind: 'thaw' }
+  | { readonly kind: 'ping'; readonly ms: number }
   | { readonly kind: 'count' };
 
 export interface FleetAnswers {
   readonly open: OpenResult;
   readonly publish: PublishResult;
   readonly freeze: null;
-  readonly thaw: { readonly dropped: number; readonly sent: number };
+  /** `heldBytes`: what was written and not taken by the broker, which has stopped to read from them. */
+  readonly thaw: { readonly dropped: number; readonly sent: number; readonly heldBytes: number };
   readonly drop: null;
+  readonly ping: { readonly answered: number };
   readonly count: { readonly connected: number };
 }
 

@@ -16,9 +16,11 @@ export interface ClientPlace {
 
 export interface ClientHandlers {
   onReady(): void;
-  /** The connection is over. `why`: `connack 3`, `reset`, `closed`, `session` once it was ready. */
+  /** The connection is over. `why`: `connack 3`, `reset`, `closed`, `time-out`, `session` once it was ready. */
   onEnd(why: string): void;
   onLatency(ms: number): void;
+  /** The answer to a `ping`. */
+  onPong(): void;
   onTicket(session: Buffer): void;
 }
 
@@ -30,10 +32,14 @@ export interface RawFleetClient {
   /** Messages that wait for their PUBACK. */
   waiting(): number;
   publish(): void;
+  ping(): void;
   end(): void;
 }
 
 const keepaliveS = 1800;
+/** As the agent: from the connection to the CONNACK (here to the SUBACK). */
+const connectMs = 20_000;
+const pingreq = mqttPacket.generate({ cmd: 'pingreq' });
 const downlinks = ['welcome', 'ack', 'commands', 'config'] as const;
 const topicOf = (index: number, verb: string): string =>
   `fleet/v1/${fleetAccount}/${deviceOf(index)}/${verb}`;
@@ -120,12 +126,18 @@ export function openFleetClient(index: number, place: ClientPlace, handlers: Cli
   const topic = topicOf(index, 'events');
   const sentMs: number[] = [];
   let [why, isReady, isResumed, messageId] = ['closed', false, false, 0];
+  const giveUp = setTimeout(() => {
+    why = 'time-out';
+    socket.destroy();
+  }, connectMs);
   const cut = createCutter((type, bytes, body) => {
     if (type === 4) return handlers.onLatency(performance.now() - (sentMs.shift() ?? 0));
-    if (type === 2 && bytes[body + 1] !== 0) why = `connack ${bytes[body + 1]}`;
+    if (type === 13) handlers.onPong();
+    else if (type === 2 && bytes[body + 1] !== 0) why = `connack ${bytes[body + 1]}`;
     else if (type === 2) socket.write(subscriptionOf(index));
     else if (type === 9 && !isReady) {
       [isReady, why] = [true, 'session'];
+      clearTimeout(giveUp);
       handlers.onReady();
     }
   });
@@ -138,7 +150,10 @@ export function openFleetClient(index: number, place: ClientPlace, handlers: Cli
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (!isReady && why === 'closed') why = error.code ?? 'error';
   });
-  socket.once('close', () => handlers.onEnd(why));
+  socket.once('close', () => {
+    clearTimeout(giveUp);
+    handlers.onEnd(why);
+  });
   return {
     index,
     socket,
@@ -160,6 +175,7 @@ export function openFleetClient(index: number, place: ClientPlace, handlers: Cli
       } as const;
       socket.write(mqttPacket.generate(packet));
     },
+    ping: () => void socket.write(pingreq),
     end: () => void socket.destroy(),
   };
 }

@@ -2,6 +2,8 @@
 // them, publishes, freezes. It must never do what a vehicle would not, but where an order says so.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { deliveryLimits } from '../../agent/core/link/delivery.ts';
+import { backoffMs } from '../../src/core/backoff.ts';
 import type {
   FleetAnswers,
   FleetOrder,
@@ -13,8 +15,6 @@ import type {
 } from './fleet-orders.ts';
 import { type ClientPlace, openFleetClient, type RawFleetClient } from './raw-fleet-client.ts';
 
-/** The agent's own (full jitter, base 1 s, at most 120 s). */
-const backoff = { baseMs: 1000, mostMs: 120_000 } as const;
 const latenciesMost = 200_000;
 const slowReadMs = 100;
 const slowReadBytes = 1024;
@@ -23,13 +23,14 @@ const clients = new Map<number, RawFleetClient>();
 const tickets = new Map<number, Buffer>();
 let latencies: number[] = [];
 let acknowledged = 0;
+let pongs = 0;
 /** Ends what `freeze` began. */
-let thaw: () => { dropped: number; sent: number } = () => ({ dropped: 0, sent: 0 });
+let thaw: () => FleetAnswers['thaw'] = () => ({ dropped: 0, sent: 0, heldBytes: 0 });
 
 interface Opening {
   readonly order: OpenOrder;
   readonly beganMs: number;
-  readonly secureContext: SecureContext | null;
+  readonly contextOf: (index: number) => SecureContext | null;
   readonly refused: Record<string, number>;
   readonly inAfterMs: number[];
   attempts: number;
@@ -39,13 +40,13 @@ interface Opening {
 
 /** Resolves when the client is in, or the order is over. */
 async function bringIn(opening: Opening, index: number): Promise<void> {
-  const { order, secureContext, refused, inAfterMs, beganMs } = opening;
+  const { order, contextOf, refused, inAfterMs, beganMs } = opening;
   await sleep(Math.random() * order.spreadMs);
   for (let round = 0; !opening.isOver; round++) {
     const place: ClientPlace = {
       port: order.target.port,
       from: order.from[index % order.from.length] ?? '127.0.0.1',
-      secureContext,
+      secureContext: contextOf(index),
       session: order.resumes ? (tickets.get(index) ?? null) : null,
     };
     opening.attempts += 1;
@@ -60,6 +61,7 @@ async function bringIn(opening: Opening, index: number): Promise<void> {
           acknowledged += 1;
           if (latencies.length < latenciesMost) latencies.push(ms);
         },
+        onPong: () => void (pongs += 1),
         onTicket: (session) => void tickets.set(index, session),
       });
       clients.set(index, client);
@@ -70,16 +72,34 @@ async function bringIn(opening: Opening, index: number): Promise<void> {
       return;
     }
     refused[why] = (refused[why] ?? 0) + 1;
-    await sleep(Math.random() * Math.min(backoff.mostMs, backoff.baseMs * 2 ** round));
+    // The agent's own rule.
+    await sleep(backoffMs(deliveryLimits.backoff, { attempt: round, fraction: Math.random() }));
   }
 }
 
+/** One context for all, or one each where each shows a certificate; made before anything is measured. */
+function contextsFor({ target, first, count }: OpenOrder): Opening['contextOf'] {
+  const { ca, certificates } = target;
+  if (ca === null) return () => null;
+  const common = { ca, minVersion: 'TLSv1.3' } as const;
+  if (certificates === undefined) {
+    const context = createSecureContext(common);
+    return () => context;
+  }
+  const { key, certs } = certificates;
+  const own = Array.from({ length: count }, (_unused, at) =>
+    createSecureContext({ ...common, key, cert: certs[first + at] }),
+  );
+  return (index) => own[index - first] ?? null;
+}
+
 async function open(order: OpenOrder): Promise<OpenResult> {
-  const { target, first, count, limitMs } = order;
+  const { first, count, limitMs } = order;
+  const contextOf = contextsFor(order);
   const opening: Opening = {
     order,
     beganMs: performance.now(),
-    secureContext: target.ca === null ? null : createSecureContext({ ca: target.ca, minVersion: 'TLSv1.3' }),
+    contextOf,
     refused: {},
     inAfterMs: [],
     attempts: 0,
@@ -131,18 +151,32 @@ async function publish({ perS, ms, window }: PublishOrder): Promise<PublishResul
   return { sent, skipped, acknowledged, latenciesMs: latencies };
 }
 
-function freeze({ frozen, slow }: FreezeOrder): null {
-  const chosen = [...clients.values()].slice(0, frozen + slow);
+/** Every connection says that it is there, over so much time; the number of answers. */
+async function ping(ms: number): Promise<number> {
+  const ready = [...clients.values()].filter((client) => client.isReady());
+  pongs = 0;
+  const beganMs = performance.now();
+  for (let sent = 0; sent < ready.length; ) {
+    const due = Math.min(ready.length, Math.ceil(((performance.now() - beganMs) / ms) * ready.length));
+    for (; sent < due; sent++) ready[sent]?.ping();
+    await sleep(10);
+  }
+  for (let rest = 0; rest < 100 && pongs < ready.length; rest++) await sleep(20);
+  return pongs;
+}
+
+function freeze({ frozen, slow, polite }: FreezeOrder): null {
+  const chosen = [...clients.values()].slice(0, frozen + slow + polite);
   let [dropped, sent] = [0, 0];
-  for (const client of chosen) {
+  for (const [at, client] of chosen.entries()) {
     clients.delete(client.index);
-    client.socket.pause();
+    if (at < frozen + slow) client.socket.pause();
     client.socket.once('close', () => void (dropped += 1));
   }
   const timer = setInterval(() => {
     for (const [at, { socket, publish: send }] of chosen.entries()) {
       if (socket.destroyed) continue;
-      if (at >= frozen) socket.read(slowReadBytes);
+      if (at >= frozen && at < frozen + slow) socket.read(slowReadBytes);
       for (let count = 0; count < 50 && socket.writableLength < 65_536; count++) {
         send();
         sent += 1;
@@ -151,8 +185,9 @@ function freeze({ frozen, slow }: FreezeOrder): null {
   }, slowReadMs);
   thaw = () => {
     clearInterval(timer);
+    const heldBytes = chosen.reduce((sum, { socket }) => sum + socket.writableLength, 0);
     for (const client of chosen) client.end();
-    return { dropped, sent };
+    return { dropped, sent, heldBytes };
   };
   return null;
 }
@@ -170,6 +205,8 @@ async function obey(order: FleetOrder): Promise<FleetAnswers[FleetOrder['kind']]
     case 'drop':
       for (const client of clients.values()) client.end();
       return null;
+    case 'ping':
+      return { answered: await ping(order.ms) };
     case 'count':
       return { connected: [...clients.values()].filter((client) => client.isReady()).length };
   }

@@ -25,11 +25,11 @@ const wide = { burst: 1e6, perS: 1e6 };
 async function openMqttServer({ onUplink }) {
   process.on('message', ({ no, device, verb, payload }) => {
     if (no === undefined) return;
-    const taken = onUplink(device, { verb, payload: Buffer.from(payload, 'base64') });
-    taken.then(
-      () => process.send({ kind: 'taken', no }),
-      (thrown) => process.send({ kind: 'refused', no, reason: String(thrown) }),
-    );
+    const message = { verb, payload: Buffer.from(payload, 'base64') };
+    onUplink(device, message, {
+      stored: () => process.send({ kind: 'taken', no }),
+      refused: (thrown) => process.send({ kind: 'refused', no, reason: String(thrown) }),
+    });
   });
   return {
     port: 0,

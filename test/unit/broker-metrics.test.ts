@@ -20,6 +20,7 @@ function sourceOf(meter = createMeter(clock)): MetricsSource {
     meter,
     broker: () => ({
       connections: 3,
+      arrivals: 7,
       lagMs: 1500,
       waiting: { writes: 2, values: 40 },
       payloads: 10,

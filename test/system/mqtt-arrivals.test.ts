@@ -1,0 +1,241 @@
+// Connections on their way to MQTT, over real sockets: each in its turn, and nobody who is silent, slow, gone or hostile holds
+// up those who come after.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ArrivalLimits, arrivalLimits } from '../../broker/adapters/arrivals.ts';
+import { type Listener, openListener } from '../../broker/adapters/mqtt-listener.ts';
+import { readTlsFiles } from '../../broker/adapters/tls-files.ts';
+import type { TlsListening } from '../../broker/mqtt-server.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
+import { createBenchLog } from '../support/broker-bench.ts';
+import { createOwnAuthority } from '../support/own-authority.ts';
+import { until } from '../support/pty-bus.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-arrivals-'));
+let ca: string;
+let tls: TlsListening;
+let listener: Listener | null = null;
+const opened: Socket[] = [];
+
+beforeAll(() => {
+  const authority = createOwnAuthority(folder);
+  ({ ca } = authority);
+  const { material } = readTlsFiles({ setting: 'mqtt.tls', ...authority.server('localhost') });
+  tls = { material, clientCert: 'none', certificateSuffices: false };
+});
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.destroy();
+  await listener?.close();
+  listener = null;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Listens; what arrives says its first bytes to `heard` and gets them back. */
+async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
+  const heard: string[] = [];
+  const streams: Duplex[] = [];
+  let [crowded, hasty] = [0, 0];
+  const log = createBenchLog();
+  listener = await openListener({
+    host: '127.0.0.1',
+    port: 0,
+    tls: isTls ? tls : null,
+    origins: null,
+    setting: 'mqtt',
+    clock: createSystemClock(),
+    log,
+    arrivals: { ...arrivalLimits, ...changes },
+    admit: () => true,
+    onCrowd: () => void (crowded += 1),
+    accept: (stream) => {
+      streams.push(stream);
+      stream.on('error', () => undefined);
+      // As aedes does, before anything else.
+      stream.on('end', () => {
+        hasty += 1;
+        stream.destroy();
+      });
+      stream.on('readable', () => {
+        const bytes = stream.read() as Buffer | null;
+        if (bytes === null) return;
+        heard.push(bytes.toString());
+        stream.write(bytes);
+      });
+    },
+  });
+  return { listener, port: listener.port, heard, streams, log, crowded: () => crowded, hasty: () => hasty };
+}
+
+async function openPlain(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  opened.push(socket);
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
+/** Speaks TLS, says a word and waits for its echo; null when the connection ended instead. */
+function echoOverTls(port: number, word: string): Promise<string | null> {
+  const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
+  opened.push(socket);
+  socket.once('secureConnect', () => socket.write(word));
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => {
+    socket.once('data', (bytes) => resolve(bytes.toString()));
+    socket.once('close', () => resolve(null));
+  });
+}
+
+const isClosed = (socket: Socket): Promise<boolean> =>
+  until(() => socket.destroyed || socket.readableEnded, 'the end of a connection').then(() => true);
+
+/** The first bytes of a TLS client, for one that then says no more. */
+async function firstFlight(): Promise<Buffer> {
+  const server = createServer();
+  const bytes = new Promise<Buffer>((resolve) => {
+    server.once('connection', (socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', resolve);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
+  socket.on('error', () => undefined);
+  const flight = await bytes;
+  socket.destroy();
+  server.close();
+  return flight;
+}
+
+describe('connections on their way to MQTT', () => {
+  it('hands over what was said before the turn, to the byte and in order', async () => {
+    const { port, heard } = await listen(false);
+    const socket = await openPlain(port);
+    const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
+    for (const part of parts) socket.write(part);
+    await until(() => heard.join('').length === parts.join('').length, 'every byte');
+    expect(heard.join('')).toBe(parts.join(''));
+  });
+
+  it('begins nothing for who says nothing, and ends it in time', async () => {
+    const { port, streams, listener: own } = await listen(true, { silentMs: 200 });
+    const socket = await openPlain(port);
+    socket.resume();
+    // A piece of a first record is no word either.
+    socket.write(Uint8Array.from([22, 3, 1, 2, 0, 1]));
+    expect(await isClosed(socket)).toBe(true);
+    expect([streams.length, own.waiting()]).toEqual([0, 0]);
+  });
+
+  it('lets a TLS client in at once while many more than there are places say nothing, or half a word', async () => {
+    const { port } = await listen(true, { atWorkMost: 2 });
+    for (let at = 0; at < 20; at++) {
+      const socket = await openPlain(port);
+      if (at % 2 === 0) socket.write(Uint8Array.from([22, 3, 1, 2, 0, 1]));
+    }
+    expect(await echoOverTls(port, 'let me in')).toBe('let me in');
+  });
+
+  it('lets a TLS client in while every place was taken by clients that began and then said no more', async () => {
+    const flight = await firstFlight();
+    const { port, listener: own } = await listen(true, { atWorkMost: 2, placeMs: 50 });
+    for (let at = 0; at < 10; at++) (await openPlain(port)).write(flight);
+    await until(() => own.waiting() > 0, 'a line');
+    expect(await echoOverTls(port, 'let me in')).toBe('let me in');
+  });
+
+  it('begins in the order in which the first words came', async () => {
+    const flight = await firstFlight();
+    const { port, heard, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
+    const first = await openPlain(port);
+    first.write(flight);
+    const words = Array.from({ length: 12 }, (_unused, at) => `client ${at}`);
+    const echoes = [];
+    for (const [at, word] of words.entries()) {
+      echoes.push(echoOverTls(port, word));
+      await until(() => own.waiting() === at + 1, 'one more in line');
+    }
+    first.destroy();
+    expect(await Promise.all(echoes)).toEqual(words);
+    expect(heard).toEqual(words);
+  });
+
+  it('turns away who finds the line full and who has waited for too long, and counts them', async () => {
+    const flight = await firstFlight();
+    const limits = { atWorkMost: 1, waitingMost: 2, placeMs: 60_000, waitMs: 300 };
+    const { port, crowded, listener: own } = await listen(true, limits);
+    const first = await openPlain(port);
+    first.write(flight);
+    const second = await openPlain(port);
+    const third = await openPlain(port);
+    for (const socket of [second, third]) {
+      socket.resume();
+      socket.write(flight);
+    }
+    await until(() => own.waiting() === 2, 'a line of 2');
+    const fourth = await openPlain(port);
+    fourth.resume();
+    fourth.write(flight);
+    expect(await isClosed(fourth)).toBe(true);
+    expect(crowded()).toBe(1);
+    expect([await isClosed(second), await isClosed(third)]).toEqual([true, true]);
+    expect([crowded(), own.waiting(), first.destroyed]).toEqual([3, 0, false]);
+  });
+
+  it('spends nothing on who gave up while it waited', async () => {
+    const flight = await firstFlight();
+    const { port, log, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
+    const first = await openPlain(port);
+    first.write(flight);
+    const gone = await openPlain(port);
+    gone.write(flight);
+    await until(() => own.waiting() === 1, 'a line of 1');
+    gone.destroy();
+    await until(() => own.waiting() === 0, 'a line of 0');
+    first.destroy();
+    expect(await echoOverTls(port, 'my turn')).toBe('my turn');
+    // The first one broke off in its handshake; the other never had one.
+    expect(log.lines.filter(({ event }) => event === 'tls handshake failed').length).toBeLessThanOrEqual(1);
+  });
+
+  it('lets TLS itself refuse what is no TLS, and goes on', async () => {
+    const { port, log } = await listen(true, { atWorkMost: 1 });
+    const socket = await openPlain(port);
+    socket.resume();
+    socket.write('CONNECT without TLS');
+    expect(await isClosed(socket)).toBe(true);
+    expect(log.lines.some(({ event }) => event === 'tls handshake failed')).toBe(true);
+    expect(await echoOverTls(port, 'after it')).toBe('after it');
+  });
+
+  it('ends each connection whose other end has ended, in its turn and not in the one in which the end came', async () => {
+    const { port, streams, hasty } = await listen(true);
+    const clients = Array.from({ length: 30 }, (_unused, at) => {
+      const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
+      opened.push(socket);
+      socket.on('error', () => undefined);
+      socket.once('secureConnect', () => socket.write(`client ${at}`));
+      return socket;
+    });
+    await until(() => streams.length === clients.length, 'every client');
+    for (const client of clients) client.destroy();
+    await until(() => streams.every((stream) => stream.destroyed), 'every end');
+    expect(hasty()).toBe(0);
+  });
+
+  it('ends everybody who is on the way when it closes', async () => {
+    const { port, listener: own } = await listen(true);
+    const silent = await openPlain(port);
+    silent.resume();
+    await sleep(50);
+    await own.close();
+    expect(await isClosed(silent)).toBe(true);
+  });
+});
