@@ -10,11 +10,24 @@ import type { Breach, BreachKind, CommandNote, ContactNote } from './ledger-type
 const latency = { ignitionMs: 1100, movingMs: 4000 } as const;
 /** Expiry travels in whole seconds. */
 const expiryMs = 1000;
+/**
+ * A vehicle that takes a cut back because of what it sees meanwhile may find it on the wires already: the contact closes and is
+ * opened again. The command is not carried out then, and is judged anew: this often and no more (`commandLimits.mismatches` of
+ * the agent). A lock that may have been open is never opened anew.
+ */
+const cutClosingsMost = 3;
+
+interface Mover {
+  closings: number;
+  /** What moved the contact back since. */
+  movedBack: string | null;
+}
 
 interface Bench {
   readonly ledger: Ledger;
   readonly deviceID: string;
-  readonly moves: Map<string, number>;
+  readonly movers: Map<string, Mover>;
+  readonly last: Map<string, Mover>;
   readonly found: Breach[];
   readonly inputsMs: number;
 }
@@ -37,8 +50,12 @@ function judgeDrive(bench: Bench, contact: ContactNote, commandID: string): void
   const { feature, energised, atMs } = contact;
   const at = `${feature} ${energised ? 'closed' : 'opened'} at ${(atMs / 1000).toFixed(3)} s`;
   const command = bench.ledger.commands.get(commandID);
-  const count = (bench.moves.get(commandID) ?? 0) + 1;
-  bench.moves.set(commandID, count);
+  const mover = bench.movers.get(commandID) ?? { closings: 0, movedBack: null };
+  const count = mover.closings + 1;
+  const mayCutAnew = feature === 'enginecutoff' && !contact.wasConfirmed && count <= cutClosingsMost;
+  const isAnew = mayCutAnew && mover.movedBack?.startsWith('withdraw:') === true;
+  bench.movers.set(commandID, Object.assign(mover, { closings: count, movedBack: null }));
+  bench.last.set(feature, mover);
   if (command === undefined)
     add(bench, 'commandTwice', { commandID, words: `${at} for a command that nobody gave` });
   else if (command.feature !== feature || (command.state === '1') !== energised)
@@ -46,7 +63,7 @@ function judgeDrive(bench: Bench, contact: ContactNote, commandID: string): void
       commandID,
       words: `${at}, but asked was ${command.feature} ${command.state}`,
     });
-  else if (count > 1)
+  else if (count > 1 && !isAnew)
     add(bench, 'commandTwice', { commandID, words: `${at}, the ${count}. time for one command` });
   else if (energised && atMs > command.expiresMs + expiryMs)
     add(bench, 'commandLate', { commandID, words: `${at}, ${atMs - command.expiresMs} ms after its expiry` });
@@ -55,8 +72,10 @@ function judgeDrive(bench: Bench, contact: ContactNote, commandID: string): void
 function judgeContact(bench: Bench, contact: ContactNote): void {
   const { token, energised, feature } = contact;
   judgeMotion(bench, contact);
-  if (token?.startsWith('drive:') === true) judgeDrive(bench, contact, token.slice('drive:'.length));
-  else if (energised && token?.startsWith('repair:') !== true)
+  if (token?.startsWith('drive:') === true) return judgeDrive(bench, contact, token.slice('drive:'.length));
+  const mover = bench.last.get(feature);
+  if (mover !== undefined) mover.movedBack = token;
+  if (energised && token?.startsWith('repair:') !== true)
     add(bench, 'commandTwice', { commandID: null, words: `${feature} closed for ${token ?? 'nobody'}` });
 }
 
@@ -64,7 +83,14 @@ function judgeContact(bench: Bench, contact: ContactNote): void {
 export function judgeCommands(ledger: Ledger, inputsMs: number): readonly Breach[] {
   const found: Breach[] = [];
   for (const vehicle of ledger.vehicles.values()) {
-    const bench: Bench = { ledger, deviceID: vehicle.deviceID, moves: new Map(), found, inputsMs };
+    const bench: Bench = {
+      ledger,
+      deviceID: vehicle.deviceID,
+      movers: new Map(),
+      last: new Map(),
+      found,
+      inputsMs,
+    };
     for (const contact of vehicle.contacts) judgeContact(bench, contact);
   }
   for (const { commandID, deviceID, hasEnded, endState } of ledger.commands.values()) {

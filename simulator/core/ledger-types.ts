@@ -90,8 +90,10 @@ export interface ContactNote {
   readonly atMs: number;
   readonly feature: FeatureName;
   readonly energised: boolean;
-  /** What the vehicle's log says it moved for, such as `drive:<commandID>`; null when by itself. */
+  /** What the vehicle's log says it moved for, such as `drive:<commandID>`; null when by itself (`order-book.ts`). */
   readonly token: string | null;
+  /** The vehicle had told before that the command of this token was carried out. */
+  readonly wasConfirmed: boolean;
   /** How long the vehicle has moved and had its ignition on; 0 when it does not. */
   readonly movingMs: number;
   readonly ignitionOnMs: number;

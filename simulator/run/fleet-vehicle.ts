@@ -2,12 +2,12 @@
 // contacts, its disk and its link. What is noted here is never told to the agent.
 import type { AgentConfig } from '../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
-import type { FeatureName } from '../../src/core/event.ts';
 import type { Log, LogFields, MqttLink, OpenMqttLink, Verifier } from '../../src/ports.ts';
 import type { BoardName } from '../board-maps.ts';
 import { changesOf, type Terminals } from '../core/facts.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { EventNote } from '../core/ledger-types.ts';
+import { createOrderBook } from '../core/order-book.ts';
 import type { SeededEntropy } from '../random.ts';
 import type { Route } from '../routes.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
@@ -47,14 +47,15 @@ export interface FleetVehicle {
 
 const outboxBytes = 16 * 1024 * 1024;
 
-/** A log that keeps nothing but the newest complaint, and hands relay orders on. */
-function createListeningLog(onInfo: (event: string, fields: LogFields) => void) {
+/** A log that keeps nothing but the newest complaint, and hands every line on. */
+function createListeningLog(onLine: (event: string, fields: LogFields) => void) {
   const kept = { count: 0, last: '' };
   const complain = (event: string, fields: LogFields = {}): void => {
     kept.count += 1;
     kept.last = `${event} ${JSON.stringify(fields)}`.slice(0, 300);
+    onLine(event, fields);
   };
-  const info = (event: string, fields: LogFields = {}): void => onInfo(event, fields);
+  const info = (event: string, fields: LogFields = {}): void => onLine(event, fields);
   const log: Log = { debug: () => undefined, info, warn: complain, error: complain, with: () => log };
   return { log, complaints: () => ({ ...kept }) };
 }
@@ -118,14 +119,9 @@ export async function startFleetVehicle(options: FleetVehicleOptions): Promise<F
   const { ports, config, ledger, time, entropy } = options;
   const { deviceID } = config;
   let link: MqttLink | null = null;
-  const orders = new Map<string, string>();
-  const { log, complaints } = createListeningLog((event, fields) => {
-    if (event === 'relay order') orders.set(String(fields['relay']), String(fields['order']));
-  });
+  const orders = createOrderBook();
+  const { log, complaints } = createListeningLog(orders.note);
   ledger.addVehicle(deviceID);
-  const tokenOf = (feature: FeatureName, cause: string): string | null =>
-    // Power and the board's own timer move a contact without an order.
-    cause === 'power' || cause === 'flash end' ? cause : (orders.get(feature) ?? null);
   const vehicle = await createVehicle({
     config,
     boardName: options.boardName,
@@ -143,8 +139,9 @@ export async function startFleetVehicle(options: FleetVehicleOptions): Promise<F
     onTerminals: createFactNotes(options),
     onContact({ feature, energised, cause }, motion) {
       if (feature === null) return;
-      const token = tokenOf(feature, cause);
-      ledger.contact(deviceID, { atMs: time.nowMs(), feature, energised, token, ...motion });
+      const token = orders.tokenOf({ feature, energised, cause });
+      const wasConfirmed = orders.isConfirmed(token);
+      ledger.contact(deviceID, { atMs: time.nowMs(), feature, energised, token, wasConfirmed, ...motion });
     },
     openOutbox: async (clock, boot, bootMonoMs) => {
       const { openDatabase } = ports;

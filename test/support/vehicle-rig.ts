@@ -36,6 +36,10 @@ export interface RigOptions {
   /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
   readonly updateSetup?: UpdateSetup;
   readonly clocks?: Partial<RigClocks>;
+  /** Every line of the vehicle's log. */
+  onLog?(event: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Every move of a contact, as it happens. */
+  onContact?(change: RelayChange): void;
 }
 
 /** How far the vehicle's clocks are from the truth; may be changed while it runs. */
@@ -55,6 +59,8 @@ export async function createVehicleRig({
   protection,
   updateSetup,
   clocks: given = {},
+  onLog,
+  onContact,
 }: RigOptions = {}) {
   const clocks: RigClocks = { wallAheadMs: 0, skyAheadMs: 0, quartzPpm: 0, ...given };
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
@@ -67,6 +73,8 @@ export async function createVehicleRig({
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
   const updateTasks: UpdateTask[] = [];
+  /** Until the board hears what the vehicle writes: a computer that stalls sends late. */
+  const line = { lateMs: 0 };
   const disk = { record: createCommandRecord(), memory: emptyMemory };
   let boots = 0;
   let counter = 0;
@@ -88,7 +96,12 @@ export async function createVehicleRig({
     performed.push(effect.kind === 'delivery' ? effect.effect.kind : effect.kind);
     performed.splice(0, performed.length - 50);
     if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
-    if (effect.kind === 'writePort' && effect.port === 'board') board.receive(effect.bytes);
+    if (effect.kind === 'writePort' && effect.port === 'board') {
+      const { bytes } = effect;
+      if (line.lateMs === 0) board.receive(bytes);
+      else clock.after(line.lateMs, () => board.receive(bytes));
+    }
+    if (effect.kind === 'log') onLog?.(effect.event, effect.fields);
     if (effect.kind === 'update') updateTasks.push(effect.task);
     if (effect.kind !== 'commit') return;
     if (effect.record !== null) disk.record = JSON.parse(JSON.stringify(effect.record));
@@ -116,7 +129,10 @@ export async function createVehicleRig({
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),
-    onRelayChange: (change) => changes.push(change),
+    onRelayChange(change) {
+      changes.push(change);
+      onContact?.(change);
+    },
   });
   createGnss({
     clock,
@@ -158,6 +174,7 @@ export async function createVehicleRig({
 
   return {
     board,
+    line,
     clocks,
     performed,
     trueUtcMs: () => clock.utcMs(),

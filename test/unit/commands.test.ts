@@ -576,6 +576,30 @@ describe('a withdrawal', () => {
 });
 
 describe('an unknown outcome', () => {
+  it('that reads back as not done may have closed the relay: a cut is tried again after ten seconds, not before', () => {
+    const rig = createRig('unknown');
+    rig.envelope(command());
+    rig.at(parked(1000));
+    rig.readBack({ enginecutoff: false });
+    for (let ms = 2000; ms <= 10_900; ms += 100) rig.at(parked(ms));
+    expect(rig.drives).toHaveLength(1);
+    rig.at(parked(11_000));
+    expect(rig.drives).toHaveLength(2);
+  });
+
+  it('keeps no restore waiting that came meanwhile', () => {
+    const rig = createRig('unknown');
+    rig.envelope(command());
+    rig.at(parked(1000));
+    rig.envelope(command({ state: '0' }));
+    rig.readBack({ enginecutoff: false });
+    rig.answer = 'confirmed';
+    rig.at(driving(1100));
+    rig.at(driving(1200));
+    expect(rig.drives.map(({ state }) => state)).toEqual(['1', '0']);
+    expect(rig.state().record.confirmed.enginecutoff?.state).toBe('0');
+  });
+
   it('that reads back as not done counts as a try: a cut that takes the power away ends', () => {
     const rig = createRig('unknown');
     rig.envelope(command());

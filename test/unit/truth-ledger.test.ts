@@ -268,6 +268,7 @@ describe('commands', () => {
     feature: 'enginecutoff',
     energised: true,
     token: 'drive:c1',
+    wasConfirmed: false,
     movingMs: 0,
     ignitionOnMs: 0,
   };
@@ -291,8 +292,25 @@ describe('commands', () => {
     ).toEqual([]);
   });
 
+  const back = { energised: false, token: 'withdraw:enginecutoff' };
+
+  it('taken back on the wires before they were confirmed are judged anew, three times at most', () => {
+    expect(found(commanded([{}, back, {}]))).toEqual([]);
+    expect(found(commanded([{}, back, {}, back, {}]))).toEqual([]);
+    expect(found(commanded([{}, back, {}, back, {}, back, {}]))).toEqual(['commandTwice c1']);
+  });
+
   it.each([
     ['twice', [{}, { energised: false, token: 'power' }, {}], 'commandTwice c1'],
+    ['twice with nothing between', [{}, {}], 'commandTwice c1'],
+    ['again after it was confirmed', [{}, back, { wasConfirmed: true }], 'commandTwice c1'],
+    [
+      'again, taken back once and fallen off once',
+      [{}, back, {}, { ...back, token: 'power' }, {}],
+      'commandTwice c1',
+    ],
+    ['again after its expiry', [{}, back, { atMs: 71_500 }], 'commandLate c1'],
+    ['for the order back', [{ token: 'withdraw:enginecutoff' }], 'commandTwice fact null'],
     ['for nobody', [{ token: 'drive:c2' }], 'commandTwice c2'],
     ['by itself', [{ token: null }], 'commandTwice fact null'],
     ['the other way', [{ energised: false }], 'commandTwice c1'],
@@ -301,6 +319,16 @@ describe('commands', () => {
     ['with the ignition on', [{ ignitionOnMs: 1500 }], 'commandMoving fact null'],
   ])('carried out %s are told', (_, contacts, breach) => {
     expect(found(commanded(contacts))).toEqual([breach]);
+  });
+
+  it('that unlock the cargo are never carried out again, taken back or not', () => {
+    const ledger = createLedger();
+    const command = { commandID: 'c1', deviceID: vehicle, feature: 'cargoaccess', state: '1' } as const;
+    ledger.requested({ ...command, requestedMs: 10_000, expiresMs: 70_000 });
+    ledger.ended('c1', 'confirmed', true);
+    for (const change of [{}, { energised: false, token: 'withdraw:cargoaccess' }, {}])
+      ledger.contact(vehicle, { ...contact, feature: 'cargoaccess', ...change });
+    expect(found(ledger)).toEqual(['commandTwice c1']);
   });
 
   it('that came to no end are told', () => {

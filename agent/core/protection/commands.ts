@@ -24,7 +24,7 @@ import {
 } from './command-intake.ts';
 import { type ActiveCommand, commandLimits, isAutomatic, sameReason, wantedState } from './command-record.ts';
 import type { Evidence } from './evidence.ts';
-import { decideChange, isSafeState, type Verdict } from './interlock.ts';
+import { decideChange, interlockLimits, isSafeState, type Verdict } from './interlock.ts';
 
 export type CommandInput =
   | EnvelopeInput
@@ -72,7 +72,6 @@ function consider(work: Draft, feature: FeatureName, evidence: Evidence): void {
   const command = work.state.record.active[feature];
   const busy = work.state.work[feature];
   if (command === undefined || busy?.kind === 'committing' || busy?.kind === 'driving') return;
-  if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
   // Rule 6: after an unknown outcome, look before acting: the next read-back decides (`noteReadBack`).
   if (command.phase === 'unknown') return;
   const atMs = evidence.trustedUtcMs ?? 0;
@@ -81,6 +80,8 @@ function consider(work: Draft, feature: FeatureName, evidence: Evidence): void {
     work.waits.push(feature);
     return;
   }
+  // A pause is of this command: nothing that replaces it waits for it.
+  if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
   if (isExpired(command, evidence)) {
     finish(work, command, 'expired', { atMs, reason: command.waiting });
     work.waits.push(feature);
@@ -156,12 +157,15 @@ function driven(work: Draft, input: Extract<CommandInput, { kind: 'driven' }>, e
   }
 }
 
-/** Refused by the board or read back as not changed: nothing happened, so it is judged anew after a pause. */
-function retry(
-  work: Draft,
-  tried: ActiveCommand,
-  detail: { readonly isMismatch: boolean; readonly reason: string; readonly evidence: Evidence },
-): void {
+interface Failure {
+  readonly isMismatch: boolean;
+  readonly reason: string;
+  readonly evidence: Evidence;
+  readonly leastPauseMs?: number;
+}
+
+/** Refused by the board or read back as not changed: it is judged anew after a pause. */
+function retry(work: Draft, tried: ActiveCommand, detail: Failure): void {
   const attempts = tried.attempts + 1;
   const mismatches = tried.mismatches + (detail.isMismatch ? 1 : 0);
   const command: ActiveCommand = { ...tried, attempts, mismatches };
@@ -176,10 +180,8 @@ function retry(
   }
   setActive(work, feature, { ...command, phase: 'armed', waiting });
   report(work, command, 'armed', { atMs, reason: waiting });
-  const pauseMs = Math.min(
-    commandLimits.retryMostMs,
-    commandLimits.retryMs * 2 ** Math.min(attempts - 1, 10),
-  );
+  const backOffMs = commandLimits.retryMs * 2 ** Math.min(attempts - 1, 10);
+  const pauseMs = Math.max(detail.leastPauseMs ?? 0, Math.min(commandLimits.retryMostMs, backOffMs));
   setWork(work, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
 }
 
@@ -238,7 +240,11 @@ export function noteReadBack(
       const reason = 'nobody knows whether the lock opened and closed again: give the command once more';
       finish(work, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
       work.waits.push(feature);
-    } else retry(work, command, { isMismatch: true, reason: 'read back', evidence });
+    } else {
+      // It may have closed and been opened again: that is a change of the relay, though nobody saw it (rule 11).
+      const leastPauseMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;
+      retry(work, command, { isMismatch: true, reason: 'read back', evidence, leastPauseMs });
+    }
   }
   return commit(work);
 }

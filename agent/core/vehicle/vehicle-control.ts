@@ -47,8 +47,23 @@ function takeRelays(work: Work, values: Readonly<Partial<Record<RelayName, boole
   const atMs = work.now.monoMs;
   const relays = noteRelays(work.state.relays, known, { atMs, boardCameUp: work.state.isBoardFresh });
   put(work, { relays, relaysReadMs: atMs, isBoardFresh: false });
-  takeCommandStep(work, noteReadBack(work.state.commands, known, evidenceOf(work)));
+  judgeUnknown(work, known);
   supervise(work);
+}
+
+/**
+ * Decides commands whose outcome is unknown by what a reading says of their relays. While an order is still with the board no
+ * reading is the last word: an order that is taken back may be seen carried out, and be undone right after. Called confirmed then,
+ * it would be written again as a repair, which asks for less than a command does.
+ */
+function judgeUnknown(work: Work, known: Readonly<Partial<Record<FeatureName, boolean>>>): void {
+  const { orders } = work.state.board;
+  const settled: Partial<Record<FeatureName, boolean>> = {};
+  for (const name of featureNames) {
+    const on = known[name];
+    if (on !== undefined && orders[name] === undefined) settled[name] = on;
+  }
+  takeCommandStep(work, noteReadBack(work.state.commands, settled, evidenceOf(work)));
 }
 
 function takeResult(work: Work, result: Extract<BoardOutput, { kind: 'relayResult' }>): void {
@@ -70,8 +85,9 @@ function takeResult(work: Work, result: Extract<BoardOutput, { kind: 'relayResul
     outcome,
     reason,
   });
-  if (token.startsWith('drive:')) step(work, { kind: 'driven', token, outcome, reason });
-  else supervise(work);
+  if (token.startsWith('drive:')) return step(work, { kind: 'driven', token, outcome, reason });
+  if (readBack !== null) judgeUnknown(work, { [relay]: readBack });
+  supervise(work);
 }
 
 function orderRelay(

@@ -1,0 +1,107 @@
+// A cut that is taken back while its order is on the wires: the whole vehicle over the bytes of a simulated board, with the truth
+// ledger of the simulator as the judge of what its contacts did.
+import { describe, expect, it } from 'vitest';
+import { judgeCommands } from '../../simulator/core/judgement-commands.ts';
+import { createLedger } from '../../simulator/core/ledger.ts';
+import { createOrderBook } from '../../simulator/core/order-book.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
+
+/** A vehicle with a cut on its way, whose contacts are judged by the truth ledger. */
+async function createJudgedVehicle() {
+  const ledger = createLedger();
+  const orders = createOrderBook();
+  const heard: string[] = [];
+  const moves: { atMs: number; energised: boolean; token: string | null; after: string }[] = [];
+  ledger.addVehicle('truck-1');
+  const rig = await createVehicleRig({
+    onLog(event, fields) {
+      heard.push(event);
+      orders.note(event, fields);
+    },
+    onContact({ atMs, feature, energised, cause }) {
+      if (feature === null) return;
+      const token = orders.tokenOf({ feature, energised, cause });
+      const wasConfirmed = orders.isConfirmed(token);
+      moves.push({ atMs, energised, token, after: heard.at(-1) ?? '' });
+      const truth = { movingMs: 0, ignitionOnMs: 0 };
+      ledger.contact('truck-1', { atMs, feature, energised, token, wasConfirmed, ...truth });
+    },
+  });
+  const asked = { commandID: 'c1', deviceID: 'truck-1', feature: 'enginecutoff', state: '1' } as const;
+  ledger.requested({ ...asked, requestedMs: 0, expiresMs: 3_600_000 });
+  ledger.ended('c1', 'confirmed', true);
+  rig.run(20);
+  return { rig, moves, breaches: () => judgeCommands(ledger, 250) };
+}
+
+/** Its bus says nothing while the cut is on its way: the board hears and acts, and the ignition becomes unknown. */
+function cutInSilence(rig: VehicleRig): void {
+  rig.command('enginecutoff', '1');
+  rig.board.setFaults({ silent: true });
+}
+
+const moved = ['closes for drive:c1', 'opens for withdraw:enginecutoff', 'closes for drive:c1'];
+
+describe('a cut that is taken back on the wires', () => {
+  it('opens again, and is carried out when all is proven anew: that is no second execution', async () => {
+    const { rig, moves, breaches } = await createJudgedVehicle();
+    cutInSilence(rig);
+    rig.run(3);
+    rig.board.setFaults({ silent: false });
+    rig.run(60);
+    expect(moves.map(({ energised, token }) => `${energised ? 'closes' : 'opens'} for ${token}`)).toEqual(
+      moved,
+    );
+    const [, opened, closed] = moves.map(({ atMs }) => atMs);
+    // Rule 11, and the ignition has to be off for ten seconds since it is known again.
+    expect((closed ?? 0) - (opened ?? 0)).toBeGreaterThan(10_000);
+    expect(rig.said().filter((text) => text === 'confirmed')).toHaveLength(1);
+    expect(breaches()).toEqual([]);
+  });
+
+  it('that closes only after it was taken back, because the computer stalled, closes for the command all the same', async () => {
+    const { rig, moves, breaches } = await createJudgedVehicle();
+    rig.line.lateMs = 1500;
+    rig.command('enginecutoff', '1');
+    rig.run(1.45);
+    rig.line.lateMs = 0;
+    rig.run(60);
+    expect(moves[0]).toMatchObject({ energised: true, token: 'drive:c1', after: 'command' });
+    expect(rig.said().indexOf('unknown')).toBeGreaterThan(0);
+    expect(moves.map(({ energised, token }) => `${energised ? 'closes' : 'opens'} for ${token}`)).toEqual(
+      moved,
+    );
+    expect(breaches()).toEqual([]);
+  });
+
+  it('is not called confirmed by a reading from before it is opened, and no repair closes it', async () => {
+    const { rig, moves, breaches } = await createJudgedVehicle();
+    cutInSilence(rig);
+    rig.run(1.5);
+    // The first order back is lost: the relay reads closed until the second.
+    rig.board.setFaults({ stuck: true });
+    rig.run(1);
+    rig.board.setFaults({ silent: false, stuck: false });
+    rig.run(2);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(false);
+    expect(rig.said()).not.toContain('confirmed');
+    rig.run(60);
+    expect(moves.map(({ energised, token }) => `${energised ? 'closes' : 'opens'} for ${token}`)).toEqual(
+      moved,
+    );
+    expect(rig.said()).not.toContain('Relay_Mismatch');
+    expect(rig.said().filter((text) => text === 'confirmed')).toHaveLength(1);
+    expect(breaches()).toEqual([]);
+  });
+
+  it('is called confirmed when the board does not open it: what holds is told, never what was ordered', async () => {
+    const { rig } = await createJudgedVehicle();
+    cutInSilence(rig);
+    rig.run(1.2);
+    rig.board.setFaults({ silent: false, stuck: true });
+    rig.run(10);
+    expect(rig.board.isEnergised('enginecutoff')).toBe(true);
+    expect(rig.said().at(-1)).toBe('confirmed');
+    expect(rig.disk.record.confirmed.enginecutoff?.state).toBe('1');
+  });
+});
