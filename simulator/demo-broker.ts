@@ -11,6 +11,8 @@ export interface DemoBrokerOptions {
   readonly database: string;
   readonly httpPort: number;
   readonly mqttPort: number;
+  /** Of its figures; none are shown unless given. */
+  readonly metricsPort?: number;
   readonly logFile: string;
   /** For the child; without any FLEETWARD_ variable, so that a shell's settings do not change the demo. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -130,7 +132,9 @@ async function awaitReady(options: DemoBrokerOptions, child: ChildProcess): Prom
 
 /** Starts the broker and waits until it serves. Rejects with AppError `unavailable` and its last words. */
 export async function startDemoBroker(options: DemoBrokerOptions): Promise<DemoBroker> {
-  const ports = ['--http-port', String(options.httpPort), '--mqtt-port', String(options.mqttPort)];
+  const { httpPort, mqttPort, metricsPort } = options;
+  const figures = metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)];
+  const ports = ['--http-port', String(httpPort), '--mqtt-port', String(mqttPort), ...figures];
   const log = openSync(options.logFile, 'w', 0o600);
   const child = spawn(process.execPath, [program, 'start', '--database', options.database, ...ports], {
     env: cleanEnvironment(options.environment),

@@ -11,7 +11,9 @@ import { readEnvironment } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { readVersion } from '../src/version.ts';
 import { boardMaps, boardNames } from './board-maps.ts';
-import { compare, run, withCompare, withRun, withScenario } from './cli/run.ts';
+import { withCtl } from './cli/ctl.ts';
+import { record, replay, withRecord, withReplay } from './cli/record.ts';
+import { compare, part, run, withCompare, withRun, withScenario } from './cli/run.ts';
 import { type DemoOptions, runDemo } from './demo.ts';
 import { hardwareEpilogue, runHardware } from './hardware.ts';
 
@@ -146,6 +148,15 @@ function createCommands(args: readonly string[]): Argv {
     )
     .command('run <scenario>', 'a fleet of real agents, and the proof that nothing was lost', withRun, run)
     .command('compare <a> <b>', 'two runs side by side, from their JSON reports', withCompare, compare)
+    .command('part', false, (more) => more, part)
+    .command('ctl', 'changes the run that goes on: rate, faults', withCtl)
+    .command('record <file>', 'real traffic of an account into a file that names nobody', withRecord, record)
+    .command(
+      'replay <file>',
+      'a recording sent again by light trackers, with the truth check',
+      withReplay,
+      replay,
+    )
     .command('scenario', 'look at scenarios', withScenario)
     .demandCommand(1, 'Name a command; --help lists them.')
     .strict()

@@ -21,6 +21,7 @@ import type { Terminals } from './core/facts.ts';
 import { createDriver, type Driver, type DriverMoment } from './driver.ts';
 import { createGnss, type Gnss } from './gnss.ts';
 import { createSimulatedHost } from './host-facts.ts';
+import { createMortal, type Mortal } from './mortal.ts';
 import { createPipe, type Pipe } from './pipe.ts';
 import type { SeededEntropy } from './random.ts';
 import type { Route } from './routes.ts';
@@ -67,6 +68,7 @@ export interface Motion {
 }
 
 export interface Vehicle {
+  /** The newest: a killed one says nothing any more. */
   readonly agent: Agent;
   readonly driver: Driver;
   readonly tank: Tank;
@@ -81,6 +83,10 @@ export interface Vehicle {
   /** Presses the panic button for `ms`. */
   panic(ms: number): void;
   truth(): VehicleTruth;
+  /** Ends the agent as `kill -9` ends a process; the hardware goes on. */
+  kill(): void;
+  /** Starts an agent anew on what the killed one left. Rejects as `createAgent` does. */
+  restart(): Promise<void>;
   /** Stops the agent in good order, then the hardware. */
   close(): Promise<void>;
 }
@@ -238,12 +244,28 @@ function createHardware(options: VehicleOptions): Hardware {
   };
 }
 
+interface AgentLife {
+  readonly agent: Agent;
+  die(): void;
+}
+
+async function startAgent(
+  options: VehicleOptions,
+  ports: Omit<AgentPorts, 'openOutbox'>,
+): Promise<AgentLife> {
+  const mortal: Mortal = createMortal({
+    ...ports,
+    openOutbox: (boot, bootMonoMs) => options.openOutbox(mortal.clock, boot, bootMonoMs),
+  });
+  return { agent: await createAgent(options.config, mortal.ports), die: mortal.die };
+}
+
 /** Starts a vehicle in the middle of its day. Rejects as `createAgent` does. */
 export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
   const hardware = createHardware(options);
   const { board, gnss, driver, boardCable, gnssCable } = hardware;
   const clock = createWrongClock(options.clock, options.clockErrors);
-  const agent = await createAgent(options.config, {
+  const ports: Omit<AgentPorts, 'openOutbox'> = {
     clock,
     entropy: options.agentEntropy,
     log: options.log,
@@ -255,11 +277,12 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     configSlots: createMemorySlots(),
     host: createSimulatedHost(clock),
     serviceCodes: serviceCodesOfSecret(options.config.broker.secret, options.config),
-    openOutbox: (boot, bootMonoMs) => options.openOutbox(clock, boot, bootMonoMs),
-  }).catch((error: unknown) => {
+  };
+  let life = await startAgent(options, ports).catch((error: unknown) => {
     hardware.close();
     throw error;
   });
+  let isKilled = false;
   const releases = new Map<HeldInput, Cancel>();
   const hold = (input: HeldInput, ms: number): void => {
     releases.get(input)?.();
@@ -272,7 +295,9 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     releases.set(input, release);
   };
   return {
-    agent,
+    get agent() {
+      return life.agent;
+    },
     driver,
     tank: hardware.tank,
     hold,
@@ -283,10 +308,19 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     gnssCable,
     now: () => driver.now(),
     panic: (ms) => hold('panic', ms),
+    kill() {
+      isKilled = true;
+      life.die();
+    },
+    async restart() {
+      if (!isKilled) return;
+      life = await startAgent(options, ports);
+      isKilled = false;
+    },
     truth: () => ({ cutWhileMoving: hardware.cutWhileMoving(), relayChanges: board.relayLog().changes }),
     async close() {
       for (const cancel of releases.values()) cancel();
-      await agent.close();
+      if (!isKilled) await life.agent.close();
       hardware.close();
     },
   };

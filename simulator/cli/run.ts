@@ -1,8 +1,9 @@
 // The commands `run` and `scenario`: words and flags in, one run or one look at a scenario out. A run that found a breach, or whose
 // thresholds were not met, ends with exit code 3.
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Argv } from 'yargs';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { untilAsked } from '../../src/adapters/program.ts';
@@ -11,48 +12,46 @@ import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { readEnvironment } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/ports.ts';
 import { readVersion } from '../../src/version.ts';
+import { resultSchema } from '../core/result-schema.ts';
 import { editorSchema } from '../core/scenario.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
 import { figureNames } from '../core/thresholds.ts';
-import type { Target } from '../run/own-broker.ts';
+import { formatComparisonHtml } from '../report/comparison-page.ts';
+import { formatHtml } from '../report/page.ts';
+import type { RunOptions } from '../run/drive.ts';
+import { servePart } from '../run/part-process.ts';
+import { connectionsMost, processesFor } from '../run/parts.ts';
+import type { RunPorts } from '../run/ports.ts';
 import { formatComparison, formatJson, formatJunit, formatResult, parseResult } from '../run/report.ts';
 import { runScenario } from '../run/run.ts';
+import { repeatCommand } from '../run/setting.ts';
 import { listPresets, type NamedScenario, readScenario } from '../scenario-files.ts';
+import { metricsOf, targetOf, withMetrics, withTarget } from './target.ts';
+
+export const standardSocket = './fleetward-run.sock';
 
 /** Thresholds failed: neither a failure of the program nor of its usage. */
 const thresholdsExitCode = 3;
 
-export function withRun(command: Argv) {
-  return command
-    .positional('scenario', { type: 'string', demandOption: true, describe: 'a preset, or a TOML file' })
-    .option('devices', { type: 'number', describe: 'vehicles instead of those of the scenario' })
-    .option('kind', {
-      choices: ['agent', 'tracker'] as const,
-      describe: 'the real agent, or light trackers for pure load: a scenario without deeds and commands',
+/** What every run has, whatever it does: where it goes, and what becomes of its result. */
+export function withResult(command: Argv) {
+  return withMetrics(withTarget(command))
+    .option('processes', {
+      type: 'number',
+      describe: 'processes that share the fleet; as many as there are cores unless the fleet is small',
     })
-    .option('duration', { type: 'number', describe: 'seconds instead of those of the scenario' })
-    .option('rate', { type: 'number', describe: 'deeds and commands this many times as often' })
-    .option('seed', { type: 'string', describe: 'same seed, same facts' })
-    .option('target', {
-      type: 'string',
-      describe: 'HTTP service of a running broker, http://…; without it one is started',
-    })
-    .option('mqtt', { type: 'string', describe: 'its MQTT listener, mqtt://… or mqtts://…' })
-    .option('account', { type: 'string', describe: 'account in which the devices are created' })
-    .option('user', { type: 'string', default: 'admin', describe: 'an administrator of the account' })
-    .option('password-file', {
-      type: 'string',
-      nargs: 1,
-      describe: 'file with his password; - reads standard input',
-    })
-    .option('public-key', { type: 'string', describe: "the broker's public key, which vehicles pin" })
     .option('clean', {
       type: 'boolean',
       default: false,
       describe: 'remove the devices and their events at the end',
     })
     .option('json', { type: 'string', describe: 'write the whole result to this file' })
+    .option('report', {
+      type: 'string',
+      describe: 'write one HTML file with plots, map and every finding, for people',
+    })
     .option('junit', { type: 'string', describe: 'write it as JUnit XML to this file' })
     .option('threshold', {
       type: 'string',
@@ -64,9 +63,24 @@ export function withRun(command: Argv) {
     .option('state', {
       type: 'string',
       describe: 'folder of the broker that is started; a temporary one unless given',
+    });
+}
+
+export function withRun(command: Argv) {
+  return withResult(command)
+    .positional('scenario', { type: 'string', demandOption: true, describe: 'a preset, or a TOML file' })
+    .option('devices', { type: 'number', describe: 'vehicles instead of those of the scenario' })
+    .option('kind', {
+      choices: ['agent', 'tracker'] as const,
+      describe: 'the real agent, or light trackers for pure load: a scenario without deeds and commands',
     })
-    .implies('target', ['mqtt', 'account', 'password-file', 'public-key'])
-    .implies('mqtt', 'target')
+    .option('duration', { type: 'number', describe: 'seconds instead of those of the scenario' })
+    .option('rate', { type: 'number', describe: 'deeds and commands this many times as often' })
+    .option('seed', { type: 'string', describe: 'same seed, same facts' })
+    .option('ctl', {
+      type: 'string',
+      describe: `Unix socket at which \`ctl\` may change the run, such as ${standardSocket}`,
+    })
     .example('$0 run smoke', 'half a minute against a broker of its own')
     .example("$0 run smoke --devices 100 --threshold 'ingest.p99<100ms' --junit smoke.xml", 'in CI')
     .epilogue(
@@ -76,26 +90,14 @@ export function withRun(command: Argv) {
 
 type RunFlags = Awaited<ReturnType<ReturnType<typeof withRun>['parseAsync']>>;
 
-async function readPassword(file: string): Promise<string> {
-  const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch((thrown: unknown) => {
-    throw new AppError('usage', `The password cannot be read: ${messageOf(thrown)}`);
+function processesOf(asked: number | undefined, { fleet }: Scenario): number {
+  if (asked !== undefined && !(Number.isInteger(asked) && asked >= 1 && asked <= 64))
+    throw new AppError('usage', '--processes takes a whole number from 1 to 64');
+  const processes = Math.min(asked ?? processesFor(fleet, availableParallelism()), fleet.devices);
+  if (fleet.devices / processes <= connectionsMost) return processes;
+  throw new AppError('usage', `${fleet.devices} connections are too many for ${processes} processes`, {
+    hint: `A process may have ${connectionsMost}: give more with --processes.`,
   });
-  return text.split('\n')[0] ?? '';
-}
-
-async function targetOf(flags: RunFlags): Promise<Target | null> {
-  const { target, mqtt, account, user } = flags;
-  const passwordFile = flags['password-file'];
-  const publicKey = flags['public-key'];
-  if (target === undefined) return null;
-  if (mqtt === undefined || account === undefined || passwordFile === undefined || publicKey === undefined) {
-    throw new AppError('usage', '--target needs --mqtt, --account, --password-file and --public-key');
-  }
-  if (!/^https?:\/\//.test(target))
-    throw new AppError('usage', `--target ${target} is not http://… or https://…`);
-  if (!/^mqtts?:\/\//.test(mqtt)) throw new AppError('usage', `--mqtt ${mqtt} is not mqtt://… or mqtts://…`);
-  const login = { accountID: account, userID: user, password: await readPassword(passwordFile) };
-  return { http: target, mqtt, login, publicKey };
 }
 
 function faster(scenario: Scenario, rate: number | undefined): Scenario {
@@ -104,9 +106,23 @@ function faster(scenario: Scenario, rate: number | undefined): Scenario {
   return { ...scenario, phases: scenario.phases.map((phase) => ({ ...phase, rate: phase.rate * rate })) };
 }
 
+/** The phases and faults that fit into another duration; what is left out is said. */
+async function shortened(name: string, durationS: number) {
+  const { phases, faults } = (await readScenario(name)).scenario;
+  const kept = {
+    phases: phases.filter(({ atS }) => atS < durationS),
+    faults: faults.filter(({ atS, forS }) => atS + forS <= durationS && atS < durationS),
+  };
+  const left = faults.length - kept.faults.length;
+  if (left > 0)
+    process.stdout.write(`${left} faults of ${name} do not fit into ${durationS} s and are left out\n`);
+  return kept;
+}
+
 async function scenarioOf(flags: RunFlags): Promise<NamedScenario> {
   const { devices, kind, duration: durationS, seed, threshold } = flags;
   const change = {
+    ...(durationS === undefined ? {} : await shortened(flags.scenario, durationS)),
     fleet: { ...(devices === undefined ? {} : { devices }), ...(kind === undefined ? {} : { kind }) },
     ...(durationS === undefined ? {} : { durationS }),
     ...(seed === undefined ? {} : { seed }),
@@ -125,38 +141,60 @@ async function untilAskedTwice(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 }
 
-export async function run(flags: RunFlags): Promise<void> {
-  const { name, scenario } = await scenarioOf(flags);
+const program = fileURLToPath(new URL('../main.js', import.meta.url));
+
+const createPorts = (clock: Clock): RunPorts => ({
+  clock,
+  entropy: createSystemEntropy(),
+  openMqttLink,
+  createVerifier,
+  openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+});
+
+/** A process of a run: started by one, never by people. */
+export const part = (): Promise<void> => servePart(createPorts(createSystemClock()));
+
+type ResultFlags = Awaited<ReturnType<ReturnType<typeof withResult>['parseAsync']>>;
+
+/** Runs it and writes what was found where the flags say. */
+export async function perform(
+  flags: ResultFlags,
+  what: NamedScenario & Pick<RunOptions, 'scripts' | 'controlPath'>,
+): Promise<void> {
+  const processes = processesOf(flags.processes, what.scenario);
   const clock = createSystemClock();
   const folder = flags.state ?? join(tmpdir(), `fleetward-run-${process.pid}-${Math.floor(clock.utcMs())}`);
   const result = await runScenario(
     {
-      name,
-      scenario,
-      ports: {
-        clock,
-        entropy: createSystemEntropy(),
-        openMqttLink,
-        createVerifier,
-        openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
-      },
+      ...what,
+      ports: createPorts(clock),
       target: await targetOf(flags),
       folder,
       environment: readEnvironment(),
       isClean: flags.clean,
+      processes,
+      program,
       version: readVersion(),
       output: process.stdout,
+      command: repeatCommand(process.argv.slice(2), what.scripts === null ? what.scenario.seed : null),
+      ...(await metricsOf(flags)),
     },
     untilAskedTwice(),
   );
   process.stdout.write(formatResult(result));
   if (flags.json !== undefined) await writeFile(flags.json, formatJson(result));
+  if (flags.report !== undefined) await writeFile(flags.report, formatHtml(result));
   if (flags.junit !== undefined) await writeFile(flags.junit, formatJunit(result));
   if (!result.isPassed) {
     if (flags.target === undefined)
       process.stdout.write(`The broker's log and database are kept in ${folder}\n`);
     process.exitCode = thresholdsExitCode;
   }
+}
+
+export async function run(flags: RunFlags): Promise<void> {
+  const controlPath = flags.ctl === undefined ? null : flags.ctl || standardSocket;
+  await perform(flags, { ...(await scenarioOf(flags)), controlPath, scripts: null });
 }
 
 const withName = (command: Argv) =>
@@ -188,8 +226,12 @@ async function list(): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function schema(): void {
-  process.stdout.write(`${JSON.stringify(editorSchema(), null, 2)}\n`);
+const withSchema = (command: Argv) =>
+  command.positional('of', { choices: ['scenario', 'result'] as const, default: 'scenario' as const });
+
+function schema({ of }: { of: 'scenario' | 'result' }): void {
+  const shown = of === 'result' ? resultSchema : editorSchema();
+  process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
 }
 
 export function withScenario(command: Argv): Argv {
@@ -197,21 +239,29 @@ export function withScenario(command: Argv): Argv {
     .command('list', 'the presets', (more) => more, list)
     .command('show <scenario>', 'a scenario with all its defaults, as JSON', withName, show)
     .command('validate <scenario>', 'whether a scenario is good; names every fault', withName, validate)
-    .command('schema', 'JSON Schema of a scenario, for the completion of an editor', (more) => more, schema)
+    .command(
+      'schema [of]',
+      'JSON Schema of a scenario, for the completion of an editor, or of the JSON that a run writes',
+      withSchema,
+      schema,
+    )
     .demandCommand(1, 'Name a command; --help lists them.');
 }
 
 export const withCompare = (command: Argv) =>
   command
     .positional('a', { type: 'string', demandOption: true, describe: 'JSON report of a run' })
-    .positional('b', { type: 'string', demandOption: true, describe: 'JSON report of another one' });
+    .positional('b', { type: 'string', demandOption: true, describe: 'JSON report of another one' })
+    .option('report', { type: 'string', describe: 'write one HTML file with both, plot over plot' });
 
-export async function compare({ a, b }: { a: string; b: string }): Promise<void> {
+export async function compare(flags: { a: string; b: string; report?: string | undefined }): Promise<void> {
   const read = async (file: string) => {
     const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
       throw new AppError('config', `The report cannot be read: ${messageOf(thrown)}`);
     });
     return parseResult(text, file);
   };
-  process.stdout.write(formatComparison(await read(a), await read(b)));
+  const [a, b] = [await read(flags.a), await read(flags.b)];
+  process.stdout.write(formatComparison(a, b));
+  if (flags.report !== undefined) await writeFile(flags.report, formatComparisonHtml(a, b));
 }

@@ -101,12 +101,18 @@ export function judgeCommands(ledger: Ledger, inputsMs: number): readonly Breach
   return found;
 }
 
-/** From the request to the contact that came of it, ms; of commands of that state. */
-export function commandTimes(ledger: Ledger, state: CommandNote['state']): readonly number[] {
+export interface CommandDelay {
+  /** When the contact moved, ms of the run. */
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+/** From the request to the contact that came of it; of commands of that state. */
+export function commandDelays(ledger: Ledger, state: CommandNote['state']): readonly CommandDelay[] {
   return [...ledger.vehicles.values()].flatMap(({ contacts }) =>
     contacts.flatMap(({ token, atMs }) => {
       const command = token?.startsWith('drive:') === true ? ledger.commands.get(token.slice(6)) : undefined;
-      return command?.state === state ? [Math.max(0, atMs - command.requestedMs)] : [];
+      return command?.state === state ? [{ atMs, tookMs: Math.max(0, atMs - command.requestedMs) }] : [];
     }),
   );
 }

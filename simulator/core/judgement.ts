@@ -62,7 +62,6 @@ function byCode(events: readonly Numbered[]): Map<number, Numbered[]> {
 }
 
 interface Tally {
-  readonly stalls: Ledger['stalls'];
   readonly inputsMs: number;
   readonly breaches: Breach[];
   readonly durableMs: number[];
@@ -86,7 +85,7 @@ function judgePanic(
   const tookMs = ackedMs - Math.max(fact.atMs, lastUp);
   tally.panicMs.push(tookMs);
   if (tookMs <= panicMs) return;
-  if (tally.stalls.some((stall) => meets(stall, { fromMs: fact.atMs, toMs: ackedMs }))) return;
+  if (vehicle.stalls.some((stall) => meets(stall, { fromMs: fact.atMs, toMs: ackedMs }))) return;
   const id = { deviceID: vehicle.deviceID, eventID: event.eventID, factNo: fact.no };
   tally.breaches.push(
     eventBreach(
@@ -98,8 +97,8 @@ function judgePanic(
 }
 
 /** Whether the hardware of a vehicle could not do its part then: broken on purpose, or the generator was late. */
-function isHardwareExcused(vehicle: VehicleNotes, of: Span, { stalls }: Pick<Tally, 'stalls'>): boolean {
-  return isExcused(vehicle, 'hardware', of) || stalls.some((stall) => meets(stall, of));
+function isHardwareExcused(vehicle: VehicleNotes, of: Span): boolean {
+  return isExcused(vehicle, 'hardware', of) || vehicle.stalls.some((stall) => meets(stall, of));
 }
 
 /** Whether a state began or ended too shortly before or after for an input to be sure to see it. */
@@ -133,7 +132,7 @@ function judgeFacts(
     } else if (
       untilMs > of.endMs ||
       isBrief(vehicle, fact, tally.inputsMs) ||
-      isHardwareExcused(vehicle, { fromMs: fact.atMs, toMs: untilMs }, tally)
+      isHardwareExcused(vehicle, { fromMs: fact.atMs, toMs: untilMs })
     ) {
       tally.unjudged += 1;
     } else {
@@ -161,7 +160,7 @@ function judgeEvents(vehicle: VehicleNotes, events: readonly Numbered[], tally: 
     const what = `${statusText(note.code)}${fact === undefined ? '' : ` (${describe(fact)})`}, stored at ${seconds(note.storedMs)}`;
     if (watchedCodes.has(note.code) && fact === undefined) {
       const span = { fromMs: note.storedMs - recoveryMs, toMs: note.storedMs };
-      if (!isHardwareExcused(vehicle, span, tally))
+      if (!isHardwareExcused(vehicle, span))
         tally.breaches.push(eventBreach('invented', id, `${what}: nothing of the kind happened`));
     }
     if (note.shown > 0) continue;
@@ -184,9 +183,7 @@ export function judge(
   ledger: Ledger,
   of: { readonly endMs: number; readonly panicMs: number; readonly inputsMs: number },
 ): Judgement {
-  const { stalls } = ledger;
   const tally: Tally = {
-    stalls,
     inputsMs: of.inputsMs,
     breaches: [...ledger.breaches],
     durableMs: [],

@@ -118,6 +118,12 @@ export interface Excuse {
   readonly toMs: number;
 }
 
+/** A time in which a generator's process had no time for anything. */
+export interface Stall {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export interface VehicleNotes {
   readonly deviceID: string;
   readonly facts: Fact[];
@@ -125,6 +131,8 @@ export interface VehicleNotes {
   readonly boots: Map<string, EventNote[]>;
   readonly contacts: ContactNote[];
   readonly excuses: Excuse[];
+  /** When the process that drove it was late itself; the same list for all of its vehicles. */
+  readonly stalls: readonly Stall[];
   /** Moments at which the link came up. */
   readonly ups: number[];
   isUp: boolean;
@@ -132,5 +140,25 @@ export interface VehicleNotes {
   stopMs: number | null;
   /** Of the record that the service returned last. */
   lastShown: { timestamp: number; timestampMs: number | null; eventID: string } | null;
+  /** Events that must still be delivered: what is stored after `stopMs` is not among them. */
   unacknowledged: number;
+}
+
+/** What one part of a fleet has noted, to be laid into the ledger of the whole run. Plain data. */
+export interface LedgerNotes {
+  readonly vehicles: readonly VehicleNotes[];
+  readonly breaches: readonly Breach[];
+  readonly stalls: readonly Stall[];
+  readonly counts: LedgerCounts;
+}
+
+export interface LedgerCounts {
+  readonly facts: number;
+  readonly events: number;
+  /** Events handed to the link, those that were sent again too. */
+  readonly sent: number;
+  readonly acknowledged: number;
+  readonly shown: number;
+  readonly commands: number;
+  readonly connects: number;
 }

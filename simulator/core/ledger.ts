@@ -11,22 +11,16 @@ import type {
   ContactNote,
   EventNote,
   Excuse,
+  LedgerCounts,
+  LedgerNotes,
   SentEvent,
   ShownEvent,
+  Stall,
   VehicleNotes,
 } from './ledger-types.ts';
 
 /** More events than this are a run that has to be split: a note takes about 250 bytes. */
 export const eventsMost = 5_000_000;
-
-export interface LedgerCounts {
-  readonly facts: number;
-  readonly events: number;
-  readonly acknowledged: number;
-  readonly shown: number;
-  readonly commands: number;
-  readonly connects: number;
-}
 
 export interface Ledger {
   addVehicle(deviceID: string): void;
@@ -44,23 +38,27 @@ export interface Ledger {
   ): readonly EventNote[];
   link(deviceID: string, isUp: boolean, atMs: number): void;
   excuse(deviceID: string, excuse: Excuse): void;
-  /** The simulated hardware itself was late: the generator had no time for it. Strikes all vehicles. */
+  /** The simulated hardware itself was late: the generator had no time for it. Strikes all vehicles of this ledger. */
   stall(fromMs: number, toMs: number): void;
   contact(deviceID: string, contact: ContactNote): void;
   requested(command: Omit<CommandNote, 'endState' | 'hasEnded'>): void;
   ended(commandID: string, endState: string, hasEnded: boolean): void;
-  /** From now on what is stored may stay on the vehicle: it is told to stop. */
+  /** From now on what is stored may stay on the vehicle: the run is over for it. The first time counts. */
   stopping(deviceID: string, atMs: number): void;
   /** A record that the service returned; records of one vehicle in its order. */
   shown(record: ShownEvent): void;
-  /** Events that no acknowledgement has come for, over all vehicles. */
+  /** Events that must be delivered and that no acknowledgement has come for, over all vehicles. */
   waiting(): number;
   /** When the event of that id was stored on the vehicle; null when it is not known. */
   storedMsOf(deviceID: string, eventID: string): number | null;
   breach(breach: Breach): void;
   counts(): LedgerCounts;
+  /** All that was noted, for the ledger of the whole run. */
+  notes(): LedgerNotes;
+  /** Lays the notes of a part into this ledger. @throws Error when a vehicle is there already: no two parts may drive one. */
+  take(notes: LedgerNotes): void;
   /** For who judges. */
-  readonly stalls: readonly Omit<Excuse, 'kind'>[];
+  readonly stalls: readonly Stall[];
   readonly vehicles: ReadonlyMap<string, VehicleNotes>;
   readonly commands: ReadonlyMap<string, CommandNote>;
   readonly breaches: readonly Breach[];
@@ -86,13 +84,14 @@ function find(vehicle: VehicleNotes, eventID: string): EventNote | undefined {
   return vehicle.boots.get(eventID.slice(0, at))?.[Number(eventID.slice(at + 1)) - 1];
 }
 
-function emptyNotes(deviceID: string): VehicleNotes {
+function emptyNotes(deviceID: string, stalls: readonly Stall[]): VehicleNotes {
   return {
     deviceID,
     facts: [],
     boots: new Map(),
     contacts: [],
     excuses: [],
+    stalls,
     ups: [],
     isUp: false,
     stopMs: null,
@@ -115,15 +114,18 @@ interface Books {
   readonly vehicles: Map<string, VehicleNotes>;
   readonly commands: Map<string, CommandNote>;
   readonly breaches: Breach[];
-  readonly stalls: Omit<Excuse, 'kind'>[];
+  readonly stalls: Stall[];
   readonly counts: { -readonly [K in keyof LedgerCounts]: LedgerCounts[K] };
 }
 
-function vehicleIn({ vehicles }: Books, deviceID: string): VehicleNotes {
-  const notes = vehicles.get(deviceID) ?? emptyNotes(deviceID);
+function vehicleIn({ vehicles, stalls }: Books, deviceID: string): VehicleNotes {
+  const notes = vehicles.get(deviceID) ?? emptyNotes(deviceID, stalls);
   vehicles.set(deviceID, notes);
   return notes;
 }
+
+/** Whether what was stored then must be delivered before the run may end. */
+const isDue = ({ stopMs }: VehicleNotes, storedMs: number): boolean => stopMs === null || storedMs < stopMs;
 
 /** The notes of a boot with one for each of these events. */
 function enter(
@@ -138,7 +140,7 @@ function enter(
     if (notes[event.seq - 1] !== undefined) continue;
     notes[event.seq - 1] = noteOf(event, of.atMs);
     books.counts.events += 1;
-    vehicle.unacknowledged += 1;
+    if (isDue(vehicle, of.atMs)) vehicle.unacknowledged += 1;
     if (event.statusCode !== statusCodes.EVENTS_DROPPED.code) continue;
     const id = { deviceID, eventID: `${of.boot}:${event.seq}` };
     books.breaches.push(eventBreach('dropped', id, JSON.stringify(event.attributes ?? {})));
@@ -157,7 +159,7 @@ function acknowledge(
       const note = of.notes[seq - 1];
       if (note === undefined || note.ackedMs !== null) continue;
       note.ackedMs = of.atMs;
-      vehicle.unacknowledged -= 1;
+      if (isDue(vehicle, note.storedMs)) vehicle.unacknowledged -= 1;
       books.counts.acknowledged += 1;
       fresh.push(note);
     }
@@ -180,6 +182,7 @@ function eventNotes(books: Books): Pick<Ledger, 'stored' | 'sent' | 'acknowledge
     },
     sent(deviceID, boot, { events, atMs }) {
       const notes = enter(books, deviceID, { boot, events, atMs });
+      books.counts.sent += events.length;
       for (const event of events) {
         const note = notes[event.seq - 1];
         if (note === undefined) continue;
@@ -199,6 +202,16 @@ function eventNotes(books: Books): Pick<Ledger, 'stored' | 'sent' | 'acknowledge
   };
 }
 
+function takeNotes(books: Books, { vehicles, breaches, stalls, counts }: LedgerNotes): void {
+  for (const vehicle of vehicles) {
+    if (books.vehicles.has(vehicle.deviceID)) throw new Error(`${vehicle.deviceID} was driven twice`);
+    books.vehicles.set(vehicle.deviceID, vehicle);
+  }
+  for (const breach of breaches) books.breaches.push(breach);
+  for (const stall of stalls) books.stalls.push(stall);
+  for (const name of Object.keys(counts) as (keyof LedgerCounts)[]) books.counts[name] += counts[name];
+}
+
 /** An empty ledger. */
 export function createLedger(): Ledger {
   const books: Books = {
@@ -206,7 +219,7 @@ export function createLedger(): Ledger {
     commands: new Map(),
     breaches: [],
     stalls: [],
-    counts: { facts: 0, events: 0, acknowledged: 0, shown: 0, commands: 0, connects: 0 },
+    counts: { facts: 0, events: 0, sent: 0, acknowledged: 0, shown: 0, commands: 0, connects: 0 },
   };
   const { vehicles, commands, breaches, stalls, counts } = books;
   return {
@@ -248,10 +261,12 @@ export function createLedger(): Ledger {
       if (command !== undefined) Object.assign(command, { endState, hasEnded });
     },
     stopping(deviceID, atMs) {
-      vehicleIn(books, deviceID).stopMs = atMs;
+      vehicleIn(books, deviceID).stopMs ??= atMs;
     },
     waiting: () => [...vehicles.values()].reduce((sum, vehicle) => sum + vehicle.unacknowledged, 0),
     breach: (breach) => void breaches.push(breach),
     counts: () => ({ ...counts }),
+    notes: () => ({ vehicles: [...vehicles.values()], breaches, stalls, counts: { ...counts } }),
+    take: (notes) => takeNotes(books, notes),
   };
 }

@@ -26,7 +26,7 @@ const fleetSchema = table(
       description:
         'agent: the real agent on simulated hardware; tracker: prepared events through raw MQTT, for pure load',
     }),
-    devices: integer({ low: 1, high: 19_000, standard: 20 }, 'Vehicles'),
+    devices: integer({ low: 1, high: 200_000, standard: 20 }, 'Vehicles'),
     trackerEveryS: number(
       { low: 0.1, high: 3600, standard: 10 },
       'A light tracker sends an event this often',
@@ -34,6 +34,11 @@ const fleetSchema = table(
     board: Type.Enum([...boards], {
       default: 'waveshare-io-analog',
       description: 'I/O board of all of them',
+    }),
+    trackerJitter: Type.Boolean({
+      default: true,
+      description:
+        'A light tracker connects again at a random moment within its back-off, as agents do; false: at its end, all at once',
     }),
     connectSpreadS: number(
       { low: 0, high: 300, standard: 5 },
@@ -138,6 +143,9 @@ export const faultKinds = [
   'gnss-spoof',
   'board-silent',
   'board-unplugged',
+  'board-noise',
+  'disk-full',
+  'agent-kill',
   'broker-kill',
   'slow-consumer',
 ] as const;
@@ -155,11 +163,35 @@ const faultSchema = Type.Object(
     delayMs: number({ low: 0, high: 60_000, standard: 1000 }, 'link-delay: every byte comes this much later'),
     loss: number(
       { low: 0, high: 1, standard: 0.1 },
-      'link-loss: part of the segments that are lost and sent again after 200 ms, as TCP does',
+      'link-loss: part of the segments that are lost and sent again after 200 ms, as TCP does; board-noise: chance of an answer to be changed, cut or lost',
     ),
     jumpS: number({ low: -86_400, high: 86_400, standard: 3600 }, 'clock-jump: how far the wall clock steps'),
   },
   closed,
+);
+
+const rampSchema = Type.Object(
+  {
+    of: Type.Enum(['rate', 'devices'], {
+      description: 'What grows: events of light trackers and deeds of agents, or the number of vehicles',
+    }),
+    from: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 200_000,
+      description: 'First level: times, or vehicles',
+    }),
+    to: Type.Number({ exclusiveMinimum: 0, maximum: 200_000, description: 'Last level' }),
+    steps: integer({ low: 2, high: 50, standard: 8 }, 'Levels, in equal ratios'),
+    stepS: number({ low: 3, high: 3600, standard: 15 }, 'A step lasts so long'),
+    settleS: number({ low: 0, high: 1800, standard: 5 }, '... of which the beginning is not measured'),
+    thresholds: Type.Array(Type.String({ minLength: 3, maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 20,
+      description:
+        'What a good step holds: latencies, events.rate, delivered (percent of the events made), online (percent)',
+    }),
+  },
+  { ...closed, description: 'Load that grows until a threshold fails' },
 );
 
 export const scenarioSchema = Type.Object(
@@ -186,6 +218,7 @@ export const scenarioSchema = Type.Object(
       maxItems: 100,
       description: 'Load over time, in the order of atS',
     }),
+    ramp: Type.Optional(rampSchema),
     faults: Type.Array(faultSchema, {
       default: [],
       maxItems: 1000,
@@ -206,4 +239,5 @@ export const scenarioSchema = Type.Object(
 
 export type Scenario = Static<typeof scenarioSchema>;
 export type Fault = Scenario['faults'][number];
+export type Ramp = NonNullable<Scenario['ramp']>;
 export type Phase = Scenario['phases'][number];

@@ -2,6 +2,7 @@
 // fault that names its place.
 import { Default, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../src/core/errors.ts';
+import { phasesOf } from './ramp.ts';
 import { type FaultKind, type Scenario, scenarioSchema } from './scenario-schema.ts';
 import { parseThreshold } from './thresholds.ts';
 
@@ -51,6 +52,32 @@ const trackerFaults: readonly FaultKind[] = [
   'broker-kill',
 ];
 
+function thresholdFaults(texts: readonly string[], place: string): readonly ErrorDetail[] {
+  return texts.flatMap((text, index) => {
+    const parsed = parseThreshold(text);
+    return parsed.kind === 'fault' ? [{ pointer: `${place}/${index}`, message: parsed.message }] : [];
+  });
+}
+
+function rampFaults({ ramp, fleet, durationS }: Scenario): readonly ErrorDetail[] {
+  if (ramp === undefined) return [];
+  const { of, from, to, steps, stepS, settleS, thresholds } = ramp;
+  const wrong = (isWrong: boolean, key: string, message: string): readonly ErrorDetail[] =>
+    isWrong ? [{ pointer: `/ramp/${key}`, message }] : [];
+  return [
+    ...wrong(from >= to, 'to', 'a ramp goes up: more than /ramp/from'),
+    ...wrong(of === 'devices' && to > fleet.devices, 'to', `the fleet has ${fleet.devices} vehicles`),
+    ...wrong(of === 'rate' && to > 100, 'to', 'the rate goes up to 100 times'),
+    ...wrong(settleS >= stepS, 'settleS', 'a step has to be measured: less than /ramp/stepS'),
+    ...wrong(
+      steps * stepS > durationS,
+      'steps',
+      `${steps * stepS} s of steps, but the run ends at ${durationS} s`,
+    ),
+    ...thresholdFaults(thresholds, '/ramp/thresholds'),
+  ];
+}
+
 /** What the schema cannot say: order, and things that would never happen. */
 function rulesOf(scenario: Scenario): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];
@@ -78,11 +105,7 @@ function rulesOf(scenario: Scenario): readonly ErrorDetail[] {
   const asked = [...Object.values(scenario.deeds), scenario.commands.perMinute];
   if (scenario.fleet.kind === 'tracker' && asked.some((rate) => rate > 0))
     fault('/fleet/kind', 'a light tracker has no inputs and obeys nobody: leave out deeds and commands');
-  for (const [index, text] of scenario.thresholds.entries()) {
-    const parsed = parseThreshold(text);
-    if (parsed.kind === 'fault') fault(`/thresholds/${index}`, parsed.message);
-  }
-  return faults;
+  return [...faults, ...thresholdFaults(scenario.thresholds, '/thresholds'), ...rampFaults(scenario)];
 }
 
 /** A schema in which only that is required which has no default: what an editor should ask for. */
@@ -106,13 +129,20 @@ export function editorSchema(): unknown {
   return withoutDefaults(JSON.parse(JSON.stringify(scenarioSchema)));
 }
 
+/** A ramp of vehicles is one of phases. */
+function withRampPhases(scenario: Scenario): Scenario {
+  const { ramp, fleet } = scenario;
+  const phases = ramp === undefined ? null : phasesOf(ramp, fleet.devices);
+  return phases === null ? scenario : { ...scenario, phases: [...phases] };
+}
+
 /** Checks what a file holds; defaults are filled in. */
 export function checkScenario(value: unknown): ScenarioVerdict {
   // Default writes into what it is given.
   const filled: unknown = Default(scenarioSchema, JSON.parse(JSON.stringify(value ?? {})));
   const errors = Errors(scenarioSchema, filled).flatMap((error) => wordsOf(error as SchemaError));
   if (errors.length > 0) return { kind: 'faults', faults: errors };
-  const scenario = filled as Scenario;
+  const scenario = withRampPhases(filled as Scenario);
   const faults = rulesOf(scenario);
   return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'ok', scenario };
 }

@@ -31,6 +31,9 @@ export const latencyParts = ['p50', 'p90', 'p95', 'p99', 'p999', 'max', 'mean', 
 
 const countNames = [
   ...breachKinds,
+  // In percent: acknowledged of those made, and of the vehicles on the road those with a connection.
+  'delivered',
+  'online',
   'events.count',
   'events.rate',
   'facts.count',

@@ -7,11 +7,12 @@ import { phaseAt } from '../core/deeds.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
 import type { SeededEntropy } from '../random.ts';
-import type { FleetMember } from './fleet.ts';
 import type { RunTime } from './fleet-vehicle.ts';
 import type { Service } from './service.ts';
 
 export interface Commander {
+  /** From now on so many times as many as planned. */
+  setRate(factor: number): void;
   /** Sends no further command of state 1, and at once what brings every vehicle back. */
   finish(): Promise<void>;
   /** Asks the service how every command ended. */
@@ -27,7 +28,8 @@ export interface CommanderOptions {
   readonly entropy: SeededEntropy;
   readonly ledger: Ledger;
   readonly service: Service;
-  fleet(): readonly FleetMember[];
+  /** The vehicles that are on the road as intended, whether they have started or not. */
+  fleet(): readonly { readonly deviceID: string }[];
 }
 
 interface Order {
@@ -52,6 +54,7 @@ export function createCommander(options: CommanderOptions): Commander {
   const open = new Map<string, { readonly order: Order; readonly cancel: Cancel }>();
   const sending = new Set<Promise<void>>();
   let isFinished = false;
+  let factor = 1;
   let next: Cancel = () => undefined;
 
   const post = async (order: Order, patienceMs: number): Promise<void> => {
@@ -91,17 +94,23 @@ export function createCommander(options: CommanderOptions): Commander {
     open.set(key, { order: wanted, cancel: clock.after(restoreS * 1000, () => void restore(key)) });
     void send(wanted);
   };
-  const schedule = (): void => {
-    const rate = phaseAt(scenario.phases, time.nowMs())?.rate ?? 0;
-    const meanMs = perMinute * rate === 0 ? 1000 : 60_000 / (perMinute * rate);
-    next = clock.after(-Math.log(1 - entropy.fraction()) * meanMs, () => {
+  /** By intended times, so that the same seed gives the same commands whatever the answers take. */
+  const schedule = (beforeMs: number): void => {
+    const perMs = (perMinute * factor * (phaseAt(scenario.phases, beforeMs)?.rate ?? 0)) / 60_000;
+    const dueMs = beforeMs + -Math.log(1 - entropy.fraction()) * (perMs === 0 ? 1000 : 1 / perMs);
+    next = clock.after(Math.max(0, dueMs - time.nowMs()), () => {
       if (isFinished) return;
-      if (perMinute * rate > 0) order();
-      schedule();
+      if (perMs > 0) order();
+      schedule(dueMs);
     });
   };
-  if (perMinute > 0) schedule();
+  if (perMinute > 0) schedule(0);
   return {
+    setRate(times) {
+      factor = times;
+      next();
+      if (perMinute > 0 && !isFinished) schedule(Math.max(0, time.nowMs()));
+    },
     async finish() {
       isFinished = true;
       next();

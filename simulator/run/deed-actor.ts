@@ -6,6 +6,8 @@ import type { FactKind } from '../core/facts.ts';
 import type { FleetVehicle } from './fleet-vehicle.ts';
 
 export interface DeedActor {
+  /** Drops what was planned and has not begun, and takes this instead. */
+  plan(deeds: readonly Deed[]): void;
   /** Nothing further is done; what is held is let go by itself. */
   close(): void;
 }
@@ -107,9 +109,18 @@ export function createDeedActor(options: DeedActorOptions): DeedActor {
         if (waiting.length === 1) look();
     }
   };
-  for (const deed of options.deeds) later(deed.atMs - options.nowMs(), () => perform(deed));
+  const planned: Cancel[] = [];
+  const plan = (deeds: readonly Deed[]): void => {
+    for (const cancel of planned.splice(0)) cancel();
+    waiting.splice(0);
+    const nowMs = options.nowMs();
+    for (const deed of deeds) planned.push(clock.after(Math.max(0, deed.atMs - nowMs), () => perform(deed)));
+  };
+  plan(options.deeds);
   return {
+    plan,
     close() {
+      for (const cancel of planned.splice(0)) cancel();
       for (const cancel of timers) cancel();
       timers.clear();
     },

@@ -1,25 +1,30 @@
 // The hour itself: vehicles, faults and commands set going by intended time, until all is delivered or the time for it is over. It
 // ends everything that it began, whatever happens.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../src/core/errors.ts';
-import { phaseAt } from '../core/deeds.ts';
-import { eventsMost, type Ledger } from '../core/ledger.ts';
+import type { Cancel } from '../../src/ports.ts';
+import { phaseAt, startMsOf } from '../core/deeds.ts';
+import type { Ledger } from '../core/ledger.ts';
+import type { ScriptedEvent } from '../core/recording.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
+import type { Progress } from '../core/screen.ts';
 import { createSeededEntropy } from '../random.ts';
+import type { MetricsAddress } from './broker-watch.ts';
 import { type Commander, createCommander } from './commands.ts';
 import { type FaultSchedule, scheduleFaults } from './faults.ts';
-import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
-import { createAgentMaker } from './fleet-agents.ts';
-import { createTrackerMaker } from './fleet-trackers.ts';
+import type { FleetDevice } from './fleet.ts';
 import type { RunTime } from './fleet-vehicle.ts';
 import type { Latencies } from './latency.ts';
-import type { Network } from './network.ts';
 import type { OwnBroker, Target } from './own-broker.ts';
+import { assertBounded } from './part.ts';
+import type { Parts } from './parts.ts';
 import type { RunPorts } from './ports.ts';
-import { type Output, type Progress, type ProgressView, showProgress } from './progress.ts';
-import type { Provisioned } from './provision.ts';
-import type { RunResult } from './result.ts';
+import { type Output, type ProgressView, showProgress } from './progress.ts';
+import { driveRamp } from './ramp.ts';
+import type { Recorder } from './recorder.ts';
+import type { MachineFigures, RunResult } from './result.ts';
 import type { Service } from './service.ts';
+import { type Steering, type SteeringOptions, steer } from './steering.ts';
+import type { Tap } from './tap.ts';
 import { createWatcher } from './watcher.ts';
 
 export interface RunOptions {
@@ -33,8 +38,20 @@ export interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Removes the devices at the end. */
   readonly isClean: boolean;
+  /** Processes that share the fleet; 1: this one drives it. */
+  readonly processes: number;
+  /** The simulator's own program, for the processes. */
+  readonly program: string;
+  /** Socket for who wants to change the run while it goes on; null: nobody may. */
+  readonly controlPath: string | null;
+  /** A recording to be replayed by light trackers, one script for each; null: what the scenario says. */
+  readonly scripts: readonly (readonly ScriptedEvent[])[] | null;
   readonly version: string;
   readonly output: Output;
+  /** Where a broker that the run did not start shows its figures; nothing is looked at unless given. */
+  readonly metrics?: MetricsAddress;
+  /** The command line that repeats the run. */
+  readonly command?: string;
 }
 
 export interface Site {
@@ -43,56 +60,56 @@ export interface Site {
   readonly service: Service;
 }
 
+interface RunMachine extends MachineFigures {
+  /** CPU time of each process, ms. */
+  readonly eachCpuMs: readonly number[];
+}
+
 export interface Scene extends Site {
   readonly options: RunOptions;
   readonly time: RunTime;
+  /** Of the whole run; see `Parts`. */
   readonly ledger: Ledger;
   readonly latencies: Latencies;
-  readonly network: Network;
-  readonly devices: readonly Provisioned[];
-  readonly publicKey: string;
-  readonly since: string;
+  readonly recorder: Recorder;
+  readonly parts: Parts;
+  readonly devices: readonly FleetDevice[];
+  /** What the generator has taken until now. */
+  machine(): RunMachine;
+  /** Shares of the fleet whose links can be struck by hand. */
+  readonly linkShares: readonly number[];
+  /** Measures stretches of the run. */
+  readonly tap: Tap;
+  /** What parts say goes here while the run is shown. */
+  onSay(say: (text: string) => void): void;
 }
 
 const pollMs = 200;
 
-/** Latency of what was just acknowledged, from when the vehicle had it and could have sent it. */
-function noteLatencies({ ledger, latencies }: Pick<Scene, 'ledger' | 'latencies'>) {
-  return (deviceID: string, notes: readonly { readonly storedMs: number }[], nowMs: number): void => {
-    const vehicle = ledger.vehicles.get(deviceID);
-    const firstUpMs = vehicle?.ups[0] ?? nowMs;
-    for (const { storedMs } of notes) {
-      const fromMs = Math.max(storedMs, firstUpMs);
-      // What a fault of the link held up on purpose says nothing about the system.
-      const isHeldUp = vehicle?.excuses.some(
-        ({ kind, fromMs: begin, toMs }) => kind === 'link' && begin <= nowMs && toMs >= fromMs,
-      );
-      if (isHeldUp !== true) latencies.record('ingest', nowMs - fromMs);
-    }
-  };
-}
-
-function lookOf(scene: Scene, parts: { fleet: Fleet; faults: FaultSchedule }) {
-  const { options, ledger, time } = scene;
+function lookOf(scene: Scene, faults: FaultSchedule) {
+  const { options, ledger, time, parts } = scene;
   const { scenario } = options;
   return (): Progress => {
-    const running = parts.fleet.running();
+    const look = parts.look();
     const counts = ledger.counts();
     const nowMs = time.nowMs();
     const isOver = nowMs > scenario.durationS * 1000;
     return {
+      name: options.name,
+      title: scenario.title,
       elapsedS: nowMs / 1000,
       durationS: scenario.durationS,
       phase: isOver ? 'delivering' : (phaseAt(scenario.phases, nowMs)?.name ?? 'begins'),
-      online: running.filter((vehicle) => vehicle.isUp()).length,
-      running: running.length,
+      online: look.online,
+      running: look.running,
       devices: scenario.fleet.devices,
       facts: counts.facts,
+      sent: counts.sent,
       acknowledged: counts.acknowledged,
       waiting: ledger.waiting(),
       commands: counts.commands,
-      faults: parts.faults.active(),
-      breaches: ledger.breaches.length,
+      faults: faults.active(),
+      breaches: ledger.breaches.length + look.breaches,
     };
   };
 }
@@ -101,23 +118,25 @@ function lookOf(scene: Scene, parts: { fleet: Fleet; faults: FaultSchedule }) {
 async function pass(scene: Scene, untilMs: number, stop: { isAsked: boolean }): Promise<boolean> {
   const { time, ledger } = scene;
   while (time.nowMs() < untilMs && !stop.isAsked) {
-    if (ledger.counts().events > eventsMost) {
-      throw new AppError('usage', `The run has made more than ${eventsMost} events`, {
-        hint: 'Take fewer devices, a shorter time or rarer reports.',
-      });
-    }
+    assertBounded(ledger.counts());
     await sleep(Math.max(1, Math.min(pollMs, untilMs - time.nowMs())));
   }
   return stop.isAsked;
 }
 
+/** Who stops a run does not wait longer than this for what is still on its way; a second signal ends it at once. */
+const stoppedDrainS = 20;
+
 /** Everything delivered and every command at its end, or the time for it is over. */
 async function drain(scene: Scene, commander: Commander, stop: { isAsked: boolean }): Promise<void> {
   const { time, ledger, options } = scene;
-  const untilMs = time.nowMs() + options.scenario.drainS * 1000;
+  const { drainS } = options.scenario;
+  const beganMs = time.nowMs();
+  const isTime = (): boolean =>
+    time.nowMs() - beganMs < (stop.isAsked ? Math.min(drainS, stoppedDrainS) : drainS) * 1000;
   await commander.finish();
   const isOpen = (): boolean => [...ledger.commands.values()].some(({ hasEnded }) => !hasEnded);
-  while (time.nowMs() < untilMs && !stop.isAsked) {
+  while (isTime()) {
     if (ledger.waiting() === 0) {
       await commander.settle();
       if (!isOpen() && ledger.waiting() === 0) return;
@@ -129,82 +148,109 @@ async function drain(scene: Scene, commander: Commander, stop: { isAsked: boolea
 }
 
 /** The broker of the run is killed and comes back; a run whose broker stays away is over. */
-function killerOf({ own, options }: Scene, say: (text: string) => void): ((forMs: number) => void) | null {
-  if (own === null) return null;
-  return (forMs) => {
-    own.kill();
-    options.ports.clock.after(forMs, () => {
-      own.restart().catch((thrown: unknown) => say(`the broker did not start again: ${String(thrown)}`));
-    });
-  };
+function killBroker({ own, options }: Scene, forS: number, say: (text: string) => void): Cancel {
+  if (own === null) return () => undefined;
+  own.kill();
+  options.ports.clock.after(forS * 1000, () => {
+    own.restart().catch((thrown: unknown) => say(`the broker did not start again: ${String(thrown)}`));
+  });
+  return () => undefined;
+}
+
+/** The hours of the faults as people see them, and those that strike the broker; vehicles are struck by their parts. */
+function watchFaults(scene: Scene, say: (text: string) => void): FaultSchedule {
+  const { options, time } = scene;
+  return scheduleFaults(
+    {
+      clock: options.ports.clock,
+      time,
+      begin: ({ kind, forS }) => (kind === 'broker-kill' ? killBroker(scene, forS, say) : () => undefined),
+      onChange(fault, isActive) {
+        const { kind, forS, share } = fault;
+        scene.recorder.fault(fault, isActive);
+        const words = `${kind} for ${forS} s, ${Math.round(share * 100)} % of the fleet`;
+        say(isActive ? `fault: ${words}` : `fault over: ${kind}`);
+      },
+    },
+    options.scenario.faults,
+  );
+}
+
+/** Those that are on the road by now as intended. */
+function onTheRoad({ devices, options, time }: Scene): readonly FleetDevice[] {
+  const nowMs = time.nowMs();
+  return devices.filter(
+    ({ index }) => (startMsOf(options.scenario, index) ?? Number.POSITIVE_INFINITY) <= nowMs,
+  );
 }
 
 /** What a drive leaves behind besides the ledger. */
-interface Driven extends Pick<RunResult, 'refusedCommands' | 'failedStarts'> {
+interface Driven
+  extends Pick<RunResult, 'refusedCommands' | 'failedStarts' | 'machine' | 'ramp' | 'interventions'> {
   /** When facts ceased, ms since the start. */
   readonly endMs: number;
 }
 
+async function openSteering(
+  { options, parts, time, own, linkShares }: Scene,
+  of: Pick<SteeringOptions, 'commander' | 'faults' | 'look' | 'say'>,
+): Promise<Steering | null> {
+  const { controlPath, scenario } = options;
+  if (controlPath === null) return null;
+  const context = () => ({ scenario, atS: time.nowMs() / 1000, ownsBroker: own !== null, linkShares });
+  return steer({ ...of, path: controlPath, parts, context });
+}
+
+/** Of all processes of the generator, which this one hears. */
+function startRecorder({ recorder, ledger, machine }: Scene, look: () => Progress): void {
+  recorder.start(() => {
+    const { online, running, waiting, breaches } = look();
+    return { online, road: running, waiting, breaches, counts: ledger.counts(), machine: machine() };
+  });
+}
+
 /** Drives the scenario; `stop` ends it early. */
 export async function drive(scene: Scene, stop: { isAsked: boolean }): Promise<Driven> {
-  const { options, time, ledger, latencies, network, devices, service, target } = scene;
+  const { options, time, ledger, latencies, recorder, parts, service } = scene;
   const { scenario, ports, output } = options;
-  const seed = createSeededEntropy(scenario.seed);
-  const watcher = createWatcher({ service, ledger, latencies, clock: ports.clock, time });
+  const watcher = createWatcher({ service, clock: ports.clock, time, onSeen: parts.seen });
   let view: ProgressView | null = null;
   const say = (text: string): void => void (view === null ? output.write(`${text}\n`) : view.say(text));
-  const given: FleetOptions = {
-    scenario,
-    ports,
-    time,
-    entropy: seed,
-    ledger,
-    network,
-    devices,
-    accountID: target.login.accountID,
-    publicKey: scene.publicKey,
-    verifier: ports.createVerifier(scene.publicKey),
-    version: options.version,
-    log: { warn: (event, fields) => say(`${event}: ${JSON.stringify(fields)}`) },
-    onAcknowledged: noteLatencies(scene),
-  };
-  const isLight = scenario.fleet.kind === 'tracker';
-  const fleet = createFleet(given, isLight ? createTrackerMaker(given) : await createAgentMaker(given));
-  const faults = scheduleFaults(
-    {
-      clock: ports.clock,
-      ports,
-      ledger,
-      network,
-      devices: devices.length,
-      vehicle: (index) => fleet.vehicles[index],
-      deviceIDOf: (index) => devices[index]?.deviceID ?? '',
-      killBroker: killerOf(scene, say),
-      say,
-    },
-    scenario.faults,
-  );
+  scene.onSay(say);
+  const faults = watchFaults(scene, say);
   const commander = createCommander({
     scenario,
     clock: ports.clock,
     time,
-    entropy: seed.stream('commands'),
+    entropy: createSeededEntropy(scenario.seed).stream('commands'),
     ledger,
     service,
-    fleet: fleet.running,
+    fleet: () => onTheRoad(scene),
   });
-  view = showProgress({ clock: ports.clock, output, latencies, look: lookOf(scene, { fleet, faults }) });
+  const look = lookOf(scene, faults);
+  startRecorder(scene, look);
+  view = showProgress({ clock: ports.clock, output, latencies, environment: options.environment, look });
+  let steering: Steering | null = null;
   try {
-    await pass(scene, scenario.durationS * 1000, stop);
+    steering = await openSteering(scene, { commander, faults, look, say });
+    const { ramp: planned } = scenario;
+    const onward = (untilMs: number): Promise<boolean> => pass(scene, untilMs, stop);
+    const ramp = planned === undefined ? null : await driveRamp(scene, planned, { pass: onward, say });
+    if (ramp === null) await onward(scenario.durationS * 1000);
     faults.close();
-    fleet.endDeeds();
+    parts.order({ kind: 'endDeeds' });
     const endMs = time.nowMs();
     await drain(scene, commander, stop);
-    return { endMs, refusedCommands: commander.refused(), failedStarts: fleet.failures() };
+    recorder.close();
+    const refusedCommands = commander.refused();
+    const interventions = steering?.interventions ?? [];
+    const { eachCpuMs: _, ...machine } = scene.machine();
+    return { endMs, refusedCommands, failedStarts: parts.look().failures, machine, ramp, interventions };
   } finally {
+    await steering?.close();
     faults.close();
     watcher.close();
     view.close();
-    await fleet.close();
+    await parts.close();
   }
 }

@@ -9,12 +9,13 @@ import {
   toAgentConfig,
 } from '../../agent/config.ts';
 import { createCityRoute } from '../city-route.ts';
-import { planDeeds, startMsOf } from '../core/deeds.ts';
+import { type Deed, planDeeds, startMsOf } from '../core/deeds.ts';
+import type { Scenario } from '../core/scenario-schema.ts';
 import type { SeededEntropy } from '../random.ts';
 import type { Route } from '../routes.ts';
 import { createTrackRoute } from '../track-route.ts';
 import { createDeedActor } from './deed-actor.ts';
-import type { FleetOptions, Made, Maker } from './fleet.ts';
+import type { FleetDevice, FleetOptions, Made, Maker } from './fleet.ts';
 import { startFleetVehicle } from './fleet-vehicle.ts';
 
 /** What all vehicles have in common. */
@@ -65,21 +66,25 @@ function routeOf(
   return createCityRoute({ centre: { latitude, longitude }, entropy: of.entropy.stream('route'), restS });
 }
 
+/** The same with deeds so many times as often. */
+function busier(scenario: Scenario, factor: number): Scenario {
+  return { ...scenario, phases: scenario.phases.map((phase) => ({ ...phase, rate: phase.rate * factor })) };
+}
+
 async function make(
   options: FleetOptions,
-  of: { readonly index: number; readonly common: AgentConfig; readonly tracks: readonly Route[] },
-): Promise<Made | null> {
+  of: { readonly device: FleetDevice; readonly common: AgentConfig; readonly tracks: readonly Route[] },
+): Promise<Made> {
   const { scenario, time, ledger, ports } = options;
-  const { index, common } = of;
-  const device = options.devices[index];
-  if (device === undefined) return null;
-  const { deviceID, secret } = device;
+  const { device, common } = of;
+  const { index, deviceID, secret } = device;
   const entropy = options.entropy.stream(`vehicle ${index}`);
   const route = routeOf(options, { index, entropy, tracks: of.tracks });
   const chance = entropy.stream('start');
   const { clockOffsetS, clockDriftPpm } = scenario.fleet;
   const either = (most: number): number => (chance.fraction() * 2 - 1) * most;
-  const broker = { ...common.broker, url: options.network.urlOf(index), secret };
+  const url = options.network.urlOf(index);
+  const broker = { ...common.broker, url, secret, ...(options.ca === null ? {} : { ca: options.ca }) };
   const target = await startFleetVehicle({
     ports,
     time,
@@ -91,16 +96,20 @@ async function make(
     clockErrors: { offsetMs: either(clockOffsetS * 1000), driftPpm: either(clockDriftPpm) },
     entropy,
     verifier: options.verifier,
+    folder: options.folder,
     onAcknowledged: (notes, nowMs) => options.onAcknowledged(deviceID, notes, nowMs),
   });
   const fromMs = startMsOf(scenario, index) ?? 0;
+  const plan = (stream: string, from: { fromMs: number; factor: number }): readonly Deed[] =>
+    planDeeds(from.factor === 1 ? scenario : busier(scenario, from.factor), {
+      draw: entropy.stream(stream),
+      fromMs: from.fromMs,
+    });
+  let plans = 0;
   const actor = createDeedActor({
     clock: ports.clock,
     target,
-    deeds: planDeeds(scenario, {
-      draw: entropy.stream('deeds'),
-      fromMs: fromMs + scenario.fleet.connectSpreadS * 1000,
-    }),
+    deeds: plan('deeds', { fromMs: fromMs + scenario.fleet.connectSpreadS * 1000, factor: 1 }),
     nowMs: time.nowMs,
     note: (kind) => void ledger.fact(deviceID, kind, time.nowMs()),
   });
@@ -110,6 +119,10 @@ async function make(
       isUp: target.isUp,
       cutLink: target.cutLink,
       agent: target,
+    },
+    setRate(factor) {
+      plans += 1;
+      actor.plan(plan(`deeds ${plans}`, { fromMs: time.nowMs(), factor }));
     },
     rest: actor.close,
     async close() {
@@ -123,5 +136,5 @@ async function make(
 export async function createAgentMaker(options: FleetOptions): Promise<Maker> {
   const common = await configOf(options);
   const tracks = await readTracks(options.scenario.route.files);
-  return (index) => make(options, { index, common, tracks });
+  return (device) => make(options, { device, common, tracks });
 }

@@ -12,6 +12,7 @@ import type { SeededEntropy } from '../random.ts';
 import type { Route } from '../routes.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import type { RunPorts } from './ports.ts';
+import { createVehicleDisk } from './vehicle-disk.ts';
 
 /** The one clock of a run: ms since its start. */
 export interface RunTime {
@@ -29,6 +30,8 @@ export interface FleetVehicleOptions {
   readonly clockErrors: { readonly offsetMs: number; readonly driftPpm: number };
   readonly entropy: SeededEntropy;
   readonly verifier: Verifier;
+  /** Where its disk lies; null: in memory. */
+  readonly folder: string | null;
   /** Told of events whose acknowledgement has just come. */
   onAcknowledged(notes: readonly EventNote[], nowMs: number): void;
 }
@@ -40,6 +43,12 @@ export interface FleetVehicle {
   isUp(): boolean;
   /** Drops the connection as a lost carrier does. */
   cutLink(reason: string): void;
+  /** Ends the agent as `kill -9` does. @throws AppError `usage` where its disk is memory. */
+  kill(): void;
+  /** Starts it again on what it left. */
+  restart(): Promise<void>;
+  /** While it is full, no write to its disk succeeds. */
+  setDiskFull(isFull: boolean): void;
   /** Of the agent's own log: lines at warn and error. */
   complaints(): { readonly count: number; readonly last: string };
   close(): Promise<void>;
@@ -122,6 +131,7 @@ export async function startFleetVehicle(options: FleetVehicleOptions): Promise<F
   const orders = createOrderBook();
   const { log, complaints } = createListeningLog(orders.note);
   ledger.addVehicle(deviceID);
+  const disk = createVehicleDisk({ folder: options.folder, deviceID, openDatabase: ports.openDatabase });
   const vehicle = await createVehicle({
     config,
     boardName: options.boardName,
@@ -144,9 +154,8 @@ export async function startFleetVehicle(options: FleetVehicleOptions): Promise<F
       ledger.contact(deviceID, { atMs: time.nowMs(), feature, energised, token, wasConfirmed, ...motion });
     },
     openOutbox: async (clock, boot, bootMonoMs) => {
-      const { openDatabase } = ports;
-      const disk = { path: ':memory:', maxBytes: outboxBytes, openDatabase };
-      const outbox = await openOutbox({ ...disk, boot, bootMonoMs, clock, entropy: ports.entropy, log });
+      const file = { path: disk.path(), maxBytes: outboxBytes, openDatabase: disk.openDatabase };
+      const outbox = await openOutbox({ ...file, boot, bootMonoMs, clock, entropy: ports.entropy, log });
       return watchOutbox(outbox, boot, options);
     },
   });
@@ -157,9 +166,18 @@ export async function startFleetVehicle(options: FleetVehicleOptions): Promise<F
     isUp: () => ledger.vehicles.get(deviceID)?.isUp ?? false,
     cutLink: (reason) => link?.destroy(reason),
     complaints,
+    kill() {
+      // First the process: what it has under way must find its disk gone.
+      vehicle.kill();
+      disk.kill();
+      ledger.link(deviceID, false, time.nowMs());
+    },
+    restart: () => vehicle.restart(),
+    setDiskFull: (isFull) => disk.setFull(isFull),
     async close() {
       ledger.stopping(deviceID, time.nowMs());
       await vehicle.close();
+      disk.close();
     },
   };
 }

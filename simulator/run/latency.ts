@@ -17,6 +17,8 @@ interface Band {
 
 export interface Latencies {
   record(name: Exclude<LatencyName, 'lag'>, ms: number): void;
+  /** By how much a process of a part was late at most in a while; from then on the lag is theirs. */
+  recordLag(ms: number): void;
   /** Null: nothing was measured. */
   band(name: LatencyName): Band | null;
   figures(): Figures;
@@ -69,19 +71,50 @@ export function watchStalls(clock: Clock, onStall: (fromMs: number, toMs: number
   return () => timer();
 }
 
+export interface LagMeter {
+  /** The most since it was asked last. */
+  takeMs(): number;
+  close(): void;
+}
+
+const lagEveryMs = 10;
+
+/** By how much timers of this process were late at most. */
+export function createLagMeter(clock: Clock): LagMeter {
+  let mostMs = 0;
+  let timer: Cancel = () => undefined;
+  let expectedMs = clock.monoMs() + lagEveryMs;
+  const look = (): void => {
+    const nowMs = clock.monoMs();
+    mostMs = Math.max(mostMs, nowMs - expectedMs);
+    expectedMs = nowMs + lagEveryMs;
+    timer = clock.after(lagEveryMs, look);
+  };
+  timer = clock.after(lagEveryMs, look);
+  return {
+    takeMs() {
+      const takenMs = Math.max(mostMs, clock.monoMs() - expectedMs, 0);
+      mostMs = 0;
+      return takenMs;
+    },
+    close: () => timer(),
+  };
+}
+
 /** Starts to watch the loop. */
 export function createLatencies(): Latencies {
   const histograms = new Map(latencyNames.map((name) => [name, createHistogram()]));
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   const band = (name: LatencyName): Band | null =>
-    name === 'lag'
+    name === 'lag' && histograms.get('lag')?.count === 0
       ? bandOf(delay, (ns) => rounded(Math.max(0, ns / nsPerMs - resolutionMs)))
       : bandOf(histograms.get(name) ?? createHistogram(), (us) => rounded(us / usPerMs));
   return {
     record(name, ms) {
       histograms.get(name)?.record(Math.max(1, Math.round(ms * usPerMs)));
     },
+    recordLag: (ms) => histograms.get('lag')?.record(Math.max(1, Math.round(ms * usPerMs))),
     band,
     figures() {
       const entries = latencyNames.flatMap((name) =>

@@ -31,14 +31,16 @@ export async function createNetwork(options: {
   readonly mqttUrl: string;
   readonly devices: number;
   readonly faults: readonly Fault[];
+  /** Shares of the fleet that may be struck besides those of the faults. */
+  readonly shares?: readonly number[];
   readonly clock: Clock;
   readonly entropy: SeededEntropy;
 }): Promise<Network> {
   const { mqttUrl, devices, clock, entropy } = options;
-  const shares = options.faults
+  const planned = options.faults
     .filter(({ kind, share }) => isLinkKind(kind) && share > 0)
     .map(({ share }) => share);
-  const levels = [...new Set(shares)].sort((a, b) => a - b);
+  const levels = [...new Set([...planned, ...(options.shares ?? [])])].sort((a, b) => a - b);
   const url = new URL(mqttUrl);
   if (levels.length > 0 && url.protocol !== 'mqtt:') {
     throw new AppError('usage', `Faults of the link need a plain address, and ${mqttUrl} is not one`, {

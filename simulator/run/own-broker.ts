@@ -23,10 +23,14 @@ export interface Target {
   readonly login: Login;
   /** The key that vehicles pin; null: asked for with the first device. */
   readonly publicKey: string | null;
+  /** PEM of the authority to trust, for both; null: the system's list. */
+  readonly ca?: string | null;
 }
 
 export interface OwnBroker {
   readonly target: Target;
+  /** Where it shows its figures. */
+  readonly metricsUrl: string;
   /** The broker's public key, told with the new secret of this device; the secret before is void. */
   keyWithSecret(deviceID: string): Promise<{ readonly secret: string; readonly publicKey: string }>;
   /** Kills it (SIGKILL). */
@@ -70,10 +74,12 @@ export async function startOwnBroker(options: {
 }): Promise<OwnBroker> {
   const { folder, entropy, environment } = options;
   await claim(folder);
+  const metricsPort = await freePort();
   const broker: DemoBrokerOptions = {
     database: join(folder, 'fleetward.db'),
     httpPort: await freePort(),
     mqttPort: await freePort(),
+    metricsPort,
     logFile: join(folder, 'broker.log'),
     environment,
   };
@@ -94,6 +100,7 @@ export async function startOwnBroker(options: {
       login: { accountID, userID, password },
       publicKey: null,
     },
+    metricsUrl: `http://${host}:${metricsPort}/metrics`,
     async keyWithSecret(deviceID) {
       const printed = await runBrokerCommand(broker, ['device', 'secret', accountID, deviceID, '--json']);
       return JSON.parse(printed) as { secret: string; publicKey: string };

@@ -1,28 +1,14 @@
 // What a run shows while it goes on: one screen that renews itself on a terminal, a line every few seconds elsewhere. It looks and
-// never touches.
+// never touches, and however the run ends, the terminal has its cursor again.
 import type { Cancel, Clock } from '../../src/ports.ts';
-import type { LatencyName } from '../core/thresholds.ts';
+import { type Progress, printable, progressLine, type ScreenState, screenLines } from '../core/screen.ts';
 import type { Latencies } from './latency.ts';
 
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
-}
-
-export interface Progress {
-  readonly elapsedS: number;
-  readonly durationS: number;
-  readonly phase: string;
-  readonly online: number;
-  readonly running: number;
-  readonly devices: number;
-  readonly facts: number;
-  readonly acknowledged: number;
-  readonly waiting: number;
-  readonly commands: number;
-  readonly faults: readonly string[];
-  readonly breaches: number;
+  readonly rows?: number;
 }
 
 export interface ProgressView {
@@ -31,84 +17,115 @@ export interface ProgressView {
   close(): void;
 }
 
-const plainEveryMs = 5000;
-const screenEveryMs = 1000;
-const upAndClear = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A\u001b[J`);
-
-const clockText = (seconds: number): string => {
-  const whole = Math.floor(seconds);
-  return `${String(Math.floor(whole / 60)).padStart(2, '0')}:${String(whole % 60).padStart(2, '0')}`;
-};
-
-function bandText(latencies: Latencies, name: LatencyName): string {
-  const band = latencies.band(name);
-  return band === null ? '-' : `${band.p50.toFixed(0)}/${band.p99.toFixed(0)}/${band.max.toFixed(0)}`;
-}
-
-interface Rate {
-  readonly perS: number;
-}
-
-function screenOf(now: Progress, latencies: Latencies, rate: Rate): readonly string[] {
-  const lag = latencies.band('lag');
-  const isLate = (lag?.p99 ?? 0) > 250;
-  return [
-    `  ${clockText(now.elapsedS)} of ${clockText(now.durationS)}  ${now.phase}`,
-    `  vehicles   ${now.online} online, ${now.running} on the road, ${now.devices} in all`,
-    `  events     ${now.acknowledged} acknowledged, ${rate.perS.toFixed(1)}/s, ${now.waiting} waiting; ${now.facts} facts, ${now.commands} commands`,
-    `  ms (p50/p99/max)  ingest ${bandText(latencies, 'ingest')}  visible ${bandText(latencies, 'visible')}  lag ${bandText(latencies, 'lag')}${isLate ? '  THE GENERATOR IS THE BOTTLENECK' : ''}`,
-    `  faults     ${now.faults.length === 0 ? 'none' : now.faults.join(', ')}`,
-    `  truth      ${now.breaches === 0 ? 'no breach so far' : `${now.breaches} BREACHES`}`,
-  ];
-}
-
-function lineOf(now: Progress, latencies: Latencies, rate: Rate): string {
-  const faults = now.faults.length === 0 ? '' : `, faults: ${now.faults.join(' ')}`;
-  const breaches = now.breaches === 0 ? '' : `, ${now.breaches} BREACHES`;
-  return `${clockText(now.elapsedS)} ${now.phase}: ${now.online}/${now.devices} online, ${now.facts} facts, ${now.acknowledged} events (${rate.perS.toFixed(1)}/s), ${now.waiting} waiting, ingest ${bandText(latencies, 'ingest')} ms, lag ${bandText(latencies, 'lag')} ms${faults}${breaches}`;
-}
-
-/** Begins to show. @param look gives the present. */
-export function showProgress(options: {
+export interface ProgressOptions {
   readonly clock: Clock;
   readonly output: Output;
-  readonly latencies: Latencies;
+  readonly latencies: Pick<Latencies, 'band'>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   look(): Progress;
-}): ProgressView {
-  const { clock, output, latencies, look } = options;
-  const isScreen = output.isTTY === true;
-  const everyMs = isScreen ? screenEveryMs : plainEveryMs;
-  let drawn = 0;
-  let before = { acknowledged: 0, elapsedS: 0 };
-  let timer: Cancel = () => undefined;
-  const draw = (): void => {
+}
+
+const plainEveryMs = 5000;
+/** A run of hours says less often how it is. */
+const longRunS = 1200;
+const longEveryMs = 30_000;
+const screenEveryMs = 1000;
+const historyMost = 60;
+
+const hideCursor = '\u001b[?25l';
+const showCursor = '\u001b[?25h';
+const endOfLine = '\u001b[K';
+const restOfScreen = '\u001b[J';
+const up = (rows: number): string => (rows === 0 ? '\r' : `\u001b[${rows}A\r`);
+
+/** Looks at the run, and at what changed since the last look. */
+function createLook({ latencies, look }: ProgressOptions): () => ScreenState {
+  const history: number[] = [];
+  let before: Pick<Progress, 'acknowledged' | 'sent' | 'elapsedS'> = {
+    acknowledged: 0,
+    sent: 0,
+    elapsedS: 0,
+  };
+  return () => {
     const now = look();
-    const perS = (now.acknowledged - before.acknowledged) / Math.max(0.001, now.elapsedS - before.elapsedS);
+    const forS = Math.max(0.001, now.elapsedS - before.elapsedS);
+    const rate = {
+      acknowledged: Math.max(0, now.acknowledged - before.acknowledged) / forS,
+      sent: Math.max(0, now.sent - before.sent) / forS,
+    };
     before = now;
-    if (isScreen) {
-      const width = (output.columns ?? 80) - 1;
-      const lines = screenOf(now, latencies, { perS }).map((line) => line.slice(0, width));
-      output.write(`${upAndClear(drawn)}${lines.join('\n')}\n`);
-      drawn = lines.length;
-    } else output.write(`${lineOf(now, latencies, { perS })}\n`);
+    history.push(rate.acknowledged);
+    if (history.length > historyMost) history.shift();
+    const bands = {
+      ingest: latencies.band('ingest'),
+      visible: latencies.band('visible'),
+      lag: latencies.band('lag'),
+    };
+    return { now, bands, rate, history };
   };
-  const next = (): void => {
-    timer = clock.after(everyMs, () => {
-      draw();
-      next();
-    });
+}
+
+function showLines(options: ProgressOptions, every: (run: () => void) => Cancel): ProgressView {
+  const { output } = options;
+  const look = createLook(options);
+  const cancel = every(() => output.write(`${progressLine(look())}\n`));
+  return { say: (text) => void output.write(`${printable(text)}\n`), close: cancel };
+}
+
+/** How many characters a line takes up, without its colours. */
+const widthOf = (line: string): number => Array.from(line.replaceAll(/\p{Cc}\[\d+m/gu, '')).length;
+
+function showScreen(options: ProgressOptions, every: (run: () => void) => Cancel): ProgressView {
+  const { output, environment } = options;
+  const isColoured = (environment['NO_COLOR'] ?? '') === '';
+  const look = createLook(options);
+  let drawn: readonly string[] = [];
+  let isOpen = true;
+  /** Rows that stand there, should the terminal have become narrower and broken lines meanwhile. */
+  const rowsDrawn = (): number => {
+    const columns = Math.max(1, output.columns ?? 80);
+    return drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   };
-  next();
+  const draw = (above: string): void => {
+    const size = { columns: output.columns ?? 80, rows: output.rows ?? 24 };
+    const lines = screenLines(look(), size, isColoured);
+    const text = lines.map((line) => `${line}${endOfLine}\n`).join('');
+    output.write(`${up(rowsDrawn())}${above}${text}${restOfScreen}`);
+    drawn = lines;
+  };
+  const restore = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    output.write(`${up(rowsDrawn())}${restOfScreen}${showCursor}`);
+  };
+  const cancel = every(() => draw(''));
+  process.on('exit', restore); // however this process ends, except by SIGKILL
+  output.write(hideCursor);
   return {
-    say(text) {
-      output.write(`${upAndClear(drawn)}${text}\n`);
-      drawn = 0;
-      if (isScreen) draw();
-    },
+    say: (text) => draw(`${printable(text)}${endOfLine}\n`),
     close() {
-      timer();
-      output.write(upAndClear(drawn));
-      drawn = 0;
+      cancel();
+      process.off('exit', restore);
+      restore();
     },
   };
+}
+
+/** Begins to show. */
+export function showProgress(options: ProgressOptions): ProgressView {
+  const { clock, output, environment, look } = options;
+  const isScreen = output.isTTY === true && environment['TERM'] !== 'dumb';
+  const everyMs = isScreen ? screenEveryMs : look().durationS > longRunS ? longEveryMs : plainEveryMs;
+  const every = (run: () => void): Cancel => {
+    let timer: Cancel = () => undefined;
+    const next = (): void => {
+      timer = clock.after(everyMs, () => {
+        run();
+        next();
+      });
+    };
+    next();
+    return () => timer();
+  };
+  return isScreen ? showScreen(options, every) : showLines(options, every);
 }

@@ -21,12 +21,16 @@ export function deviceIDs(runID: string, count: number): readonly string[] {
 }
 
 /** Runs `work` on all of them, some at once, and stops at the first that fails. */
-export async function forAll<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function forAll<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  most = atOnce,
+): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: most }, worker));
 }
 
 /**

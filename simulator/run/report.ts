@@ -1,11 +1,14 @@
 // A result for people, for programs and for CI: plain text, JSON, JUnit XML. Each says the same, and which kind of vehicle was used.
+import { Check, Errors } from 'typebox/value';
 import { AppError } from '../../src/core/errors.ts';
 import { compareFigures } from '../core/comparison.ts';
 import { type Breach, breachKinds, breachWords } from '../core/ledger-types.ts';
+import { resultSchema } from '../core/result-schema.ts';
+import { printable } from '../core/screen.ts';
 import { latencyNames } from '../core/thresholds.ts';
 import type { RunResult } from './result.ts';
 
-const latencyWords: Readonly<Record<(typeof latencyNames)[number], string>> = {
+export const latencyWords: Readonly<Record<(typeof latencyNames)[number], string>> = {
   ingest: 'stored on the vehicle -> acknowledged',
   durable: 'happened -> stored on the vehicle',
   panic: 'panic pressed -> acknowledged',
@@ -41,7 +44,7 @@ export function formatBreach({ kind, deviceID, factNo, eventID, commandID, words
   return `${kind}: ${of}: ${words}`;
 }
 
-const kindWords = { agent: 'real agents', tracker: 'light trackers, no agent in them' } as const;
+export const kindWords = { agent: 'real agents', tracker: 'light trackers, no agent in them' } as const;
 const shownMost = 20;
 
 /** The end of a run for a terminal or a log. */
@@ -54,7 +57,7 @@ export function formatResult(result: RunResult): string {
     `${result.isPassed ? 'PASSED' : 'FAILED'}  ${result.scenario}: ${result.title}`,
     `  ${result.devices} vehicles (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}`,
     `  ${counts.facts} facts, ${counts.events} events stored, ${counts.acknowledged} acknowledged (${figures['events.rate']}/s), ${counts.shown} returned, ${counts.commands} commands, ${counts.connects} connects`,
-    `  generator: ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB (${((machine.rssMb - machine.startRssMb) / result.devices).toFixed(2)} MiB a vehicle)`,
+    `  generator: ${machine.processes} ${machine.processes === 1 ? 'process' : 'processes'}, ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB (${((machine.rssMb - machine.startRssMb) / result.devices).toFixed(2)} MiB a vehicle)`,
     ...latencyTable(result),
     `  truth: ${total === 0 ? `${breachKinds.length} checks, all 0` : `${total} breaches`}`,
     ...found.map((kind) => `    ${kind} ${truth[kind]}: ${breachWords[kind]}`),
@@ -64,9 +67,12 @@ export function formatResult(result: RunResult): string {
       ({ text, value, isMet }) =>
         `  threshold ${isMet ? 'met   ' : 'FAILED'} ${text} (${value ?? 'not measured'})`,
     ),
+    ...(result.ramp === null ? [] : [`  knee: ${result.ramp.knee.words}`]),
     ...result.warnings.map((warning) => `  note: ${warning}`),
     '',
-  ].join('\n');
+  ]
+    .map(printable)
+    .join('\n');
 }
 
 /** XML 1.0 has no way to write most control characters. */
@@ -80,6 +86,18 @@ const escapeXml = (text: string): string =>
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
+
+/** What the cases of a run have in common. */
+const propertiesOf = (result: RunResult): readonly (readonly [name: string, value: string])[] => [
+  ['title', result.title],
+  ['vehicles', `${result.devices} ${kindWords[result.kind]}`],
+  ['seed', result.seed],
+  ['command', result.setting.command],
+  ['version', result.setting.version],
+  ...Object.entries(result.figures)
+    .filter(([name]) => /\.p99$|^events\.rate$/.test(name))
+    .map(([name, value]) => [name, String(value)] as const),
+];
 
 /** JUnit XML: a case for each check of the truth and for each threshold. */
 export function formatJunit(result: RunResult): string {
@@ -98,12 +116,13 @@ export function formatJunit(result: RunResult): string {
     name: `threshold: ${text}`,
     failure: isMet ? null : `measured: ${value ?? 'nothing'}`,
   }));
+  const { counts, failedStarts, unjudged } = result;
+  const isProof = counts.shown > 0 && failedStarts.count === 0 && unjudged * 2 <= counts.facts;
   const runCase = {
-    name: 'run: every vehicle started and reported',
-    failure:
-      result.counts.shown > 0 && result.failedStarts.count === 0
-        ? null
-        : `${result.failedStarts.count} did not start; ${result.counts.shown} events returned`,
+    name: 'run: every vehicle started and reported, and most facts could be judged',
+    failure: isProof
+      ? null
+      : `${failedStarts.count} did not start; ${counts.shown} events returned; ${unjudged} of ${counts.facts} facts not judged`,
   };
   const cases = [runCase, ...truthCases, ...thresholdCases];
   const failures = cases.filter(({ failure }) => failure !== null).length;
@@ -116,7 +135,12 @@ export function formatJunit(result: RunResult): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites tests="${cases.length}" failures="${failures}">`,
-    `  <testsuite name="${suite}" tests="${cases.length}" failures="${failures}" timestamp="${result.startedAt}">`,
+    `  <testsuite name="${suite}" tests="${cases.length}" failures="${failures}" time="${(result.series.endMs / 1000).toFixed(3)}" timestamp="${escapeXml(result.startedAt)}">`,
+    '    <properties>',
+    ...propertiesOf(result).map(
+      ([name, value]) => `      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>`,
+    ),
+    '    </properties>',
     ...lines,
     '  </testsuite>',
     '</testsuites>',
@@ -124,13 +148,34 @@ export function formatJunit(result: RunResult): string {
   ].join('\n');
 }
 
-/** The whole result as JSON. */
+/** A list of numbers and nulls as it stands indented; a line break is never within a string of JSON. */
+const numberList = /\[\n\s+(?:(?:-?[\d.]+(?:e[+-]?\d+)?|null)(?:,\n\s+)?)+\n\s+\]/g;
+
+/** The whole result as JSON; columns of numbers stand in one line each. */
 export function formatJson(result: RunResult): string {
-  return `${JSON.stringify(result, null, 2)}\n`;
+  const text = JSON.stringify(result, null, 2);
+  return `${text.replaceAll(numberList, (list) => list.replaceAll(/\n\s+/g, ''))}\n`;
 }
 
 const figure = (value: number | null): string =>
   (value === null ? '-' : String(Math.round(value * 100) / 100)).padStart(14);
+
+/** In what two runs differ besides their outcome: who compares them must know. */
+export function differencesOf(a: RunResult, b: RunResult): readonly string[] {
+  const isLike = a.scenario === b.scenario && a.devices === b.devices && a.kind === b.kind;
+  const isSameMachine = JSON.stringify(a.setting.machine) === JSON.stringify(b.setting.machine);
+  return [
+    ...(isLike ? [] : ['these are runs of different things']),
+    ...(a.durationS === b.durationS ? [] : [`a took ${a.durationS} s and b ${b.durationS} s`]),
+    ...(a.seed === b.seed ? [] : ['the seeds differ, and so do the facts']),
+    ...(isSameMachine ? [] : ['they ran on different machines']),
+    ...(a.machine.processes === b.machine.processes
+      ? []
+      : ['their generators had different numbers of processes']),
+    ...(a.interventions.length + b.interventions.length === 0 ? [] : ['people changed one of them by hand']),
+    ...(a.setting.version === b.setting.version ? [] : ['they are of different versions']),
+  ];
+}
 
 /** Two runs side by side, for a terminal. */
 export function formatComparison(before: RunResult, after: RunResult): string {
@@ -140,26 +185,34 @@ export function formatComparison(before: RunResult, after: RunResult): string {
     ({ name, before: old, after: now, ratio }) =>
       `  ${name.padEnd(22)}${figure(old)}${figure(now)}${ratio === null ? '' : `  x${ratio.toFixed(2)}`}`,
   );
-  const isLike =
-    before.scenario === after.scenario && before.devices === after.devices && before.kind === after.kind;
   return [
     `  a: ${describe(before)}`,
     `  b: ${describe(after)}`,
-    ...(isLike ? [] : ['  note: these are runs of different things']),
+    ...differencesOf(before, after).map((words) => `  note: ${words}`),
     `  ${'figure'.padEnd(22)}${'a'.padStart(14)}${'b'.padStart(14)}`,
     ...rows,
     '',
-  ].join('\n');
+  ]
+    .map(printable)
+    .join('\n');
 }
 
-/** A result from the text of a JSON report. @throws AppError `config` that names the file. */
+/** A larger file is none of ours. */
+const reportCharactersMost = 32 * 1024 * 1024;
+
+/** A result from the text of a JSON report. @throws AppError `config` that names the file and what is wrong in it. */
 export function parseResult(text: string, file: string): RunResult {
+  let value: unknown = null;
   try {
-    const value = JSON.parse(text) as Partial<RunResult>;
-    if (value.format === 1 && value.figures !== undefined && value.truth !== undefined)
-      return value as RunResult;
+    if (text.length <= reportCharactersMost) value = JSON.parse(text);
   } catch {
     // Said below.
   }
-  throw new AppError('config', `${file} is no report of \`fleetward-simulator run --json\``);
+  if (Check(resultSchema, value)) return value as unknown as RunResult;
+  const [first] = Errors(resultSchema, value);
+  const words = `${file} is no report of \`fleetward-simulator run --json\``;
+  if (value === null || first === undefined) throw new AppError('config', words);
+  throw new AppError('config', `${words}: ${first.instancePath || '/'} ${first.message}`, {
+    hint: 'An older version wrote others: run it again.',
+  });
 }

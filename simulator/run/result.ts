@@ -1,18 +1,29 @@
 // What a run found, as one value: figures, thresholds, the judgement. Made from what was measured, and nothing left out that speaks
 // against the run.
+import type { Intervention } from '../core/control.ts';
+import type { FaultSpan } from '../core/fault-spans.ts';
 import type { Judgement } from '../core/judgement.ts';
-import { commandTimes } from '../core/judgement-commands.ts';
-import type { Ledger, LedgerCounts } from '../core/ledger.ts';
-import { type Breach, breachKinds } from '../core/ledger-types.ts';
+import { commandDelays } from '../core/judgement-commands.ts';
+import type { Ledger } from '../core/ledger.ts';
+import { type Breach, breachKinds, type LedgerCounts } from '../core/ledger-types.ts';
+import type { RampResult } from '../core/ramp.ts';
+import { type DrivenRoute, routesOf } from '../core/route-map.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
+import { lagMostMs } from '../core/screen.ts';
+import { createSeries, mergeSeries, type SeriesData } from '../core/series.ts';
+import { columnsOf, type SeriesColumns } from '../core/series-columns.ts';
 import { type Figures, judgeThresholds, type ThresholdResult } from '../core/thresholds.ts';
+import type { BrokerSight } from './broker-watch.ts';
 import type { Latencies } from './latency.ts';
+import type { RunSetting } from './setting.ts';
 
 export interface MachineFigures {
-  /** CPU time of this process, ms, and its resident memory at the end, MiB. */
+  /** CPU time of the simulator's processes, ms, and their resident memory at the end and at the start, MiB. */
   readonly cpuMs: number;
   readonly rssMb: number;
   readonly startRssMb: number;
+  /** That shared the fleet. */
+  readonly processes: number;
 }
 
 export interface RunResult {
@@ -31,6 +42,10 @@ export interface RunResult {
   readonly unjudged: number;
   readonly figures: Figures;
   readonly thresholds: readonly ThresholdResult[];
+  /** Null: a run without a ramp. */
+  readonly ramp: RampResult | null;
+  /** What people changed while it went on. */
+  readonly interventions: readonly Intervention[];
   readonly machine: MachineFigures;
   readonly refusedCommands: { readonly count: number; readonly last: string };
   readonly failedStarts: { readonly count: number; readonly last: string };
@@ -38,11 +53,21 @@ export interface RunResult {
   readonly warnings: readonly string[];
   /** The first of them; `truth` counts all. */
   readonly breaches: readonly Breach[];
+  /** How long facts were made: until the end, or until the run was stopped. */
+  readonly elapsedS: number;
+  readonly series: SeriesColumns;
+  /** When which fault was there. */
+  readonly faults: readonly FaultSpan[];
+  /** Empty for light trackers, which have no road. */
+  readonly routes: readonly DrivenRoute[];
+  /** What was seen of the broker's own figures. */
+  readonly brokerSight: BrokerSight;
+  readonly setting: RunSetting;
+  /** The scenario with all its defaults. */
+  readonly spec: Scenario;
 }
 
 const breachesMost = 500;
-/** From this lag on the generator's own figures are in doubt, ms. */
-const lagMostMs = 250;
 
 export interface ResultParts {
   readonly name: string;
@@ -56,6 +81,12 @@ export interface ResultParts {
   readonly refusedCommands: RunResult['refusedCommands'];
   readonly failedStarts: RunResult['failedStarts'];
   readonly thresholds: readonly string[];
+  readonly ramp: RunResult['ramp'];
+  readonly interventions: RunResult['interventions'];
+  readonly series: SeriesData;
+  readonly faults: readonly FaultSpan[];
+  readonly brokerSight: BrokerSight;
+  readonly setting: RunSetting;
 }
 
 function warningsOf({
@@ -64,6 +95,7 @@ function warningsOf({
   refusedCommands,
   failedStarts,
   judgement,
+  interventions,
 }: ResultParts): readonly string[] {
   const lag = latencies.band('lag');
   return [
@@ -74,6 +106,9 @@ function warningsOf({
       : []),
     ...(refusedCommands.count > 0
       ? [`${refusedCommands.count} commands were refused, the last with: ${refusedCommands.last}`]
+      : []),
+    ...(interventions.length > 0
+      ? [`the run was changed by hand ${interventions.length} times: it is not the scenario alone`]
       : []),
     ...(failedStarts.count > 0 ? [`${failedStarts.count} vehicles did not start: ${failedStarts.last}`] : []),
     ...(judgement.unjudged > 0
@@ -89,13 +124,21 @@ function warningsOf({
   ];
 }
 
+/** The series with what only the end of a run knows: when a relay moved for a command. */
+function wholeSeries({ series, ledger }: ResultParts): SeriesColumns {
+  const late = createSeries();
+  for (const { atMs, tookMs } of commandDelays(ledger, '0')) late.latency('restore', atMs, tookMs);
+  for (const { atMs, tookMs } of commandDelays(ledger, '1')) late.latency('cut', atMs, tookMs);
+  return columnsOf(mergeSeries(series, late.data()));
+}
+
 /** Puts the result together. */
 export function resultOf(parts: ResultParts): RunResult {
   const { scenario, ledger, judgement, latencies } = parts;
   for (const ms of judgement.durableMs) latencies.record('durable', ms);
   for (const ms of judgement.panicMs) latencies.record('panic', ms);
-  for (const ms of commandTimes(ledger, '0')) latencies.record('restore', ms);
-  for (const ms of commandTimes(ledger, '1')) latencies.record('cut', ms);
+  for (const { tookMs } of commandDelays(ledger, '0')) latencies.record('restore', tookMs);
+  for (const { tookMs } of commandDelays(ledger, '1')) latencies.record('cut', tookMs);
   const counts = ledger.counts();
   const figures: Figures = {
     ...latencies.figures(),
@@ -105,6 +148,7 @@ export function resultOf(parts: ResultParts): RunResult {
     'facts.count': counts.facts,
     connects: counts.connects,
     commands: counts.commands,
+    delivered: counts.events === 0 ? 0 : Math.round((counts.acknowledged * 10_000) / counts.events) / 100,
   };
   const thresholds = judgeThresholds(parts.thresholds, figures);
   // A run without events, or with most of its facts unjudged, proves nothing.
@@ -125,10 +169,19 @@ export function resultOf(parts: ResultParts): RunResult {
     unjudged: judgement.unjudged,
     figures,
     thresholds,
+    ramp: parts.ramp,
+    interventions: parts.interventions,
     machine: parts.machine,
     refusedCommands: parts.refusedCommands,
     failedStarts: parts.failedStarts,
     warnings: warningsOf(parts),
     breaches: judgement.breaches.slice(0, breachesMost),
+    elapsedS: parts.elapsedS,
+    series: wholeSeries(parts),
+    faults: parts.faults,
+    routes: scenario.fleet.kind === 'tracker' ? [] : routesOf(ledger.vehicles.values()),
+    brokerSight: parts.brokerSight,
+    setting: parts.setting,
+    spec: scenario,
   };
 }

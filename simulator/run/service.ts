@@ -2,6 +2,7 @@
 // a while, and never longer than it was given. Secrets and tokens are never written anywhere.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { createHttp, type Http, type HttpAnswer } from './http.ts';
 
 export interface Login {
   readonly accountID: string;
@@ -43,26 +44,41 @@ interface Failure {
   readonly waitMs: number | null;
 }
 
-async function failureOf(call: ServiceCall, response: Response): Promise<Failure> {
-  const text = await response.text().catch(() => '');
+/** What to do about it, where that can be said. */
+function hintOf(status: number, base: string): string {
+  if (status === 401)
+    return 'Are --account, --user and --password-file those of an administrator of this account?';
+  return `Is ${base} the HTTP service of a Fleetward broker?`;
+}
+
+async function failureOf(call: ServiceCall, answer: HttpAnswer, base: string): Promise<Failure> {
+  const text = await answer.text().catch(() => '');
   let words = text.slice(0, 300);
+  let isOurs = false;
   try {
     const { error } = JSON.parse(text) as { error?: { detail?: string; hint?: string | null } };
+    isOurs = typeof error?.detail === 'string';
     words = [error?.detail, error?.hint].filter((part) => typeof part === 'string').join(' ');
   } catch {
     // Not ours: the text as it came has to do.
   }
-  const error = new AppError(
-    isPassing(response.status) ? 'unavailable' : 'invalid_content',
-    `${call.method ?? 'GET'} ${call.path}: ${response.status} ${words}`,
-  );
-  const afterS = Number(response.headers.get('retry-after') ?? 1);
+  const { status } = answer;
+  const code = isPassing(status) ? 'unavailable' : status === 401 ? 'login_failed' : 'invalid_content';
+  const hint = isOurs && status !== 401 ? {} : { hint: hintOf(status, base) };
+  const error = new AppError(code, `${call.method ?? 'GET'} ${call.path}: ${status} ${words}`, hint);
+  const afterS = Number(answer.header('retry-after') ?? 1);
   const waitMs = Math.min(waitMostMs, (Number.isFinite(afterS) ? Math.max(0.1, afterS) : 1) * 1000);
-  return { error, waitMs: isPassing(response.status) ? waitMs : null };
+  return { error, waitMs: isPassing(status) ? waitMs : null };
+}
+
+interface Place {
+  readonly http: Http;
+  /** Without a slash at its end. */
+  readonly base: string;
 }
 
 async function attempt(
-  base: string,
+  { http, base }: Place,
   call: ServiceCall,
   token: string | null,
 ): Promise<{ answer: unknown } | Failure> {
@@ -75,39 +91,59 @@ async function attempt(
   const payload = text?.content ?? (body === undefined ? undefined : JSON.stringify(body));
   const init = { method, headers, signal: AbortSignal.timeout(answerMs) };
   try {
-    const response = await fetch(
+    const answer = await http.ask(
       `${base}/api/v1${path}`,
-      payload === undefined ? init : { ...init, body: payload },
+      payload === undefined ? init : { ...init, payload },
     );
-    if (!response.ok) return await failureOf(call, response);
-    return { answer: await response.json() };
+    if (answer.status >= 300) return await failureOf(call, answer, base);
+    return { answer: parseAnswer(await answer.text(), base) };
   } catch (thrown) {
-    const reason =
-      thrown instanceof Error && thrown.cause instanceof Error ? messageOf(thrown.cause) : messageOf(thrown);
-    const hint = `Is there a Fleetward broker at ${base}?`;
-    return { error: new AppError('unavailable', `${method} ${path}: ${reason}`, { hint }), waitMs: 500 };
+    if (thrown instanceof AppError) return { error: thrown, waitMs: null };
+    const isTls = /certificate|self.signed|SSL|TLS|EPROTO|wrong version/i.test(messageOf(thrown));
+    const hint = isTls
+      ? 'Is --ca the authority of its certificate, and is it https:// or http://?'
+      : `Is there a Fleetward broker at ${base}?`;
+    const error = new AppError('unavailable', `${method} ${path}: ${messageOf(thrown)}`, { hint });
+    return { error, waitMs: isTls ? null : 500 };
   }
 }
 
-async function insist(base: string, call: ServiceCall, token: () => string | null): Promise<unknown> {
+function parseAnswer(text: string, base: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AppError(
+      'usage',
+      `${base} answers, but not as a Fleetward broker: ${text.slice(0, 60).trim()}`,
+      {
+        hint: 'Give --target the address of its HTTP service, such as http://127.0.0.1:8080.',
+      },
+    );
+  }
+}
+
+async function insist(place: Place, call: ServiceCall, token: () => string | null): Promise<unknown> {
   const untilMs = Date.now() + (call.patienceMs ?? standardPatienceMs);
   for (;;) {
-    const outcome = await attempt(base, call, token());
+    const outcome = await attempt(place, call, token());
     if ('answer' in outcome) return outcome.answer;
     if (outcome.waitMs === null || Date.now() + outcome.waitMs > untilMs) throw outcome.error;
     await sleep(outcome.waitMs);
   }
 }
 
+async function logIn(place: Place, login: Login): Promise<string> {
+  const call = { method: 'POST', path: '/auth/login', body: login, patienceMs: 20_000 } as const;
+  const { token } = (await insist(place, call, () => null)) as { token?: unknown };
+  if (typeof token === 'string') return token;
+  throw new AppError('usage', `${place.base} answers, but gives no token: it is no Fleetward broker`);
+}
+
 /** Logs in. @param base such as `http://127.0.0.1:8080`. @throws AppError. */
-export async function openService(base: string, login: Login): Promise<Service> {
-  const root = base.replace(/\/+$/, '');
-  const begun = await insist(
-    root,
-    { method: 'POST', path: '/auth/login', body: login, patienceMs: 20_000 },
-    () => null,
-  );
-  const first = (begun as { token: string }).token;
+export async function openService(base: string, login: Login, ca: string | null = null): Promise<Service> {
+  const http = createHttp(ca);
+  const root: Place = { http, base: base.replace(/\/+$/, '') };
+  const first = await logIn(root, login);
   const extra: { token: string; tokenID: string }[] = [];
   let turn = 0;
   /** A token with few requests a second of its own: they take turns. */
@@ -119,9 +155,10 @@ export async function openService(base: string, login: Login): Promise<Service> 
   return {
     call,
     async stream(path, signal) {
-      const response = await fetch(`${root}/api/v1${path}`, { headers: { authorization: first }, signal });
-      if (!response.ok || response.body === null) throw (await failureOf({ path }, response)).error;
-      return response.body;
+      const request = { method: 'GET', headers: { authorization: first }, signal };
+      const answer = await http.ask(`${root.base}/api/v1${path}`, request);
+      if (answer.status >= 300) throw (await failureOf({ path }, answer, root.base)).error;
+      return answer.body;
     },
     async widen(tokens) {
       const body = { description: 'fleetward-simulator', expires: Math.floor(Date.now() / 1000) + 86_400 };
@@ -138,6 +175,7 @@ export async function openService(base: string, login: Login): Promise<Service> 
           () => undefined,
         );
       }
+      http.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 // A light vehicle: no agent, no hardware, only events at their intended times through raw MQTT packets, for pure load of connections
 // and ingest. A PUBACK is all the answer that it gets and means "on disk"; what has none is sent again on the next connection.
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
 import { hexId } from '../../src/core/ids.ts';
@@ -12,9 +13,11 @@ import {
   type Answer,
   connectBytes,
   disconnectBytes,
+  pingBytes,
   publishBytes,
   readAnswers,
 } from '../core/mqtt-packets.ts';
+import type { ScriptedEvent } from '../core/recording.ts';
 import type { SeededEntropy } from '../random.ts';
 import type { RunTime } from './fleet-vehicle.ts';
 
@@ -29,9 +32,14 @@ export interface TrackerOptions {
   readonly accountID: string;
   readonly deviceID: string;
   readonly secret: string;
-  /** `mqtt://host:port`. */
+  /** `mqtt://host:port` or `mqtts://host:port`. */
   readonly url: string;
+  /** PEM of the authority to trust; null: the system's list. */
+  readonly ca: string | null;
   readonly everyMs: number;
+  readonly hasJitter: boolean;
+  /** What it sends instead of an event every so often, in the order of time; null: every `everyMs`. */
+  readonly script: readonly ScriptedEvent[] | null;
   /** It connects at a random moment within this. */
   readonly connectSpreadMs: number;
   onAcknowledged(notes: readonly EventNote[], nowMs: number): void;
@@ -41,6 +49,8 @@ export interface Tracker {
   readonly deviceID: string;
   isUp(): boolean;
   cutLink(): void;
+  /** Sends so many times as often from now on; 0: nothing but pings. */
+  setRate(factor: number): void;
   /** Makes no further events; those that wait are still delivered. */
   rest(): void;
   close(): Promise<void>;
@@ -66,8 +76,12 @@ interface State {
   inFlight: number;
   seq: number;
   failures: number;
+  rate: number;
+  /** Of the script. */
+  played: number;
   retry: Cancel;
   timer: Cancel;
+  ping: Cancel;
 }
 
 /** The event of a moment: a position near the centre, drawn from the seed. */
@@ -134,24 +148,38 @@ function down(state: State): void {
   state.phase = 'down';
   const mostMs = Math.min(backoff.mostMs, backoff.firstMs * 2 ** state.failures);
   state.failures = Math.min(10, state.failures + 1);
-  // Full jitter, as agents do it.
-  state.retry = options.clock.after(options.entropy.fraction() * mostMs, () => open(state));
+  // Full jitter, as agents do it; without, all that broke off together come back together.
+  const delayMs = options.hasJitter ? options.entropy.fraction() * mostMs : mostMs;
+  state.retry = options.clock.after(delayMs, () => open(state));
+}
+
+const keepaliveOf = ({ options }: State): number =>
+  Math.min(65_535, Math.max(keepaliveLeastS, Math.ceil((3 * options.everyMs) / 1000)));
+
+function openSocket({ url, ca }: TrackerOptions): Socket {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'mqtts:') return connect({ host, port: Number(port || 1883), noDelay: true });
+  const trust = ca === null ? {} : { ca };
+  // An address has no name to be asked for (RFC 6066 section 3).
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ host, port: Number(port || 8883), ...trust, ...name });
 }
 
 function open(state: State): void {
   const { options } = state;
   if (state.phase !== 'down') return;
   state.phase = 'connecting';
-  const { hostname, port } = new URL(options.url);
-  const socket = connect({ host: hostname, port: Number(port || 1883), noDelay: true });
+  const socket = openSocket(options);
   state.socket = socket;
   state.unread = new Uint8Array(0);
   const user = `${options.accountID}/${options.deviceID}`;
-  const keepaliveS = Math.min(65_535, Math.max(keepaliveLeastS, Math.ceil((3 * options.everyMs) / 1000)));
+  const keepaliveS = keepaliveOf(state);
   socket.setTimeout(connectTimeoutMs, () => {
     if (state.phase === 'connecting') socket.destroy();
   });
-  socket.once('connect', () => socket.write(connectBytes({ user, secret: options.secret, keepaliveS })));
+  const ready = options.url.startsWith('mqtts:') ? 'secureConnect' : 'connect';
+  socket.once(ready, () => socket.write(connectBytes({ user, secret: options.secret, keepaliveS })));
   socket.on('data', (chunk: Uint8Array) => {
     const read = readAnswers(state.unread, chunk);
     if (read === null) return void socket.destroy();
@@ -162,12 +190,28 @@ function open(state: State): void {
   socket.once('close', () => down(state));
 }
 
-/** One more event now, and the next at its intended time, however late this one was. */
-function tick(state: State, dueMs: number): void {
-  const { clock, time, ledger, deviceID, everyMs } = state.options;
+/** An event that was recorded, now. */
+function replayed(state: State, seq: number, of: ScriptedEvent): FleetEvent {
+  const { clock, time } = state.options;
+  const { latitude, longitude, speedKmh, headingDeg, statusCode } = of;
+  return {
+    seq,
+    timestamp: Math.round(clock.utcMs()),
+    upMs: Math.round(time.nowMs()),
+    timeQuality: 'gnss',
+    statusCode,
+    ...(latitude === null || longitude === null ? {} : { latitude, longitude }),
+    speed: speedKmh,
+    heading: headingDeg,
+  };
+}
+
+/** Makes one, sends it as soon as it may; `dueMs`: when it was intended. */
+function make(state: State, dueMs: number, eventNo: (seq: number) => FleetEvent): void {
+  const { ledger, deviceID } = state.options;
   if (state.waiting.length < waitingMost) {
     state.seq += 1;
-    const event = eventOf(state, state.seq);
+    const event = eventNo(state.seq);
     state.waiting.push(event);
     ledger.stored(deviceID, state.boot, { events: [event], atMs: dueMs });
     flush(state);
@@ -175,8 +219,50 @@ function tick(state: State, dueMs: number): void {
     const words = `${waitingMost} events wait for their PUBACK: the one of ${(dueMs / 1000).toFixed(3)} s was given up`;
     ledger.breach({ kind: 'dropped', deviceID, factNo: null, eventID: null, commandID: null, words });
   }
-  const nextMs = dueMs + everyMs;
+}
+
+/** Sends what the script has for now, and waits for the next. */
+function play(state: State, script: readonly ScriptedEvent[]): void {
+  const { clock, time } = state.options;
+  for (let next = script[state.played]; next !== undefined; next = script[state.played]) {
+    const event = next;
+    const inMs = event.atMs - time.nowMs();
+    if (inMs > 0) {
+      state.timer = clock.after(inMs, () => play(state, script));
+      return;
+    }
+    state.played += 1;
+    make(state, event.atMs, (seq) => replayed(state, seq, event));
+  }
+}
+
+/** One more event now, and the next at its intended time, however late this one was. */
+function tick(state: State, dueMs: number): void {
+  const { clock, time, everyMs } = state.options;
+  make(state, dueMs, (seq) => eventOf(state, seq));
+  const nextMs = dueMs + everyMs / state.rate;
   state.timer = clock.after(Math.max(0, nextMs - time.nowMs()), () => tick(state, nextMs));
+}
+
+/** Keeps the connection of one that sends too rarely. */
+function keepAlive(state: State): void {
+  state.ping = state.options.clock.after(keepaliveOf(state) * 500, () => {
+    if (state.phase === 'up') state.socket?.write(pingBytes);
+    keepAlive(state);
+  });
+}
+
+function setRate(state: State, factor: number): void {
+  const { clock, time, entropy, everyMs } = state.options;
+  state.rate = factor;
+  state.timer();
+  state.ping();
+  if (factor < 1) keepAlive(state);
+  if (factor === 0) return;
+  // Spread over the new time between two: all were told at the same moment.
+  const delayMs = (entropy.fraction() * everyMs) / factor;
+  const nextMs = time.nowMs() + delayMs;
+  state.timer = clock.after(delayMs, () => tick(state, nextMs));
 }
 
 /** Starts it: it connects and sends for the first time at moments that the seed draws. */
@@ -194,22 +280,29 @@ export function startTracker(options: TrackerOptions): Tracker {
     inFlight: 0,
     seq: 0,
     failures: 0,
+    rate: 1,
+    played: 0,
     retry: nothing,
     timer: nothing,
+    ping: nothing,
   };
   ledger.addVehicle(deviceID);
   const connectMs = entropy.fraction() * options.connectSpreadMs;
   state.retry = clock.after(connectMs, () => open(state));
   const firstMs = time.nowMs() + connectMs + entropy.fraction() * options.everyMs;
-  state.timer = clock.after(firstMs - time.nowMs(), () => tick(state, firstMs));
+  const { script } = options;
+  const begin = (): void => (script === null ? tick(state, firstMs) : play(state, script));
+  state.timer = clock.after(script === null ? firstMs - time.nowMs() : 0, begin);
   return {
     deviceID,
     isUp: () => state.phase === 'up',
     cutLink: () => void state.socket?.destroy(),
+    setRate: (factor) => setRate(state, factor),
     rest: () => state.timer(),
     async close() {
       ledger.stopping(deviceID, time.nowMs());
       state.timer();
+      state.ping();
       state.retry();
       state.phase = 'closed';
       state.socket?.end(disconnectBytes);

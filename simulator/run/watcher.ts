@@ -2,9 +2,8 @@
 // until it shows. It is a look and no proof: what the stream misses is found when the records are read at the end.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
-import type { Ledger } from '../core/ledger.ts';
 import type { RunTime } from './fleet-vehicle.ts';
-import type { Latencies } from './latency.ts';
+import type { Sighting } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface Watcher {
@@ -15,27 +14,24 @@ export interface Watcher {
 
 interface WatcherOptions {
   readonly service: Service;
-  readonly ledger: Ledger;
-  readonly latencies: Latencies;
   readonly clock: Clock;
   readonly time: RunTime;
+  onSeen(sighting: Sighting): void;
 }
 
 const againMs = 1000;
 const lineMost = 65_536;
 
 /** Opens the stream, and again whenever it ends. */
-export function createWatcher({ service, ledger, latencies, clock, time }: WatcherOptions): Watcher {
+export function createWatcher({ service, clock, time, onSeen }: WatcherOptions): Watcher {
   const abort = new AbortController();
   const kept = { seen: 0, reason: '' };
   const take = (line: string): void => {
     if (!line.startsWith('data: {"deviceID"')) return;
     const { deviceID, eventID } = JSON.parse(line.slice(6)) as { deviceID?: string; eventID?: string };
     if (deviceID === undefined || eventID === undefined) return;
-    const storedMs = ledger.storedMsOf(deviceID, eventID);
-    if (storedMs === null) return;
     kept.seen += 1;
-    latencies.record('visible', time.nowMs() - storedMs);
+    onSeen({ deviceID, eventID, atMs: time.nowMs() });
   };
   const read = async (): Promise<void> => {
     const chunks = await service.stream('/events/stream/authorization?positions=off', abort.signal);

@@ -73,6 +73,7 @@ async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
     clockErrors: { offsetMs: -60_000, driftPpm: 50 },
     entropy,
     verifier: createVerifier(publicKey),
+    folder: null,
     onAcknowledged: () => undefined,
   });
   const verdict = checkScenario({ title: 'a test', durationS, deeds: perHour });

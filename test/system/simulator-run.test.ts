@@ -1,55 +1,24 @@
 // `fleetward-simulator run` as a person or a CI job meets it: a broker of its own that is gone afterwards, files for machines, and
 // exit codes that say what happened.
-import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RunResult } from '../../simulator/run/result.ts';
+import {
+  isSimulatorBuilt,
+  processesWhere,
+  simulate,
+  simulatorNote,
+  simulatorProgram,
+} from '../support/simulator-program.ts';
 
-const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
-const isBuilt = existsSync(program);
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-simulator-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number | null;
-  readonly text: string;
-}
-
-/** Runs it to its end; `onText` may do something meanwhile. */
-function simulate(args: readonly string[], onText: (text: string, pid: number) => void = () => undefined) {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      onText(text, child.pid ?? 0);
-    });
-  }
-  return new Promise<Ended>((done) => child.once('close', (code) => done({ code, text })));
-}
-
 /** Broker processes that work in the folder of this test. */
-function brokersIn(state: string): number {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(join(state, 'fleetward.db'));
-      } catch {
-        return false;
-      }
-    }).length;
-}
+const brokersIn = (state: string): number =>
+  processesWhere(({ words }) => words.includes(join(state, 'fleetward.db'))).length;
 
 function writeScenario(name: string, lines: readonly string[]): string {
   const path = join(folder, `${name}.toml`);
@@ -57,7 +26,7 @@ function writeScenario(name: string, lines: readonly string[]): string {
   return path;
 }
 
-describe.skipIf(!isBuilt)(`a run${isBuilt ? '' : ' [skipped: npm run build]'}`, () => {
+describe.skipIf(!isSimulatorBuilt)(`a run${simulatorNote}`, () => {
   const short = [
     'durationS = 10',
     'drainS = 40',
@@ -148,6 +117,6 @@ describe.skipIf(!isBuilt)(`a run${isBuilt ? '' : ' [skipped: npm run build]'}`, 
     expect(JSON.parse((await simulate(['scenario', 'show', 'smoke'])).text)).toMatchObject({ durationS: 30 });
     expect(JSON.parse((await simulate(['scenario', 'schema'])).text)).toMatchObject({ required: ['title'] });
     expect((await simulate(['scenario', 'validate', 'smoke'])).code).toBe(0);
-    expect(await simulate(['compare', program, program])).toMatchObject({ code: 78 });
+    expect(await simulate(['compare', simulatorProgram, simulatorProgram])).toMatchObject({ code: 78 });
   });
 });

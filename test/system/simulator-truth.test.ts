@@ -4,14 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkScenario } from '../../simulator/core/scenario.ts';
 import { formatJunit, formatResult } from '../../simulator/run/report.ts';
 import type { RunResult } from '../../simulator/run/result.ts';
-import { runScenario } from '../../simulator/run/run.ts';
-import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
-import { createVerifier } from '../../src/adapters/signing.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import {
   acknowledgesBeforeCommit,
   dropsOneIn,
@@ -19,46 +13,13 @@ import {
   type FaultyBroker,
   startFaultyBroker,
 } from '../support/faulty-broker.ts';
+import { runAgainst as runIn } from '../support/simulated-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-truth-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const base = {
-  title: 'a test',
-  durationS: 15,
-  drainS: 40,
-  panicMs: 10_000,
-  fleet: { devices: 5, connectSpreadS: 1 },
-  // Most vehicles rest at the depot, so that commands are carried out at once.
-  route: { restS: 20_000 },
-  deeds: { panicPerHour: 600, doorPerHour: 600 },
-  reporting: { movingS: 1, stoppedS: 10, windowS: 0 },
-};
-
-async function runAgainst(broker: FaultyBroker, change: object = {}): Promise<RunResult> {
-  const verdict = checkScenario({ ...base, ...change });
-  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
-  return runScenario(
-    {
-      name: 'test',
-      scenario: verdict.scenario,
-      ports: {
-        clock: createSystemClock(),
-        entropy: createSystemEntropy(),
-        openMqttLink,
-        createVerifier,
-        openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
-      },
-      target: broker.target,
-      folder,
-      environment: {},
-      isClean: false,
-      version: '0.0.0',
-      output: { write: () => true },
-    },
-    new Promise(() => undefined),
-  );
-}
+const runAgainst = (broker: FaultyBroker, change?: object): Promise<RunResult> =>
+  runIn(broker, folder, change);
 
 const isFound = (count: number): boolean => count > 0;
 
@@ -127,6 +88,26 @@ describe('a run of real agents', () => {
   });
 });
 
+describe('a run in which agents are killed', () => {
+  const killed = {
+    durationS: 20,
+    deeds: { doorPerHour: 720, panicPerHour: 720 },
+    faults: [
+      { kind: 'link-outage', atS: 5, forS: 10 },
+      { kind: 'agent-kill', atS: 13, forS: 1 },
+    ],
+  };
+
+  it('passes: what was told durable comes back from their disks', async () => {
+    const broker = await startFaultyBroker(null);
+    const result = await runAgainst(broker, killed);
+    await broker.close();
+    expect(result.breaches).toEqual([]);
+    expect(result.isPassed).toBe(true);
+    expect(result.counts.connects).toBeGreaterThanOrEqual(10);
+  });
+});
+
 describe('a run of light trackers', () => {
   const light = {
     durationS: 12,
@@ -138,9 +119,9 @@ describe('a run of light trackers', () => {
     ],
   };
 
-  it('passes against a good broker, also when its connections break', async () => {
+  it.each([true, false])('passes when its connections break, back at random moments: %j', async (jitter) => {
     const broker = await startFaultyBroker(null);
-    const result = await runAgainst(broker, light);
+    const result = await runAgainst(broker, { ...light, fleet: { ...light.fleet, trackerJitter: jitter } });
     await broker.close();
     expect(result.breaches).toEqual([]);
     expect(result).toMatchObject({ isPassed: true, kind: 'tracker' });

@@ -68,7 +68,17 @@ describe('a scenario', () => {
 
   it('of every preset is good, and fits the schema that editors get', async () => {
     const presets = await listPresets();
-    expect(presets).toEqual(['day', 'load', 'outage', 'smoke', 'soak', 'storm', 'theft']);
+    expect(presets).toEqual([
+      'breakpoint',
+      'day',
+      'faults',
+      'load',
+      'outage',
+      'smoke',
+      'soak',
+      'storm',
+      'theft',
+    ]);
     for (const name of presets) {
       const { scenario: preset } = await readScenario(name);
       expect(Check(scenarioSchema, preset)).toBe(true);

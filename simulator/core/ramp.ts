@@ -1,0 +1,96 @@
+// A ramp: load in steps that grow until a threshold fails, and what is told of it: the last good step, the first bad one, which
+// threshold it was, and whether the generator itself was too slow. Pure; it never calls a step good that was not measured.
+import type { Phase, Ramp } from './scenario-schema.ts';
+import { type Figures, judgeThresholds } from './thresholds.ts';
+
+export interface RampStep {
+  readonly no: number;
+  /** Vehicles on the road, or times the planned rate. */
+  readonly level: number;
+  /** Seconds of the run in which it was measured. */
+  readonly fromS: number;
+  readonly toS: number;
+  readonly figures: Figures;
+  /** Vehicles with a connection at its end, and events that had no acknowledgement yet. */
+  readonly online: number;
+  readonly waiting: number;
+  /** Part of a core that the busiest process of the generator used, 0 to 1. */
+  readonly generatorCore: number;
+  /** Thresholds that did not hold, with what was measured. */
+  readonly failures: readonly string[];
+}
+
+export interface Knee {
+  readonly lastGood: RampStep | null;
+  readonly firstBad: RampStep | null;
+  /** The generator was late or full in the first bad step: the system may bear more than this. */
+  readonly isGenerator: boolean;
+  readonly words: string;
+}
+
+export interface RampResult {
+  readonly of: Ramp['of'];
+  readonly steps: readonly RampStep[];
+  readonly knee: Knee;
+}
+
+/** Levels in equal ratios, the first and the last as given; vehicles are whole. */
+export function levelsOf({ of, from, to, steps }: Ramp): readonly number[] {
+  return Array.from({ length: steps }, (_, at) => {
+    const level = from * (to / from) ** (at / Math.max(1, steps - 1));
+    return of === 'devices' ? Math.round(level) : Math.round(level * 100) / 100;
+  });
+}
+
+/** The phases of a ramp of vehicles; null where it is one of the rate. */
+export function phasesOf(ramp: Ramp, devices: number): readonly Phase[] | null {
+  if (ramp.of !== 'devices') return null;
+  return levelsOf(ramp).map((level, at) => ({
+    name: `${level} vehicles`,
+    atS: at * ramp.stepS,
+    share: Math.min(1, level / devices),
+    rate: 1,
+  }));
+}
+
+/** What did not hold in a step, in words. */
+export function failuresOf(ramp: Ramp, figures: Figures): readonly string[] {
+  return judgeThresholds(ramp.thresholds, figures)
+    .filter(({ isMet }) => !isMet)
+    .map(({ text, value }) => `${text} (${value ?? 'not measured'})`);
+}
+
+/** A loop that is this late, or a process that fills this much of a core, speaks for itself and not for the system. */
+const lateMs = 100;
+const fullCore = 0.9;
+
+/** A level in words. */
+export const formatLevel = (of: Ramp['of'], level: number): string =>
+  of === 'devices' ? `${level} vehicles` : `x${level}`;
+
+const levelText = (of: Ramp['of'], { level, figures }: RampStep): string =>
+  `${formatLevel(of, level)} (${figures['events.rate'] ?? 0} events/s)`;
+
+function generatorWords({ figures, generatorCore }: RampStep): string {
+  const lag = figures['lag.p99'] ?? 0;
+  return `the generator was the bottleneck or shared its machine with it: busiest process ${Math.round(generatorCore * 100)} % of a core, lag p99 ${lag} ms; the system may bear more`;
+}
+
+/** The knee of what was measured; steps in their order. */
+export function kneeOf(of: Ramp['of'], steps: readonly RampStep[]): Knee {
+  const at = steps.findIndex(({ failures }) => failures.length > 0);
+  const firstBad = at < 0 ? null : (steps[at] ?? null);
+  const lastGood = (at < 0 ? steps.at(-1) : steps[at - 1]) ?? null;
+  const lag = firstBad?.figures['lag.p99'] ?? 0;
+  const isGenerator = firstBad !== null && (lag > lateMs || firstBad.generatorCore > fullCore);
+  const good = lastGood === null ? 'none was good' : `last good step ${levelText(of, lastGood)}`;
+  const words =
+    firstBad === null
+      ? `no knee up to the end of the ramp: ${good}`
+      : [
+          good,
+          `first bad step ${levelText(of, firstBad)}: ${firstBad.failures.join(', ')}`,
+          ...(isGenerator ? [generatorWords(firstBad)] : []),
+        ].join('; ');
+  return { lastGood, firstBad, isGenerator, words };
+}

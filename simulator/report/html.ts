@@ -1,0 +1,83 @@
+// Text into HTML: whatever stands in a `${}` of the tag is escaped unless it was made by the tag itself, so that nothing of a scenario,
+// a server or a file can become markup. There is no way around it.
+
+/** Markup that the tag made. */
+export interface Html {
+  readonly markup: string;
+}
+
+type Part = Html | readonly Html[] | string | number | null;
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** What steers a terminal or the direction of text must not steer a page. */
+const steering = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** For text and for quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll(steering, (sign) => (sign === '\n' || sign === '\t' ? sign : '\ufffd'))
+    .replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? '');
+}
+
+const isList = (part: Part): part is readonly Html[] => Array.isArray(part);
+
+function write(part: Part): string {
+  if (part === null) return '';
+  if (typeof part === 'string') return escapeHtml(part);
+  if (typeof part === 'number') return String(part);
+  return isList(part) ? part.map(({ markup }) => markup).join('') : part.markup;
+}
+
+/** The tag. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  const markup = texts.map((text, at) => (at === 0 ? text : write(parts[at - 1] ?? null) + text)).join('');
+  return { markup };
+}
+
+export const nothing: Html = { markup: '' };
+
+const wordsMost = 250;
+
+/** Somebody else's words, no longer than a report has room for. */
+export const short = (text: string): string =>
+  text.length > wordsMost ? `${text.slice(0, wordsMost)} …` : text;
+
+/** Something good or bad, in a word. */
+export const pill = (isGood: boolean, words: string): Html =>
+  html`<span class="pill ${isGood ? 'good' : 'bad'}">${words}</span>`;
+
+/** Data for a script of the page, which no text in it can end. */
+export function jsonIsland(id: string, value: unknown): Html {
+  const text = JSON.stringify(value)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+  return { markup: `<script type="application/json" id="${escapeHtml(id)}">${text}</script>` };
+}
+
+/** A table with a caption; the first column names its row. */
+export function table(of: {
+  readonly caption: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly (string | Html)[])[];
+  /** Columns from this on are numbers; 1 unless given. */
+  readonly numbersFrom?: number;
+}): Html {
+  const { caption, heads, rows, numbersFrom = 1 } = of;
+  const className = (at: number): Html => (at >= numbersFrom ? html` class="number"` : nothing);
+  return html`<div class="table" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption><thead><tr>${heads.map(
+    (head, at) => html`<th scope="col"${className(at)}>${head}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (cells) =>
+      html`<tr>${cells.map((cell, at) =>
+        at === 0 ? html`<th scope="row">${cell}</th>` : html`<td${className(at)}>${cell}</td>`,
+      )}</tr>`,
+  )}</tbody></table></div>`;
+}

@@ -1,0 +1,116 @@
+// The Unix socket of a running simulation: one line of JSON in, one out, for the user of this process only (mode 0600). It never
+// listens on a network, never takes the place of another listener, and never holds up the run.
+import { chmod, lstat, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+
+const limits = { lineBytes: 4096, connections: 8, patienceMs: 5000, answerBytes: 65_536 } as const;
+
+export interface ControlSocket {
+  close(): Promise<void>;
+}
+
+type Answer = (line: string) => unknown;
+
+function answerOf(answer: Answer, line: string): string {
+  try {
+    return JSON.stringify({ ok: answer(line) });
+  } catch (thrown) {
+    const hint = thrown instanceof AppError ? thrown.hint : undefined;
+    return JSON.stringify({ error: { detail: messageOf(thrown), ...(hint === undefined ? {} : { hint }) } });
+  }
+}
+
+function serve(socket: Socket, answer: Answer): void {
+  let text = '';
+  socket.setEncoding('utf8');
+  socket.setTimeout(limits.patienceMs, () => socket.destroy());
+  socket.on('error', () => undefined); // whoever asked has gone
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+    const end = text.indexOf('\n');
+    if (end >= 0) {
+      socket.removeAllListeners('data');
+      socket.end(`${answerOf(answer, text.slice(0, end))}\n`);
+    } else if (text.length > limits.lineBytes) socket.destroy();
+  });
+}
+
+/** Whether somebody listens there. */
+function isAlive(path: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
+}
+
+/**
+ * Removes a socket that nobody listens at any more; any other file is left alone.
+ * @throws AppError `usage` when the path is taken.
+ */
+export async function makeWay(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => null);
+  if (there === null) return;
+  if (!there.isSocket()) throw new AppError('usage', `--ctl ${path} is a file and no socket`);
+  if (await isAlive(path))
+    throw new AppError('usage', `Another run listens at ${path}`, {
+      hint: 'Give each run a socket of its own.',
+    });
+  await unlink(path);
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((done, fail) => {
+    server.once('error', (error) => fail(new AppError('usage', `--ctl ${path}: ${error.message}`)));
+    server.listen(path, () => done());
+  });
+}
+
+/** Listens. @throws AppError `usage` when the path cannot be used. */
+export async function openControlSocket(path: string, answer: Answer): Promise<ControlSocket> {
+  await makeWay(path);
+  const server = createServer((socket) => serve(socket, answer));
+  server.maxConnections = limits.connections;
+  // The socket is made with what the mask leaves: nobody else may connect, not for a moment.
+  const mask = process.umask(0o177);
+  try {
+    await listen(server, path);
+  } finally {
+    process.umask(mask);
+  }
+  await chmod(path, 0o600);
+  return {
+    close: () => new Promise((done) => server.close(() => done())),
+  };
+}
+
+interface Reply {
+  readonly ok?: unknown;
+  readonly error?: { readonly detail: string; readonly hint?: string };
+}
+
+/** Asks a running simulation. @throws AppError `unavailable` when none listens, `usage` with its words when it refuses. */
+export async function askControlSocket(path: string, request: unknown): Promise<unknown> {
+  const line = await new Promise<string>((done, fail) => {
+    let text = '';
+    const socket = connect(path, () => socket.write(`${JSON.stringify(request)}\n`));
+    socket.setEncoding('utf8');
+    socket.setTimeout(limits.patienceMs, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (chunk: string) => {
+      text = (text + chunk).slice(0, limits.answerBytes);
+    });
+    socket.once('error', (error) => {
+      const hint = 'Start the run with --ctl, and give the same path to both.';
+      fail(new AppError('unavailable', `No simulation answers at ${path}: ${error.message}`, { hint }));
+    });
+    socket.once('end', () => done(text));
+  });
+  const reply = JSON.parse(line) as Reply;
+  if (reply.error === undefined) return reply.ok;
+  const { detail, hint } = reply.error;
+  throw new AppError('usage', detail, hint === undefined ? {} : { hint });
+}

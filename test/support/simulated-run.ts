@@ -1,0 +1,55 @@
+// A short run of real agents in this process against a broker of the tests.
+import { checkScenario } from '../../simulator/core/scenario.ts';
+import type { RunResult } from '../../simulator/run/result.ts';
+import { runScenario } from '../../simulator/run/run.ts';
+import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
+import { createVerifier } from '../../src/adapters/signing.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import type { FaultyBroker } from './faulty-broker.ts';
+
+const base = {
+  title: 'a test',
+  durationS: 15,
+  drainS: 40,
+  panicMs: 10_000,
+  fleet: { devices: 5, connectSpreadS: 1 },
+  // Most vehicles rest at the depot, so that commands are carried out at once.
+  route: { restS: 20_000 },
+  deeds: { panicPerHour: 600, doorPerHour: 600 },
+  reporting: { movingS: 1, stoppedS: 10, windowS: 0 },
+};
+
+/** Runs it to its end. @param change laid over the scenario. */
+export async function runAgainst(
+  broker: FaultyBroker,
+  folder: string,
+  change: object = {},
+): Promise<RunResult> {
+  const verdict = checkScenario({ ...base, ...change });
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  return runScenario(
+    {
+      name: 'test',
+      scenario: verdict.scenario,
+      ports: {
+        clock: createSystemClock(),
+        entropy: createSystemEntropy(),
+        openMqttLink,
+        createVerifier,
+        openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+      },
+      target: broker.target,
+      folder,
+      environment: {},
+      isClean: false,
+      processes: 1,
+      program: '',
+      controlPath: null,
+      scripts: null,
+      version: '0.0.0',
+      output: { write: () => true },
+    },
+    new Promise(() => undefined),
+  );
+}

@@ -1,0 +1,74 @@
+// A run looks at the broker's own figures over HTTP: with the token where one is asked for, and whatever is wrong with what answers, the
+// run goes on and says what it did not see.
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { createSeries } from '../../simulator/core/series.ts';
+import { columnsOf } from '../../simulator/core/series-columns.ts';
+import { watchBroker } from '../../simulator/run/broker-watch.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
+
+const waitMs = 20_000;
+
+/** Looks at what answers until `isEnough`. */
+async function look(
+  answer: RequestListener,
+  token: string | null,
+  isEnough: (sight: { seen: number; missed: number }) => boolean,
+) {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const clock = createSystemClock();
+  const book = createSeries();
+  const startMs = clock.monoMs();
+  const time = { nowMs: () => clock.monoMs() - startMs };
+  const watch = watchBroker({
+    address: { url: `http://127.0.0.1:${port}/metrics`, token },
+    clock,
+    time,
+    book,
+  });
+  while (!isEnough(watch.sight()) && time.nowMs() < waitMs) await new Promise((done) => setTimeout(done, 50));
+  watch.close();
+  server.closeAllConnections();
+  await new Promise<void>((done) => server.close(() => done()));
+  return { sight: watch.sight(), columns: columnsOf(book.data()).columns };
+}
+
+describe('the look at the figures of a broker', () => {
+  it('brings the token and tells CPU by what was used between two answers', async () => {
+    let cpuS = 0;
+    const answer: RequestListener = (request, response) => {
+      if (request.headers.authorization !== 'Bearer secret') return void response.writeHead(401).end();
+      cpuS += 0.5;
+      response.end(`process_cpu_seconds_total ${cpuS}\nprocess_resident_memory_bytes 104857600\n`);
+    };
+    const { sight, columns } = await look(answer, 'secret', ({ seen }) => seen >= 3);
+    expect(sight).toMatchObject({ missed: 0, reason: '' });
+    expect(columns.brokerMb).toContain(100);
+    // Half a second of CPU for each look, which comes once a second or, on a busy machine, later.
+    const used = (columns.brokerCpu ?? []).filter((value) => value !== null);
+    expect(used.length).toBeGreaterThan(0);
+    for (const value of used) expect(value > 0 && value <= 51).toBe(true);
+    expect(columns).not.toHaveProperty('commitSize');
+  });
+
+  it.each<readonly [string, RequestListener, string]>([
+    ['asks for a token', (_, response) => void response.writeHead(401).end('no'), 'answered 401'],
+    ['is another program', (_, response) => void response.end('<html>hello</html>'), 'shows no figures'],
+    [
+      'sends elsewhere',
+      (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+      '',
+    ],
+    ['tells too much', (_, response) => void response.end('x'.repeat(5_000_000)), 'too'],
+    ['hangs up', (request) => void request.socket.destroy(), ''],
+  ])('draws nothing when what answers %s, and says why', async (_, answer, words) => {
+    const { sight, columns } = await look(answer, null, ({ missed }) => missed >= 1);
+    expect(sight.seen).toBe(0);
+    expect(sight.reason).toContain(words);
+    expect(sight.reason).not.toBe('');
+    expect(columns).toEqual({});
+  });
+});

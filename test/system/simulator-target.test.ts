@@ -1,0 +1,195 @@
+// The simulator against a broker that somebody else started, with TLS and an authority of its own: it passes, cleans up, says what is
+// wrong with an address, a password or a key and what to do, and records traffic that it can send again.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateSigningKey } from '../../src/adapters/signing.ts';
+import { createBrokerProgram } from '../support/broker-program.ts';
+import { createOwnAuthority } from '../support/own-authority.ts';
+import { isSimulatorBuilt, killSimulators, simulate, simulatorNote } from '../support/simulator-program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-target-'));
+const broker = createBrokerProgram(folder);
+const at = (name: string): string => join(folder, name);
+const password = 'correct horse battery staple';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((done) => server.close(() => done()));
+  return port;
+}
+
+let flags: Readonly<Record<string, string>> = {};
+const flagsWith = (change: Readonly<Record<string, string>> = {}): readonly string[] =>
+  Object.entries({ ...flags, ...change }).flatMap(([name, value]) => [`--${name}`, value]);
+
+/** Devices at the broker that a run has created. */
+async function devicesLeft(): Promise<number> {
+  const { out } = await broker.run(['account', 'show', 'acme', '--json', '--database', 'fleet.db']);
+  return Number(/"deviceCount":\s*(\d+)/.exec(out)?.[1] ?? -1);
+}
+
+async function start(): Promise<void> {
+  const authority = createOwnAuthority(folder);
+  const { certFile, keyFile } = authority.server('localhost,127.0.0.1');
+  const account = [
+    'account',
+    'create',
+    'acme',
+    '--admin',
+    'ann',
+    '--password-file',
+    '-',
+    '--database',
+    'fleet.db',
+  ];
+  const made = await broker.run(account, `${password}\n`);
+  if (made.code !== 0) throw new Error(made.err);
+  const device = await broker.run([
+    'device',
+    'create',
+    'acme',
+    'truck-1',
+    '--json',
+    '--database',
+    'fleet.db',
+  ]);
+  const { publicKey } = JSON.parse(device.out) as { readonly publicKey: string };
+  const [http, mqtt] = [await freePort(), await freePort()];
+  const tls = ['http', 'mqtt'].flatMap((name) => [
+    `--${name}-tls-cert-file`,
+    certFile,
+    `--${name}-tls-key-file`,
+    keyFile,
+  ]);
+  const { output } = broker.launch([
+    'start',
+    '--database',
+    'fleet.db',
+    '--http-port',
+    `${http}`,
+    '--mqtt-port',
+    `${mqtt}`,
+    ...tls,
+  ]);
+  for (let waited = 0; waited < 200 && !/mqtt|listening|ready/i.test(output.out + output.err); waited += 1)
+    await new Promise((done) => setTimeout(done, 100));
+  writeFileSync(at('password'), `${password}\n`);
+  flags = {
+    target: `https://localhost:${http}`,
+    mqtt: `mqtts://localhost:${mqtt}`,
+    account: 'acme',
+    user: 'ann',
+    'password-file': at('password'),
+    'public-key': publicKey,
+    ca: authority.caFile,
+  };
+}
+
+const scenario = at('fleet.toml');
+writeFileSync(
+  scenario,
+  `title = "a test"
+durationS = 8
+drainS = 40
+[fleet]
+devices = 3
+connectSpreadS = 1
+[deeds]
+doorPerHour = 700
+`,
+);
+
+afterAll(() => {
+  killSimulators();
+  broker.killAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simulatorNote}`, () => {
+  beforeAll(start);
+
+  it('passes over TLS, and removes what it made when asked to', async () => {
+    const { code, text } = await simulate(['run', scenario, ...flagsWith(), '--clean']);
+    expect([code, text]).toEqual([0, expect.stringContaining('PASSED')]);
+    expect(text).toContain('The devices are removed');
+    expect(await devicesLeft()).toBe(1);
+  });
+
+  it('records the traffic of light trackers without their names, and sends it again ten times as fast', async () => {
+    const from = new Date(Date.now() - 2000).toISOString();
+    const light = ['--kind', 'tracker', '--devices', '20', '--duration', '20'];
+    const source = at('light.toml');
+    writeFileSync(source, 'title = "a test"\n[fleet]\ntrackerEveryS = 2\nconnectSpreadS = 1\n');
+    const first = await simulate(['run', source, ...flagsWith(), ...light]);
+    expect([first.code, first.text]).toEqual([0, expect.stringContaining('PASSED')]);
+    const file = at('day.jsonl');
+    const { mqtt: _mqtt, 'public-key': _key, ...login } = flags;
+    const asked = Object.entries(login).flatMap(([name, value]) => [`--${name}`, value]);
+    const recorded = await simulate(['record', file, ...asked, '--from', from]);
+    expect([recorded.code, recorded.text]).toEqual([0, expect.stringContaining('ids scrambled')]);
+    const text = readFileSync(file, 'utf8');
+    const count = Number(/"end":(\d+)/.exec(text)?.[1]);
+    expect(count).toBeGreaterThan(100);
+    expect(text).not.toMatch(/sim-|acme/);
+    // None of the places where they were.
+    expect(text).not.toMatch(/"la":43\.6\d*,"lo":-79\.3/);
+    const json = at('replay.json');
+    const again = await simulate(['replay', file, ...flagsWith(), '--speed', '10', '--json', json]);
+    expect([again.code, again.text]).toEqual([0, expect.stringContaining('PASSED')]);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({
+      isPassed: true,
+      devices: 20,
+      counts: { events: count, acknowledged: count, shown: count },
+    });
+    const twice = await simulate(['record', file, ...asked, '--from', from]);
+    expect([twice.code, twice.text]).toEqual([64, expect.stringContaining('is there already')]);
+  });
+
+  const wrong = async (change: Readonly<Record<string, string>>) =>
+    simulate(['run', scenario, ...flagsWith(change)]);
+
+  it('says so when the password is wrong', async () => {
+    writeFileSync(at('wrong'), 'not the password at all\n');
+    const { code, text } = await wrong({ 'password-file': at('wrong') });
+    expect([code, text]).toEqual([77, expect.stringContaining('--password-file')]);
+  });
+
+  it('says so when vehicles would pin the key of another broker', async () => {
+    const { code, text } = await wrong({ 'public-key': generateSigningKey().publicKey });
+    expect([code, text]).toEqual([64, expect.stringContaining('--public-key is not the key of this broker')]);
+    const none = await wrong({ 'public-key': 'nonsense' });
+    expect([none.code, none.text]).toEqual([64, expect.stringContaining('--public-key is no key')]);
+  });
+
+  it('says so when nothing listens for MQTT, or nothing with TLS', async () => {
+    const closed = await wrong({ mqtt: `mqtts://localhost:${await freePort()}` });
+    expect(closed.code).toBe(75);
+    expect(closed.text).toMatch(/No vehicle can connect to mqtts:.*\n.*Does its MQTT listener speak TLS/);
+    const plain = await wrong({ mqtt: (flags['mqtt'] ?? '').replace('mqtts:', 'mqtt:') });
+    expect(plain.text).toMatch(/No vehicle can connect to mqtt:.*\n.*without TLS/);
+  });
+
+  it('says so when the certificate is of an authority that it does not trust', async () => {
+    const { ca: _ca, ...rest } = flags;
+    const asked = Object.entries(rest).flatMap(([name, value]) => [`--${name}`, value]);
+    const { code, text } = await simulate(['run', scenario, ...asked]);
+    expect([code, text]).toEqual([75, expect.stringContaining('--ca')]);
+  });
+
+  it('says so when the address is that of something else', async () => {
+    const other = createServer((_request, response) => response.end('<html>Welcome to nginx</html>'));
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+    const { port } = other.address() as AddressInfo;
+    const { code, text } = await wrong({ target: `http://127.0.0.1:${port}` });
+    other.close();
+    expect([code, text]).toEqual([64, expect.stringContaining('not as a Fleetward broker')]);
+    const none = await wrong({ target: 'localhost:8080' });
+    expect([none.code, none.text]).toEqual([64, expect.stringContaining('is not http://… or https://…')]);
+  });
+});
