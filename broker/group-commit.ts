@@ -1,6 +1,6 @@
 // Many small writes, few commits: what waits while one commit runs goes into the next, in order of arrival. A batch
 // that cannot be stored fails alone. Nothing resolves before its rows are on disk.
-import { AppError, codeOf, messageOf } from '../src/core/errors.ts';
+import { AppError, causeCodeOf, codeOf, messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log, Statement, WriteResult } from '../src/ports.ts';
 import { sizeOf } from '../src/rows.ts';
 
@@ -94,7 +94,7 @@ export function isDataFault(error: unknown): boolean {
 
 /** True when a statement did not change the rows that it must: what the batch went out from no longer holds. */
 export function isConflict(error: unknown): boolean {
-  return error instanceof AppError && codeOf(error.cause) === 'CONFLICT';
+  return causeCodeOf(error) === 'CONFLICT';
 }
 
 /**
@@ -102,7 +102,7 @@ export function isConflict(error: unknown): boolean {
  * written once more by anybody who cannot look first.
  */
 function isUnknown(error: unknown): boolean {
-  return error instanceof AppError && codeOf(error.cause) === 'UNKNOWN_OUTCOME';
+  return causeCodeOf(error) === 'UNKNOWN_OUTCOME';
 }
 
 /** True when what was to be written is not to blame: the same may be tried again. A conflict is of this kind too. */

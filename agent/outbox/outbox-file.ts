@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
+import { AppError, causeCodeOf, messageOf } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Clock, Database, Entropy, Statement } from '../../src/ports.ts';
 import { pageBytes, walFault } from '../core/outbox/page-carving.ts';
@@ -55,13 +55,8 @@ export function spaceOf(maxBytes: number): {
   return { databaseBytes: maxBytes - besideBytes, checkpointPages, logBytes };
 }
 
-/** The SQLite result code that an AppError of the database carries, '' when there is none. */
-export function sqliteCode(thrown: unknown): string {
-  return thrown instanceof AppError ? codeOf(thrown.cause) : '';
-}
-
 export function isDamage(thrown: unknown): boolean {
-  const code = sqliteCode(thrown);
+  const code = causeCodeOf(thrown);
   return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB';
 }
 
@@ -119,7 +114,7 @@ export async function emptyLog(database: Database): Promise<void> {
   try {
     await checkpoint(database);
   } catch (thrown) {
-    if (sqliteCode(thrown) !== 'SQLITE_FULL') throw thrown;
+    if (causeCodeOf(thrown) !== 'SQLITE_FULL') throw thrown;
   }
 }
 
@@ -228,7 +223,7 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
 }
 
 /** The tables are there by the migrations' record, so a statement that does not compile means a damaged schema. */
-const looksDamaged = (thrown: unknown): boolean => isDamage(thrown) || sqliteCode(thrown) === 'SQLITE_ERROR';
+const looksDamaged = (thrown: unknown): boolean => isDamage(thrown) || causeCodeOf(thrown) === 'SQLITE_ERROR';
 
 /**
  * Opens and checks the file, creating it when there is none (`isNew`: it was just set aside). A fault is a value; what no
@@ -248,7 +243,7 @@ export async function openFile(options: FileOptions, isNew = false): Promise<Ope
       forgetUnreadable(path);
       return opened;
     } catch (thrown) {
-      if (sqliteCode(thrown) === 'SQLITE_FULL' && giveReserve(path)) continue;
+      if (causeCodeOf(thrown) === 'SQLITE_FULL' && giveReserve(path)) continue;
       if (!looksDamaged(thrown)) throw thrown;
       if (attempt < readingLimits.damageShows) continue;
       if (!isReadable(path) && noteUnreadable(path) < readingLimits.starts) throw unreadable(path, thrown);
@@ -315,7 +310,7 @@ export async function closeFile(database: Database, extra: readonly Statement[] 
       return true;
     } catch (thrown) {
       // Opened on a read-only file system: such a connection removes no log, and must not be in the way of the next one.
-      if (sqliteCode(thrown) === 'SQLITE_READONLY') {
+      if (causeCodeOf(thrown) === 'SQLITE_READONLY') {
         await database.close();
         return false;
       }

@@ -1,12 +1,12 @@
 // Room in the outbox: rows go in only after room was made for them, and what is given up for that is counted in the same
 // commit. Holds the cap on its own file, and copes with a disk that others filled. Never gives up an urgent event while
 // anything else is left.
-import { AppError } from '../../src/core/errors.ts';
+import { AppError, causeCodeOf } from '../../src/core/errors.ts';
 import type { Priority } from '../../src/core/status-codes.ts';
 import type { Row, Statement } from '../../src/ports.ts';
 import { nextEviction, thin } from '../core/outbox/eviction.ts';
 import { pageBytes } from '../core/outbox/page-carving.ts';
-import { emptyLog, spaceOf, sqliteCode } from './outbox-file.ts';
+import { emptyLog, spaceOf } from './outbox-file.ts';
 import { accountsWith, anchorOf, noteAccounts } from './outbox-ledger.ts';
 import { commit, type NewRow, noteInserted, type Queue, readRows } from './outbox-queue.ts';
 import { dropsOf, flushPending, giveUp } from './outbox-removal.ts';
@@ -37,7 +37,7 @@ export async function insert(queue: Queue, make: () => readonly NewRow[], extra:
       break;
     } catch (thrown) {
       queue.isInDoubt = true;
-      if (sqliteCode(thrown) !== 'SQLITE_FULL' || attempt >= 16 || !(await relieve(queue, urgent)))
+      if (causeCodeOf(thrown) !== 'SQLITE_FULL' || attempt >= 16 || !(await relieve(queue, urgent)))
         throw thrown;
     }
   }
@@ -158,7 +158,7 @@ async function relieve(queue: Queue, urgent: boolean): Promise<boolean> {
     if (step.kind === 'thin') await thinStretch(queue);
     if (step.kind === 'delete') await evictOldest(queue, step.priority);
   } catch (thrown) {
-    if (sqliteCode(thrown) !== 'SQLITE_FULL') throw thrown;
+    if (causeCodeOf(thrown) !== 'SQLITE_FULL') throw thrown;
     // Not even a deletion fits: the caller is told that nothing was stored.
     return false;
   }

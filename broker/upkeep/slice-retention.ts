@@ -1,6 +1,6 @@
 // Takes away slices of the events of which every row is past the limit of its account: one piece of work instead of a
 // deletion for each event. What was decided by a clock that turns out wrong within the hour is taken back.
-import { AppError, codeOf } from '../../src/core/errors.ts';
+import { causeCodeOf } from '../../src/core/errors.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import type { TimeSpan } from '../core/event-spans.ts';
 import { aheadMostMs } from '../core/projection.ts';
@@ -105,7 +105,7 @@ async function writeAlone(run: RetentionRun, statement: Parameters<Database['wri
 
 /** SQLSTATE 55P03: the lock of the table was not free at once. */
 function isLocked(error: unknown): boolean {
-  return error instanceof AppError && codeOf(error.cause) === '55P03';
+  return causeCodeOf(error) === '55P03';
 }
 
 /**

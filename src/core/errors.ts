@@ -67,6 +67,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The code of what an AppError wraps; '' when it wraps nothing, has none, or is no AppError. */
+export function causeCodeOf(thrown: unknown): string {
+  return thrown instanceof AppError ? codeOf(thrown.cause) : '';
+}
+
 /** The code that Node, a database or a server gave to a fault, as text; '' when it has none. */
 export function codeOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return '';
