@@ -5,22 +5,22 @@ import type { DeviceAddress } from '../src/core/topics.ts';
 import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, Signer, WakingDatabase } from '../src/ports.ts';
 import { settleWithin } from '../src/settle.ts';
-import { type CommandLedger, createCommandLedger } from './commands.ts';
-import { createConfigRollout } from './config-rollout.ts';
-import { encodeZones } from './config-zones.ts';
-import { authenticateDevice, type Login } from './device-login.ts';
-import { createRequestDesk, type RequestDesk } from './device-requests.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { type Committed, createIngest, type Ingest } from './ingest.ts';
-import { alone, createLeases, type Leases } from './leases.ts';
+import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
+import { createRequestDesk, type RequestDesk } from './commands/device-requests.ts';
+import { authenticateDevice, type Login } from './devices/device-login.ts';
+import { createGroupCommit } from './ingest/group-commit.ts';
+import { type Committed, createIngest, type Ingest } from './ingest/ingest.ts';
+import { createStorePatience, type StorePatience } from './ingest/store-patience.ts';
+import { takeUplink, type UplinkParts } from './ingest/uplinks.ts';
 import type { Downlink, MqttServer, MqttServerOptions, OpenMqttServer, TlsRenewal } from './mqtt-server.ts';
+import { createConfigRollout } from './rollout/config-rollout.ts';
+import { encodeZones } from './rollout/config-zones.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices.ts';
 import { migrations } from './store/migrations.ts';
 import { dateEmptySlice } from './store/slice-writing.ts';
-import { createStorePatience, type StorePatience } from './store-patience.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 import { watchRevocations } from './upkeep/revocations.ts';
-import { takeUplink, type UplinkParts } from './uplinks.ts';
+import { alone, createLeases, type Leases } from './work/leases.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */

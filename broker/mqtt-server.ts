@@ -3,8 +3,8 @@ import type { DeviceAddress, DownlinkVerb, UplinkVerb } from '../src/core/topics
 import type { Clock, Log } from '../src/ports.ts';
 import type { CertificateFacts, ClientCertPolicy } from './core/client-certificate.ts';
 import type { RateLimit } from './core/rate.ts';
+import type { UplinkAnswer } from './ingest/uplink-answer.ts';
 import type { DeviceRef } from './store/devices.ts';
-import type { UplinkAnswer } from './uplink-answer.ts';
 
 export interface MqttLimits {
   readonly connections: number;

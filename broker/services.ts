@@ -6,14 +6,14 @@ import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
 import { createLoginThrottle } from './core/login-throttle.ts';
 import type { Passwords } from './core/password.ts';
-import type { EnrolmentOptions } from './enrolment.ts';
+import type { EnrolmentOptions } from './devices/enrolment.ts';
 import { createLiveHub } from './live/hub.ts';
-import { createLongReads } from './long-reads.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
 import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
 import { createSlicing } from './upkeep/slicing.ts';
+import { createLongReads } from './work/long-reads.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;

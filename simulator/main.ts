@@ -10,12 +10,12 @@ import { createSystemClock, createSystemEntropy } from '../src/adapters/system.t
 import { readEnvironment } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
 import { readVersion } from '../src/version.ts';
-import { boardMaps, boardNames } from './board-maps.ts';
 import { withCtl } from './cli/ctl.ts';
 import { record, replay, withRecord, withReplay } from './cli/record.ts';
 import { compare, part, run, withCompare, withRun, withScenario } from './cli/run.ts';
-import { type DemoOptions, runDemo } from './demo.ts';
-import { hardwareEpilogue, runHardware } from './hardware.ts';
+import { type DemoOptions, runDemo } from './demo/demo.ts';
+import { boardMaps, boardNames } from './hardware/board-maps.ts';
+import { hardwareEpilogue, runHardware } from './hardware/hardware.ts';
 
 function parseCity(text: string): { latitude: number; longitude: number } {
   const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = text.split(',').map(Number);

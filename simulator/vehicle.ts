@@ -13,19 +13,19 @@ import type {
   Verifier,
 } from '../src/ports.ts';
 import { serviceCodesOfSecret } from '../src/service-codes.ts';
-import { type Board, createBoard } from './board.ts';
-import type { BoardName } from './board-maps.ts';
 import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts';
-import type { RelayChange } from './contacts.ts';
 import type { Terminals } from './core/facts.ts';
-import { createDriver, type Driver, type DriverMoment } from './driver.ts';
-import { createGnss, type Gnss } from './gnss.ts';
+import { type Board, createBoard } from './hardware/board.ts';
+import type { BoardName } from './hardware/board-maps.ts';
+import type { RelayChange } from './hardware/contacts.ts';
+import { createGnss, type Gnss } from './hardware/gnss.ts';
+import { createPipe, type Pipe } from './hardware/pipe.ts';
+import { createTank, type Tank } from './hardware/tank.ts';
 import { createSimulatedHost } from './host-facts.ts';
 import { createMortal, type Mortal } from './mortal.ts';
-import { createPipe, type Pipe } from './pipe.ts';
 import type { SeededEntropy } from './random.ts';
-import type { Route } from './routes.ts';
-import { createTank, type Tank } from './tank.ts';
+import { createDriver, type Driver, type DriverMoment } from './world/driver.ts';
+import type { Route } from './world/routes.ts';
 
 export interface VehicleOptions {
   readonly config: AgentConfig;

@@ -1,6 +1,6 @@
 // The manual pages of the broker, made from its command line and the schema of its settings: a command, a flag or a setting
 // that is added stands in them after the next `npm run man`, and a test fails until then.
-import { createCommandLine, type Handlers } from '../broker/command-line.ts';
+import { createCommandLine, type Handlers } from '../broker/cli/command-line.ts';
 import { brokerSchema } from '../broker/config.ts';
 import { settingsOf } from '../src/config.ts';
 import { escaped, formatEntry, formatSettings } from './troff.ts';
@@ -56,7 +56,7 @@ async function formatCommand(command: Command): Promise<string> {
   return `${formatEntry({ term: command.usage, words: command.words })}${list}`;
 }
 
-const head = `.\\" Made by \`npm run man\` from broker/command-line.ts: do not edit.
+const head = `.\\" Made by \`npm run man\` from broker/cli/command-line.ts: do not edit.
 .TH FLEETWARD-BROKER 8 "" "Fleetward" "System administration"
 .SH NAME
 fleetward\\-broker \\- MQTT broker, command ledger and HTTP service of a fleet

@@ -2,7 +2,7 @@
 // it is what the operator's listener does, at the machine itself.
 import { AppError } from '../../src/core/errors.ts';
 import { viewAccount } from '../api/accounts/admin-accounts.ts';
-import type { AccountAction, Flags } from '../command-line.ts';
+import type { AccountAction, Flags } from '../cli/command-line.ts';
 import { type AccountFields, listAccounts } from '../store/accounts.ts';
 import { purgeSome } from '../upkeep/purge.ts';
 import { clearSome } from './account-deletion.ts';

@@ -3,8 +3,7 @@
 // one. It must never touch an account that is not being deleted, nor a device whose engine is cut off.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { isDataFault } from '../group-commit.ts';
-import { createRounds } from '../rounds.ts';
+import { isDataFault } from '../ingest/group-commit.ts';
 import {
   accountsToClear,
   accountTables,
@@ -19,6 +18,7 @@ import {
 import { insertAudit } from '../store/audit.ts';
 import { deleteDevice } from '../store/deletions.ts';
 import { wholeAccount } from '../store/scope.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface DeletionPorts {
   readonly db: Database;

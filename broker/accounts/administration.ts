@@ -6,7 +6,7 @@ import { isId } from '../../src/core/ids.ts';
 import type { Clock, Database, Entropy, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { type Passwords, weaknessOf } from '../core/password.ts';
-import { issueDeviceSecret } from '../device-secret.ts';
+import { issueDeviceSecret } from '../devices/device-secret.ts';
 import { beginDeletion, devicesCutOff, mayDelete, resumeAccount } from '../store/account-deletion.ts';
 import {
   type AccountFields,

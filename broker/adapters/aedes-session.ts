@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import { messageOf } from '../../src/core/errors.ts';
 import { encodePubacks, readPublish, uplinkVerbAt } from '../core/mqtt-publish.ts';
+import type { UplinkAnswer } from '../ingest/uplink-answer.ts';
 import type { MqttServerOptions } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
-import type { UplinkAnswer } from '../uplink-answer.ts';
 import type { PublishLane, Reader } from './aedes-reader.ts';
 
 /** Messages with QoS 1 that may wait for the acknowledgement of one client. */

@@ -4,7 +4,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
-import type { CertificateAuthority } from '../enrolment.ts';
+import type { CertificateAuthority } from '../devices/enrolment.ts';
 import {
   certificateSerial,
   type Issuer,

@@ -70,7 +70,7 @@ async function* jsonChunks(value: unknown): AsyncGenerator<string> {
   }
 }
 
-/** How long answers share the service: see `broker/page-turns.ts`, here for one account. */
+/** How long answers share the service: see `broker/work/page-turns.ts`, here for one account. */
 export interface Pace {
   /** Does a piece of the work when its turn has come. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;

@@ -8,7 +8,7 @@ import { acceptsType } from '../api/negotiation.ts';
 import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
 import { type Checker, createChecker } from '../api/request.ts';
 import { roleCovers, tokenOf } from '../core/session.ts';
-import type { PageTurns } from '../page-turns.ts';
+import type { PageTurns } from '../work/page-turns.ts';
 import { jsonText, type Pace, sendAnswer, sendJson } from './fastify-answer.ts';
 import { parseJson } from './fastify-faults.ts';
 

@@ -19,7 +19,7 @@ import { createOpenapi } from '../api/openapi.ts';
 import { type ApiServices, type Caller, type Operation, servedPaths } from '../api/operation.ts';
 import { publicError, viewError } from '../api/problem.ts';
 import type { TlsMaterial } from '../mqtt-server.ts';
-import { createPageTurns } from '../page-turns.ts';
+import { createPageTurns } from '../work/page-turns.ts';
 import { createFixedText } from './fastify-compress.ts';
 import { httpLimits, parseJson, parseText, translateFault, wireFaults } from './fastify-faults.ts';
 import { addOperation, TextBody } from './fastify-route.ts';

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Log } from '../../src/ports.ts';
 import { tokenOf } from '../core/session.ts';
-import { isSecret } from '../device-secret.ts';
+import { isSecret } from '../devices/device-secret.ts';
 import type { ListenAddress } from './listen.ts';
 import type { MetricsText } from './prometheus.ts';
 import { type Answer, openSmallHttp, type SmallHttp } from './small-http.ts';

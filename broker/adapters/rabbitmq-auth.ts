@@ -7,7 +7,7 @@ import type { Clock, Log } from '../../src/ports.ts';
 import { pause } from '../../src/settle.ts';
 import { deviceOf, mayUseResource, mayUseTopic, type Question } from '../core/cluster-access.ts';
 import { createRates } from '../core/rate.ts';
-import { isSecret } from '../device-secret.ts';
+import { isSecret } from '../devices/device-secret.ts';
 import type { MqttCount, TlsMaterial } from '../mqtt-server.ts';
 import type { ListenAddress } from './listen.ts';
 import { type Answer, openSmallHttp, type SmallHttp } from './small-http.ts';

@@ -5,17 +5,17 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
 import type { BrokerMetrics } from '../broker.ts';
-import type { CommandLedger } from '../commands.ts';
+import type { CommandLedger } from '../commands/commands.ts';
+import type { RequestDesk } from '../commands/device-requests.ts';
 import type { LoginThrottle } from '../core/login-throttle.ts';
 import type { Passwords } from '../core/password.ts';
 import type { Role } from '../core/session.ts';
-import type { RequestDesk } from '../device-requests.ts';
-import type { EnrolmentService } from '../enrolment.ts';
-import type { Ingest } from '../ingest.ts';
+import type { EnrolmentService } from '../devices/enrolment.ts';
+import type { Ingest } from '../ingest/ingest.ts';
 import type { LiveHub } from '../live/hub.ts';
-import type { LongReads } from '../long-reads.ts';
 import type { Senders } from '../notify/senders.ts';
 import type { Scope } from '../store/scope.ts';
+import type { LongReads } from '../work/long-reads.ts';
 
 /** Who calls: always from a live session. */
 export interface Caller {

@@ -3,9 +3,9 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
 import { type ChainHead, chainEntries } from '../core/audit-chain.ts';
-import { isDataFault } from '../group-commit.ts';
-import { createRounds } from '../rounds.ts';
+import { isDataFault } from '../ingest/group-commit.ts';
 import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/audit-log.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface AuditSealerOptions {
   readonly db: Database;

@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../src/core/errors.ts';
 import { runAccountCommand } from '../accounts/account-commands.ts';
 import { createAccount, generatePassword } from '../accounts/administration.ts';
 import { createAdminToken } from '../adapters/admin-token-file.ts';
-import type { AccountAction, Flags } from '../command-line.ts';
+import type { AccountAction, Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
 /** The first line of a file; `-` is standard input. */

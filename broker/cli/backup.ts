@@ -11,11 +11,11 @@ import { readVersion } from '../../src/version.ts';
 import { makeBackup, readKeys } from '../adapters/backup-file.ts';
 import { giveToOwner, restoreBackup } from '../adapters/restore-file.ts';
 import { needKnownSchema } from '../adapters/sqlite-copy.ts';
-import type { Flags } from '../command-line.ts';
 import type { BrokerConfig } from '../config.ts';
 import { insertAudit } from '../store/audit.ts';
 import { migrations } from '../store/migrations.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';
+import type { Flags } from './command-line.ts';
 import { configOf, needDatabase, print } from './program.ts';
 
 const names = migrations.map(({ name }) => name);

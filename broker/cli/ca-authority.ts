@@ -18,7 +18,7 @@ import {
   issuerOf,
   signCertificate,
 } from '../adapters/certificate-writer.ts';
-import type { Flags } from '../command-line.ts';
+import type { Flags } from './command-line.ts';
 
 export const dayMs = 24 * 3600_000;
 /** Before it was made, because no two clocks agree. */

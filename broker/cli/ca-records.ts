@@ -6,10 +6,9 @@ import { AppError, messageOf } from '../../src/core/errors.ts';
 import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import type { Issuer } from '../adapters/certificate-writer.ts';
-import type { Flags } from '../command-line.ts';
 import type { BrokerConfig } from '../config.ts';
 import { normalizeSerial } from '../core/client-certificate.ts';
-import type { IssuedCertificate } from '../enrolment.ts';
+import type { IssuedCertificate } from '../devices/enrolment.ts';
 import { insertAudit } from '../store/audit.ts';
 import {
   findBySerial,
@@ -21,6 +20,7 @@ import {
 import { isThere } from '../store/device-limit.ts';
 import { type DeviceKey, findDevice } from '../store/devices.ts';
 import { issueCertificate, nowMs } from './ca-authority.ts';
+import type { Flags } from './command-line.ts';
 import { administer, configOf, hasDatabase, needDatabase, print, readText } from './program.ts';
 
 const listedMost = 100_000;

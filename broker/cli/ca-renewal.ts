@@ -7,7 +7,6 @@ import { parseDeviceUser } from '../../src/core/topics.ts';
 import { type AuthorityFolder, authorityName, type FolderCertificate } from '../adapters/authority-folder.ts';
 import { readAuthorityKey } from '../adapters/certificate-authority.ts';
 import { selfIssuer } from '../adapters/certificate-writer.ts';
-import type { Flags } from '../command-line.ts';
 import {
   dayMs,
   dayOf,
@@ -20,6 +19,7 @@ import {
   passphraseOf,
 } from './ca-authority.ts';
 import { certifyDevice } from './ca-records.ts';
+import type { Flags } from './command-line.ts';
 import { configOf, print } from './program.ts';
 
 const nameOf = ({ subject }: FolderCertificate): string => subject.replace(/^CN=/, '');

@@ -6,8 +6,6 @@ import { AppError } from '../../src/core/errors.ts';
 import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
 import { authorityName } from '../adapters/authority-folder.ts';
 import { selfIssuer } from '../adapters/certificate-writer.ts';
-import type { CaAction } from '../ca-command-line.ts';
-import type { Flags } from '../command-line.ts';
 import {
   dayOf,
   daysOf,
@@ -20,8 +18,10 @@ import {
   openAuthority,
   passphraseOf,
 } from './ca-authority.ts';
+import type { CaAction } from './ca-command-line.ts';
 import { certifyDevice, listRecorded, revokeCertificates } from './ca-records.ts';
 import { renewCertificates } from './ca-renewal.ts';
+import type { Flags } from './command-line.ts';
 import { configOf, print } from './program.ts';
 
 async function init(flags: Flags): Promise<void> {

@@ -8,8 +8,8 @@ import { createManagement, type Management } from '../adapters/rabbitmq-manageme
 import { needPrivate, readCertificates, readTlsFiles } from '../adapters/tls-files.ts';
 import { clusterAddress } from '../cluster-config.ts';
 import type { BrokerConfig } from '../config.ts';
-import { hashSecret } from '../device-secret.ts';
-import { createGroupCommit } from '../group-commit.ts';
+import { hashSecret } from '../devices/device-secret.ts';
+import { createGroupCommit } from '../ingest/group-commit.ts';
 import type { OpenMqttServer } from '../mqtt-server.ts';
 import {
   findDeviceRef,

@@ -3,14 +3,14 @@ import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createDevice } from '../accounts/administration.ts';
 import { loadSigningKey } from '../adapters/signing-key-file.ts';
-import type { Flags } from '../command-line.ts';
-import { issueDeviceSecret } from '../device-secret.ts';
-import { makeEnrolmentCode } from '../enrolment.ts';
+import { showServiceCode } from '../commands/service-codes.ts';
+import { issueDeviceSecret } from '../devices/device-secret.ts';
+import { makeEnrolmentCode } from '../devices/enrolment.ts';
 import { codeHoursMost } from '../enrolment-config.ts';
-import { showServiceCode } from '../service-codes.ts';
 import { insertAudit } from '../store/audit.ts';
 import { isThere } from '../store/device-limit.ts';
 import { type DeviceKey, findDevice } from '../store/devices.ts';
+import type { Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
 const keyOf = (flags: Flags): DeviceKey => ({

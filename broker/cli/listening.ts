@@ -13,7 +13,7 @@ import {
   readTlsFiles,
 } from '../adapters/tls-files.ts';
 import type { BrokerConfig } from '../config.ts';
-import type { CertificateAuthority } from '../enrolment.ts';
+import type { CertificateAuthority } from '../devices/enrolment.ts';
 import {
   type ListenerName,
   type MutualTlsConfig,
@@ -21,7 +21,7 @@ import {
   type TlsConfig,
 } from '../listener-config.ts';
 import type { TlsListening, TlsMaterial, WebSocketListening } from '../mqtt-server.ts';
-import { createRounds } from '../rounds.ts';
+import { createRounds } from '../work/rounds.ts';
 
 const dayMs = 24 * 3600_000;
 /** From here on a certificate that is about to expire is told every day. */

@@ -9,9 +9,9 @@ import { migrate } from '../../src/migrate.ts';
 import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
 import { createPasswords } from '../adapters/passwords.ts';
-import type { Flags } from '../command-line.ts';
 import { type BrokerConfig, loadBrokerConfig } from '../config.ts';
 import { migrations } from '../store/migrations.ts';
+import type { Flags } from './command-line.ts';
 
 /** The settings of the installed service; taken where neither a file nor a database is named. */
 const standardConfig = '/etc/fleetward-broker/broker.toml';

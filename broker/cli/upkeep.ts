@@ -4,9 +4,9 @@ import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
 import { loadSigningKey } from '../adapters/signing-key-file.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
-import type { Flags } from '../command-line.ts';
 import { brokerSchema } from '../config.ts';
 import { runRetention } from '../upkeep/retention.ts';
+import type { Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print, readText } from './program.ts';
 
 /** Between two batches, so that a running broker has the disk in between. */

@@ -14,11 +14,11 @@ import {
 import { createLivePlaces, type LivePlaces } from '../core/live-places.ts';
 import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live-presence.ts';
 import { createLiveQueue } from '../core/live-queue.ts';
-import type { Committed } from '../ingest.ts';
-import { createRounds } from '../rounds.ts';
+import type { Committed } from '../ingest/ingest.ts';
 import { bareKey } from '../store/event-insert.ts';
 import { commandsSince } from '../store/events-by-number.ts';
 import { isRoutine } from '../store/routine-codes.ts';
+import { createRounds } from '../work/rounds.ts';
 import { createFollower, type Follower } from './follower.ts';
 import { openStream } from './opening.ts';
 import { createReaders, type LiveWishes, type Reader, type Readers, wants } from './readers.ts';

@@ -3,9 +3,9 @@
 import type { CommandState } from '../../src/core/event.ts';
 import type { Clock, Database } from '../../src/ports.ts';
 import { createTally, type Tally } from '../core/tally.ts';
-import type { Committed } from '../ingest.ts';
+import type { Committed } from '../ingest/ingest.ts';
+import type { UplinkAnswer } from '../ingest/uplink-answer.ts';
 import type { MqttCount, MqttServer, OpenMqttServer } from '../mqtt-server.ts';
-import type { UplinkAnswer } from '../uplink-answer.ts';
 
 /** Seconds, for what should take milliseconds. */
 const quickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

@@ -3,8 +3,8 @@
 // fails leaves the one before, and its age is shown.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
 import { type Backlog, confirmedWithin, readBacklog, type TableSize } from '../store/sampling.ts';
+import { createRounds } from '../work/rounds.ts';
 import type { Meter } from './meter.ts';
 
 /** Sizes on the disk in bytes; null where nobody can tell. */

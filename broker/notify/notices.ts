@@ -1,7 +1,7 @@
 // From events to people: decides, delivers and clears away, in the background from `createNotices` to `close`.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Entropy, Log, News } from '../../src/ports.ts';
-import type { Committed } from '../ingest.ts';
+import type { Committed } from '../ingest/ingest.ts';
 import {
   accountPage,
   biteRows,

@@ -16,7 +16,7 @@ import {
 } from '../core/notification-rules.ts';
 import { aheadMostMs } from '../core/projection.ts';
 import { isUrgent, subjectOf } from '../core/status-episodes.ts';
-import type { Committed } from '../ingest.ts';
+import type { Committed } from '../ingest/ingest.ts';
 import {
   countWaiting,
   insertDelivery,

@@ -2,7 +2,7 @@
 // connection of a vehicle whose secret was revoked is not ended. Vehicles are served all the same, so a bridge stays ready.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface ClusterManagementOptions {
   readonly clock: Clock;

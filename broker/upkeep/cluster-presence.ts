@@ -4,7 +4,6 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { DeviceAddress } from '../../src/core/topics.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
 import {
   correctPresence,
   findPresence,
@@ -12,6 +11,7 @@ import {
   type PresenceRecord,
   silentDevices,
 } from '../store/cluster.ts';
+import { createRounds } from '../work/rounds.ts';
 import { askEach } from './cluster-asks.ts';
 
 export interface ClusterPresenceOptions {

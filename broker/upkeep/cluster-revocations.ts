@@ -4,8 +4,8 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { DeviceAddress } from '../../src/core/topics.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
 import { forgetClusterLogin, type StaleLogin, staleClusterLogins } from '../store/cluster.ts';
+import { createRounds } from '../work/rounds.ts';
 import { askEach } from './cluster-asks.ts';
 
 export interface ClusterRevocationsOptions {

@@ -3,8 +3,8 @@
 // is there.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
 import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/deletions.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface PurgeOptions {
   readonly db: Database;

@@ -4,7 +4,6 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { aheadMostMs } from '../core/projection.ts';
-import { createRounds } from '../rounds.ts';
 import {
   countOldPayloads,
   deviceNosAfter,
@@ -18,6 +17,7 @@ import {
 } from '../store/retention.ts';
 import { spansOf } from '../store/slice-retention.ts';
 import { allSlices } from '../store/slices.ts';
+import { createRounds } from '../work/rounds.ts';
 import {
   createKeeping,
   graceOf,

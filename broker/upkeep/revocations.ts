@@ -3,11 +3,11 @@
 // in slices, so that nothing has to tell this process what changed.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log } from '../../src/ports.ts';
-import type { Login } from '../device-login.ts';
+import type { Login } from '../devices/device-login.ts';
 import type { MqttServer } from '../mqtt-server.ts';
-import { createRounds } from '../rounds.ts';
 import { credentialsMost, credentialsOf, type DeviceCredential } from '../store/credentials.ts';
 import type { DeviceRef } from '../store/devices.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface RevocationsOptions {
   readonly db: Database;

@@ -2,8 +2,8 @@
 // while vehicles wait for the disk, and a clock that jumps costs a slice that is shorter or longer, never an event.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
 import { openNext, openSlice } from '../store/slice-writing.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface SlicingOptions {
   readonly db: Database;

@@ -1,7 +1,7 @@
 // Feeds the service manager's watchdog while the broker really works: no write hangs, and every listener still takes a
 // connection. A database that refuses in words is no reason to end: nothing is acknowledged then, and it recovers alone.
 import type { Cancel, Clock, Log, Supervisor } from '../../src/ports.ts';
-import { createRounds } from '../rounds.ts';
+import { createRounds } from '../work/rounds.ts';
 
 export interface WatchdogOptions {
   readonly clock: Clock;

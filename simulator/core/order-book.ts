@@ -15,7 +15,7 @@ interface Order {
 export interface ContactMove {
   readonly feature: FeatureName;
   readonly energised: boolean;
-  /** Of the simulated board (`simulator/contacts.ts`). */
+  /** Of the simulated board (`simulator/hardware/contacts.ts`). */
   readonly cause: string;
 }
 

@@ -8,12 +8,12 @@ import {
   standardUpdate,
   toAgentConfig,
 } from '../../agent/config.ts';
-import { createCityRoute } from '../city-route.ts';
 import { type Deed, planDeeds, startMsOf } from '../core/deeds.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
 import type { SeededEntropy } from '../random.ts';
-import type { Route } from '../routes.ts';
-import { createTrackRoute } from '../track-route.ts';
+import { createCityRoute } from '../world/city-route.ts';
+import type { Route } from '../world/routes.ts';
+import { createTrackRoute } from '../world/track-route.ts';
 import { createDeedActor } from './deed-actor.ts';
 import type { FleetDevice, FleetOptions, Made, Maker } from './fleet.ts';
 import { startFleetVehicle } from './fleet-vehicle.ts';

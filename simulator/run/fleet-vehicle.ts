@@ -3,14 +3,14 @@
 import type { AgentConfig } from '../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import type { Log, LogFields, MqttLink, OpenMqttLink, Verifier } from '../../src/ports.ts';
-import type { BoardName } from '../board-maps.ts';
 import { changesOf, type Terminals } from '../core/facts.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { EventNote } from '../core/ledger-types.ts';
 import { createOrderBook } from '../core/order-book.ts';
+import type { BoardName } from '../hardware/board-maps.ts';
 import type { SeededEntropy } from '../random.ts';
-import type { Route } from '../routes.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
+import type { Route } from '../world/routes.ts';
 import type { RunPorts } from './ports.ts';
 import { createVehicleDisk } from './vehicle-disk.ts';
 

@@ -11,7 +11,7 @@ import {
   type DemoBrokerOptions,
   runBrokerCommand,
   startDemoBroker,
-} from '../demo-broker.ts';
+} from '../demo/demo-broker.ts';
 import type { Login } from './service.ts';
 
 /** Where a run sends its vehicles. */

@@ -1,7 +1,7 @@
 // What several bridges behind a cluster share in the database, on both of them: whose turn it is, who logged in with what, and
 // who is there. And the two rounds that keep it true.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import {
   findDeviceRef,
   isTurnOver,

@@ -2,7 +2,7 @@
 // and never those of a device that had its name before.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { revocationFault } from '../../broker/core/client-certificate.ts';
-import { issueDeviceSecret } from '../../broker/device-secret.ts';
+import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
 import {
   findBySerial,
   findCertificate,

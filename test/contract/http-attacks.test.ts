@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../broker/api/operations.ts';
 import { createLoginThrottle } from '../../broker/core/login-throttle.ts';
 import { networkOf } from '../../broker/core/source-network.ts';
-import { createPageTurns } from '../../broker/page-turns.ts';
+import { createPageTurns } from '../../broker/work/page-turns.ts';
 import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { storeMany } from '../support/stored-events.ts';

@@ -1,7 +1,7 @@
 // Enrolment over HTTP, with the real cryptography: a code is good once, for one unit, for its time; what is asked again is
 // answered again, and nobody else learns or changes anything. The clock is the test's.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isSecret } from '../../broker/device-secret.ts';
+import { isSecret } from '../../broker/devices/device-secret.ts';
 import { findCredential } from '../../broker/store/credentials.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { transcriptOf } from '../../src/core/enrolment.ts';

@@ -2,7 +2,7 @@
 // and reports whose trips stay the same however the period is cut.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLongReads } from '../../broker/long-reads.ts';
+import { createLongReads } from '../../broker/work/long-reads.ts';
 import { startHttpService } from '../support/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;

@@ -2,7 +2,7 @@
 // is lost, nothing is told twice by the same id, and a target that hangs holds up nobody else.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Committed } from '../../broker/ingest.ts';
+import type { Committed } from '../../broker/ingest/ingest.ts';
 import { createDelivery } from '../../broker/notify/delivery.ts';
 import { createNotifier } from '../../broker/notify/notifier.ts';
 import type { Senders, Sending, WebhookCall } from '../../broker/notify/senders.ts';

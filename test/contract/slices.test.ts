@@ -3,8 +3,8 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { joinSpans, spanOf } from '../../broker/core/event-spans.ts';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { createIngest } from '../../broker/ingest.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { createIngest } from '../../broker/ingest/ingest.ts';
 import { isPositionIn, setAddressIn } from '../../broker/store/addresses.ts';
 import { findOrphans, findStale, notifierAhead } from '../../broker/store/checking.ts';
 import { endPurge, purgeRows } from '../../broker/store/deletions.ts';

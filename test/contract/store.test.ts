@@ -1,9 +1,9 @@
 // The broker's statements on a real database: tenants apart, defaults of a new device, bounds, secrets.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { projectBatch } from '../../broker/core/projection.ts';
-import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/device-secret.ts';
-import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/event-plan.ts';
-import type { Planner } from '../../broker/group-commit.ts';
+import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/devices/device-secret.ts';
+import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/ingest/event-plan.ts';
+import type { Planner } from '../../broker/ingest/group-commit.ts';
 import { credentialsOf, findCredential } from '../../broker/store/credentials.ts';
 import {
   deviceStates,

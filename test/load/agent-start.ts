@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPty } from '../../simulator/pty.ts';
+import { openPty } from '../../simulator/hardware/pty.ts';
 import { generateSigningKey } from '../../src/adapters/signing.ts';
 import { startProgram } from '../support/fleet-processes.ts';
 import { fillOutbox } from './agent-backlog.ts';

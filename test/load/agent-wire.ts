@@ -1,10 +1,10 @@
 // What an event costs on the wire: the events of a whole agent that drives a recorded track for a while, encoded alone and
 // together, beside the same events as JSON and a record of Teltonika's Codec 8. Counts, no times.
 import { readFileSync } from 'node:fs';
-import { createCityRoute } from '../../simulator/city-route.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
-import type { Route } from '../../simulator/routes.ts';
-import { createTrackRoute } from '../../simulator/track-route.ts';
+import { createCityRoute } from '../../simulator/world/city-route.ts';
+import type { Route } from '../../simulator/world/routes.ts';
+import { createTrackRoute } from '../../simulator/world/track-route.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
 import { drain } from '../support/outbox-bench.ts';

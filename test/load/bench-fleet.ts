@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import { insertDevice, replaceSecret } from '../../broker/store/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import { insertDevice } from '../../broker/store/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';

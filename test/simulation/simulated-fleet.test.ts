@@ -3,7 +3,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
-import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { type Deed, planDeeds } from '../../simulator/core/deeds.ts';
 import { judge } from '../../simulator/core/judgement.ts';
@@ -12,6 +11,7 @@ import { checkScenario } from '../../simulator/core/scenario.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createDeedActor } from '../../simulator/run/deed-actor.ts';
 import { startFleetVehicle } from '../../simulator/run/fleet-vehicle.ts';
+import { createCityRoute } from '../../simulator/world/city-route.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { openNoNetwork } from '../support/no-network.ts';

@@ -19,10 +19,10 @@ import {
   type VehicleMemory,
 } from '../../agent/core/vehicle/vehicle-state.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
-import { createBoard } from '../../simulator/board.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createGnss } from '../../simulator/gnss.ts';
-import { createPipe } from '../../simulator/pipe.ts';
+import { createBoard } from '../../simulator/hardware/board.ts';
+import { createGnss } from '../../simulator/hardware/gnss.ts';
+import { createPipe } from '../../simulator/hardware/pipe.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 import { type StatusName, statusCodes } from '../../src/core/status-codes.ts';

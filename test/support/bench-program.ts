@@ -1,7 +1,7 @@
 // The desk bench as a process: a simulated board and receiver on two pseudo-terminals, operated by HTTP.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { BenchState } from '../../simulator/bench-state.ts';
+import type { BenchState } from '../../simulator/bench/bench-state.ts';
 import { until } from './pty-bus.ts';
 
 export interface BenchProgram {

@@ -1,7 +1,7 @@
 // Some hundred vehicles at a cluster, commands for them from either bridge, and the comparison of everybody's books at the
 // end: what was made is stored once, what was ordered was carried out at most once.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import { insertDevice, replaceSecret } from '../../broker/store/devices.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';

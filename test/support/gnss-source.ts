@@ -1,7 +1,7 @@
 // A GNSS receiver at the far end of a pty: plays a capture at its own pace over a 9600 baud line, or stands somewhere
 // and says so once a second.
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { formatBurst } from '../../simulator/gnss-sentences.ts';
+import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
 import type { ByteLink } from '../../src/ports.ts';
 import { serial, sleep } from './pty-bus.ts';
 

@@ -11,7 +11,7 @@ import type { RequestRates } from '../../broker/api/admission.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { createBroker } from '../../broker/broker.ts';
 import type { Role } from '../../broker/core/session.ts';
-import type { EnrolmentOptions } from '../../broker/enrolment.ts';
+import type { EnrolmentOptions } from '../../broker/devices/enrolment.ts';
 import type { Senders } from '../../broker/notify/senders.ts';
 import { createServices } from '../../broker/services.ts';
 import { insertUser } from '../../broker/store/accounts.ts';

@@ -1,7 +1,7 @@
 // A whole broker in this process on a free loopback port, with a real SQLite whose commits a test can hold back or fail.
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import { type Broker, createBroker } from '../../broker/broker.ts';
-import { issueDeviceSecret } from '../../broker/device-secret.ts';
+import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
 import type { MqttLimits, MqttServerOptions } from '../../broker/mqtt-server.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';

@@ -2,7 +2,7 @@
 // another name, behind a name that stays. It must never answer from two plugs at once.
 import { renameSync, symlinkSync } from 'node:fs';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import { type Board, createBoard } from '../../simulator/board.ts';
+import { type Board, createBoard } from '../../simulator/hardware/board.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { ByteLink } from '../../src/ports.ts';

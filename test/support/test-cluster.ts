@@ -2,8 +2,8 @@
 // other for each device, and whichever has something for a device publishes it there. None of them knows the connections.
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
 import type { MqttServer, MqttServerOptions, OpenMqttServer, Uplink } from '../../broker/mqtt-server.ts';
-import { createQueues } from '../../broker/queues.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
+import { createQueues } from '../../broker/work/queues.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { promisedBy, takenBy } from './uplinks.ts';
 

@@ -1,7 +1,8 @@
 // What takes publishes, for tests that say with a promise what becomes of one.
+
+import { answerBy, answered } from '../../broker/ingest/uplink-answer.ts';
 import type { MqttServerOptions, Uplink } from '../../broker/mqtt-server.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
-import { answerBy, answered } from '../../broker/uplink-answer.ts';
 
 type OnUplink = MqttServerOptions['onUplink'];
 

@@ -11,11 +11,11 @@ import { type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle/
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
 import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle/vehicle-state.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
-import { createBoard } from '../../simulator/board.ts';
-import type { BoardName } from '../../simulator/board-maps.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import type { RelayChange } from '../../simulator/contacts.ts';
-import { createGnss } from '../../simulator/gnss.ts';
+import { createBoard } from '../../simulator/hardware/board.ts';
+import type { BoardName } from '../../simulator/hardware/board-maps.ts';
+import type { RelayChange } from '../../simulator/hardware/contacts.ts';
+import { createGnss } from '../../simulator/hardware/gnss.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';

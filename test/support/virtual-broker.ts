@@ -1,12 +1,12 @@
 // The far end of MQTT on a virtual clock: the broker's real ingest and command ledger over a real SQLite, and a network
 // in memory that delays, breaks and goes half-open as told. Only the MQTT packets themselves are left out.
-import { type CommandLedger, createCommandLedger } from '../../broker/commands.ts';
-import { type ConfigRollout, createConfigRollout } from '../../broker/config-rollout.ts';
-import { encodeZones } from '../../broker/config-zones.ts';
-import { createRequestDesk, type RequestDesk } from '../../broker/device-requests.ts';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { createIngest, type Ingest } from '../../broker/ingest.ts';
+import { type CommandLedger, createCommandLedger } from '../../broker/commands/commands.ts';
+import { createRequestDesk, type RequestDesk } from '../../broker/commands/device-requests.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { createIngest, type Ingest } from '../../broker/ingest/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
+import { type ConfigRollout, createConfigRollout } from '../../broker/rollout/config-rollout.ts';
+import { encodeZones } from '../../broker/rollout/config-zones.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import type { SeededEntropy } from '../../simulator/random.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';

@@ -1,8 +1,8 @@
 // The bad luck of a simulation: which faults a seed has, how often and how hard, and its operators, who send commands.
 // A seed enables a random part of all faults (swarm testing), because some hide behind others.
 
-import { noBoardFaults } from '../../simulator/board.ts';
-import { noPipeFaults } from '../../simulator/pipe.ts';
+import { noBoardFaults } from '../../simulator/hardware/board.ts';
+import { noPipeFaults } from '../../simulator/hardware/pipe.ts';
 import type { SeededEntropy } from '../../simulator/random.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { Fleet } from './virtual-fleet.ts';

@@ -7,17 +7,17 @@ import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts
 import { type BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
-import { type Board, createBoard, noBoardFaults } from '../../simulator/board.ts';
 import {
   createVirtualClock,
   createWrongClock,
   type VirtualClock,
   type WrongClock,
 } from '../../simulator/clock.ts';
-import type { RelayChange } from '../../simulator/contacts.ts';
-import { createGnss, type Gnss } from '../../simulator/gnss.ts';
+import { type Board, createBoard, noBoardFaults } from '../../simulator/hardware/board.ts';
+import type { RelayChange } from '../../simulator/hardware/contacts.ts';
+import { createGnss, type Gnss } from '../../simulator/hardware/gnss.ts';
+import { createPipe, noPipeFaults, type Pipe } from '../../simulator/hardware/pipe.ts';
 import { createSimulatedHost } from '../../simulator/host-facts.ts';
-import { createPipe, noPipeFaults, type Pipe } from '../../simulator/pipe.ts';
 import { createSeededEntropy, type SeededEntropy } from '../../simulator/random.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import type { Log, LogFields, SerialSettings, Supervisor } from '../../src/ports.ts';

@@ -1,6 +1,6 @@
 // The judge of a simulation: sees every contact of the board, every order, every durable event and the true motion, and
 // notes each breach of an invariant (reliability-security 2.4). It knows nothing of how the agent decides.
-import type { RelayChange } from '../../simulator/contacts.ts';
+import type { RelayChange } from '../../simulator/hardware/contacts.ts';
 import type { CommandState, FeatureName, FleetEvent } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 import type { Clock, LogFields } from '../../src/ports.ts';

@@ -3,11 +3,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
-import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
-import type { Route } from '../../simulator/routes.ts';
 import { createVehicle } from '../../simulator/vehicle.ts';
+import { createCityRoute } from '../../simulator/world/city-route.ts';
+import type { Route } from '../../simulator/world/routes.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import type { Database } from '../../src/ports.ts';

@@ -1,6 +1,6 @@
 // The road, the driver and the thief, as the simulation's truth: ignition, speed and place by a seeded script that
 // changes its mind often, because faults live in the changes. Independent of everything that the agent is told.
-import type { GnssTruth } from '../../simulator/gnss-sentences.ts';
+import type { GnssTruth } from '../../simulator/hardware/gnss-sentences.ts';
 import type { SeededEntropy } from '../../simulator/random.ts';
 import type { Clock } from '../../src/ports.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openClusterAuth } from '../../broker/adapters/rabbitmq-auth.ts';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import type { MqttCount } from '../../broker/mqtt-server.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { Log } from '../../src/ports.ts';

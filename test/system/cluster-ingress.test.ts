@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import amqp from 'amqplib';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashSecret } from '../../broker/device-secret.ts';
+import { hashSecret } from '../../broker/devices/device-secret.ts';
 import { findDevice, insertDevice, replaceSecret } from '../../broker/store/devices.ts';
 import { openPostgres } from '../../src/adapters/postgres.ts';
 import type { Database } from '../../src/ports.ts';

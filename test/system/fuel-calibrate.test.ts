@@ -10,7 +10,7 @@ import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { type FuelCalibrateIo, fuelCalibrate } from '../../agent/cli/fuel-calibrate.ts';
 import { analogValue, applyOverrides } from '../../agent/core/board/board-profile.ts';
-import { sealFrame } from '../../simulator/modbus-slave.ts';
+import { sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { sleep, until } from '../support/pty-bus.ts';
 import { requires } from '../support/requires.ts';

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
-import type { BenchState } from '../../simulator/bench-state.ts';
-import { sealFrame } from '../../simulator/modbus-slave.ts';
+import type { BenchState } from '../../simulator/bench/bench-state.ts';
+import { sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import type { ByteLink } from '../../src/ports.ts';
 import { requires } from '../support/requires.ts';
 

@@ -7,7 +7,7 @@ import { connectAsync } from 'mqtt';
 import mqttPacket from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMqttServer } from '../../broker/adapters/aedes.ts';
-import { issueDeviceSecret } from '../../broker/device-secret.ts';
+import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
 import { findCommand } from '../../broker/store/commands.ts';
 import { findDevice } from '../../broker/store/devices.ts';
 import { latestEvents } from '../../broker/store/events.ts';

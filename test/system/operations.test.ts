@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { searchBoard } from '../../agent/doctor/board-search.ts';
-import { createBoard } from '../../simulator/board.ts';
+import { createBoard } from '../../simulator/hardware/board.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { type BenchProgram, startBenchProgram } from '../support/bench-program.ts';

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { readTlsFiles } from '../../broker/adapters/tls-files.ts';
 import type { ClientCertPolicy } from '../../broker/core/client-certificate.ts';
-import { issueDeviceSecret } from '../../broker/device-secret.ts';
+import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
 import type { TlsListening } from '../../broker/mqtt-server.ts';
 import {
   recordCertificate,

@@ -3,7 +3,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkCluster } from '../../broker/cluster-config.ts';
-import { createClusterUplinks, type Delivered } from '../../broker/cluster-uplinks.ts';
 import { loadBrokerConfig } from '../../broker/config.ts';
 import { createAckWindow } from '../../broker/core/ack-window.ts';
 import {
@@ -15,6 +14,7 @@ import {
   parseUplinkKey,
 } from '../../broker/core/cluster-access.ts';
 import { parseClusterUrl } from '../../broker/core/cluster-url.ts';
+import { createClusterUplinks, type Delivered } from '../../broker/ingest/cluster-uplinks.ts';
 import { isLoopback } from '../../broker/listener-config.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';

@@ -1,10 +1,10 @@
 // The life of a command in the broker's ledger, over a real SQLite: recorded before it leaves, bound to a boot, ended by
 // what the device says, and never sent once it has expired.
 import { afterEach, describe, expect, test } from 'vitest';
-import type { CommandRequest } from '../../broker/command-request.ts';
-import { createCommandLedger } from '../../broker/commands.ts';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { createIngest } from '../../broker/ingest.ts';
+import type { CommandRequest } from '../../broker/commands/command-request.ts';
+import { createCommandLedger } from '../../broker/commands/commands.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { createIngest } from '../../broker/ingest/ingest.ts';
 import type { Downlink } from '../../broker/mqtt-server.ts';
 import {
   findCommand,

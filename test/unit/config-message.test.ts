@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { agentFileSchema, standardSettings } from '../../agent/config.ts';
 import { createConfigInbox, unpackConfig } from '../../agent/config-unpacking.ts';
 import type { ReceivedConfig } from '../../agent/core/vehicle/vehicle-config.ts';
-import { packConfig } from '../../broker/config-compiler.ts';
+import { packConfig } from '../../broker/rollout/config-compiler.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { canonicalJson } from '../../src/core/canonical-json.ts';
 import { type DecodeZones, encodeConfigContent, readConfigContent } from '../../src/core/config-content.ts';

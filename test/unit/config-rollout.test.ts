@@ -4,12 +4,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { packConfig, readZonesText } from '../../broker/config-compiler.ts';
-import { type ConfigRollout, createConfigRollout, rolloutLimits } from '../../broker/config-rollout.ts';
-import { configSizeFault } from '../../broker/config-size.ts';
-import type { EncodeZones } from '../../broker/config-zones.ts';
 import { nextConfig } from '../../broker/core/config-plan.ts';
 import { projectBatch } from '../../broker/core/projection.ts';
+import { packConfig, readZonesText } from '../../broker/rollout/config-compiler.ts';
+import {
+  type ConfigRollout,
+  createConfigRollout,
+  rolloutLimits,
+} from '../../broker/rollout/config-rollout.ts';
+import { configSizeFault } from '../../broker/rollout/config-size.ts';
+import type { EncodeZones } from '../../broker/rollout/config-zones.ts';
 import { readDeviceConfig } from '../../broker/store/device-configs.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { insertGeozone } from '../../broker/store/geozones.ts';

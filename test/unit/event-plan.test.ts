@@ -2,8 +2,8 @@
 // however often, each event is stored once and told of once, and an acknowledgement claims nothing that is not there.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { createIngest } from '../../broker/ingest.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { createIngest } from '../../broker/ingest/ingest.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';

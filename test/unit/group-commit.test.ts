@@ -1,6 +1,6 @@
 // Many writes, few commits: bounded groups, order of arrival, faults that stay alone, and a close that loses nothing.
 import { describe, expect, test } from 'vitest';
-import { createGroupCommit, isDataFault } from '../../broker/group-commit.ts';
+import { createGroupCommit, isDataFault } from '../../broker/ingest/group-commit.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';

@@ -2,8 +2,8 @@
 // lost that cannot be read, and the same tables whatever the order of arrival.
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { type Committed, createIngest } from '../../broker/ingest.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { type Committed, createIngest } from '../../broker/ingest/ingest.ts';
 import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices.ts';
 import { eventsInRange, latestEvents } from '../../broker/store/events.ts';
 import { countQuarantine, listQuarantine } from '../../broker/store/quarantine.ts';

@@ -7,7 +7,7 @@ import { agentFileSchema } from '../../agent/config.ts';
 import {
   type Handlers as BrokerHandlers,
   createCommandLine as createBrokerLine,
-} from '../../broker/command-line.ts';
+} from '../../broker/cli/command-line.ts';
 import { brokerSchema } from '../../broker/config.ts';
 import { settingsOf } from '../../src/config.ts';
 import { formatBrokerPage, formatBrokerSettings } from '../../systemd/man-broker.ts';

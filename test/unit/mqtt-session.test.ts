@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import mqttPacket from 'mqtt-packet';
 import { expect, test } from 'vitest';
 import { createSession } from '../../broker/adapters/aedes-session.ts';
-import type { UplinkAnswer } from '../../broker/uplink-answer.ts';
+import type { UplinkAnswer } from '../../broker/ingest/uplink-answer.ts';
 
 const device = { accountID: 'acme', deviceID: 't', deviceNo: 1 };
 

@@ -7,9 +7,9 @@ import { describePanicGap } from '../../agent/cli/panic-gap.ts';
 import { createBoard as createMachine, stepBoard } from '../../agent/core/board/board.ts';
 import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
 import type { BoardInput } from '../../agent/core/board/board-types.ts';
-import { createBoard } from '../../simulator/board.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createPipe } from '../../simulator/pipe.ts';
+import { createBoard } from '../../simulator/hardware/board.ts';
+import { createPipe } from '../../simulator/hardware/pipe.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import type { ByteLink } from '../../src/ports.ts';
 

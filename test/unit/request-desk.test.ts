@@ -2,8 +2,8 @@
 // that is there, ended by its time, answered by the device that was asked and by no other.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRequestDesk, type RequestDesk } from '../../broker/commands/device-requests.ts';
 import { answerOf, isOwnHealth } from '../../broker/core/answers.ts';
-import { createRequestDesk, type RequestDesk } from '../../broker/device-requests.ts';
 import {
   answerStatements,
   answersTo,

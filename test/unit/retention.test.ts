@@ -2,8 +2,8 @@
 // vehicle sends again afterwards, however late and in whatever order, is never taken for new, while what is really late is.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/group-commit.ts';
-import { createIngest } from '../../broker/ingest.ts';
+import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import { createIngest } from '../../broker/ingest/ingest.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createRetention, runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';

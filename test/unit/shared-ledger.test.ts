@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createCommandLedger } from '../../broker/commands.ts';
+import { createCommandLedger } from '../../broker/commands/commands.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';

@@ -1,10 +1,10 @@
 // The simulated boards answer as real ones do: golden frames of libmodbus and pymodbus, exceptions, command words,
 // timing, power-up and faults. Its frames are written here by hand and never made by the agent's master.
 import { describe, expect, it } from 'vitest';
-import { type Board, createBoard } from '../../simulator/board.ts';
-import { type BoardName, boardNames } from '../../simulator/board-maps.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
-import { isSoundFrame, sealFrame } from '../../simulator/modbus-slave.ts';
+import { type Board, createBoard } from '../../simulator/hardware/board.ts';
+import { type BoardName, boardNames } from '../../simulator/hardware/board-maps.ts';
+import { isSoundFrame, sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 
 interface Bus {

@@ -1,10 +1,10 @@
 // The driver of a simulated vehicle: an engine whose starter is cut keeps him waiting with the key turned, and a tow moves the
 // vehicle with the ignition off.
 import { describe, expect, it } from 'vitest';
-import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createDriver } from '../../simulator/driver.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
+import { createCityRoute } from '../../simulator/world/city-route.ts';
+import { createDriver } from '../../simulator/world/driver.ts';
 
 const centre = { latitude: 43.6511, longitude: -79.347 };
 const route = createCityRoute({ centre, entropy: createSeededEntropy('driver'), restS: 600 });

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock, createWrongClock } from '../../simulator/clock.ts';
-import { createPipe, type Pipe } from '../../simulator/pipe.ts';
+import { createPipe, type Pipe } from '../../simulator/hardware/pipe.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import type { SerialSettings } from '../../src/ports.ts';
 

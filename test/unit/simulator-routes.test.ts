@@ -1,12 +1,12 @@
 // Routes hold together: speed is the derivative of the position, the odometer counts what was driven, nobody drives
 // with the ignition off, and the same seed drives the same way.
 import { describe, expect, it } from 'vitest';
-import { createCityRoute } from '../../simulator/city-route.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createDriver } from '../../simulator/driver.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
-import type { Route } from '../../simulator/routes.ts';
-import { createTrackRoute } from '../../simulator/track-route.ts';
+import { createCityRoute } from '../../simulator/world/city-route.ts';
+import { createDriver } from '../../simulator/world/driver.ts';
+import type { Route } from '../../simulator/world/routes.ts';
+import { createTrackRoute } from '../../simulator/world/track-route.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { distanceM } from '../../src/core/geo.ts';
 import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';

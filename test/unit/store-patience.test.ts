@@ -1,8 +1,8 @@
 // What devices send while the store fails: it waits, it is stored when the store works again, it is given up in time.
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createStorePatience } from '../../broker/store-patience.ts';
-import { answerBy, answered } from '../../broker/uplink-answer.ts';
+import { createStorePatience } from '../../broker/ingest/store-patience.ts';
+import { answerBy, answered } from '../../broker/ingest/uplink-answer.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createBenchClock, createBenchLog } from '../support/broker-bench.ts';
 

@@ -18,7 +18,7 @@ import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
-import { formatBurst } from '../../simulator/gnss-sentences.ts';
+import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
 import { eventFault } from '../../src/core/event-check.ts';
 import type { Point } from '../../src/core/geo.ts';
 import type { ZoneSwitch } from '../../src/core/geozone.ts';

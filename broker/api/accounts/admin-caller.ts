@@ -2,7 +2,7 @@
 // account, so nothing that belongs to an account can be reached with that token, and no user's token is good here.
 import { AppError } from '../../../src/core/errors.ts';
 import { tokenOf } from '../../core/session.ts';
-import { isSecret } from '../../device-secret.ts';
+import { isSecret } from '../../devices/device-secret.ts';
 import { wholeAccount } from '../../store/scope.ts';
 import type { Caller } from '../operation.ts';
 

@@ -4,7 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { FeatureName, FeatureState } from '../../../src/core/event.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { sql } from '../../../src/sql.ts';
-import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from '../../command-request.ts';
+import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from '../../commands/command-request.ts';
 import { isCut, refusalOf } from '../../core/command-caps.ts';
 import { lockAccount } from '../../store/accounts.ts';
 import {

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { requestKinds } from '../../../src/core/device-request.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { requestLifeS } from '../../device-requests.ts';
+import { requestLifeS } from '../../commands/device-requests.ts';
 import {
   answersTo,
   deviceRequestLimits,

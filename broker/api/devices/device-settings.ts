@@ -2,8 +2,8 @@
 // never kept or logged; a vehicle that is cut off, or has a command that has not ended, is never deleted.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { hashSecret, makeSecret } from '../../device-secret.ts';
-import { isDataFault } from '../../group-commit.ts';
+import { hashSecret, makeSecret } from '../../devices/device-secret.ts';
+import { isDataFault } from '../../ingest/group-commit.ts';
 import { revokeAllCertificates } from '../../store/certificates.ts';
 import { deleteDevice, hindranceOf } from '../../store/deletions.ts';
 import { isThere } from '../../store/device-limit.ts';

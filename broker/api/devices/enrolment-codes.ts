@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox';
 import { codeIDPattern } from '../../../src/core/enrolment-code.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { makeEnrolmentCode } from '../../enrolment.ts';
+import { makeEnrolmentCode } from '../../devices/enrolment.ts';
 import { codeHoursMost } from '../../enrolment-config.ts';
 import {
   findListedCode,

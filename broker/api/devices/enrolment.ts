@@ -14,8 +14,8 @@ import {
 } from '../../../src/core/enrolment.ts';
 import { codeIDPattern } from '../../../src/core/enrolment-code.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { hashSecret, makeSecret } from '../../device-secret.ts';
-import type { IssuedCertificate } from '../../enrolment.ts';
+import { hashSecret, makeSecret } from '../../devices/device-secret.ts';
+import type { IssuedCertificate } from '../../devices/enrolment.ts';
 import { insertAudit } from '../../store/audit.ts';
 import { recordCertificate, revokeAllCertificates } from '../../store/certificates.ts';
 import { replaceSecret } from '../../store/devices.ts';

@@ -1,7 +1,7 @@
 // The one-time code that restores an engine where the vehicle has no network. It can cut nothing and unlock nothing; it is
 // shown once and stands in no log, no audit entry and no answer that is kept.
 import { Type } from 'typebox';
-import { showServiceCode } from '../../service-codes.ts';
+import { showServiceCode } from '../../commands/service-codes.ts';
 import { isThere } from '../../store/device-limit.ts';
 import { operation } from '../operation.ts';
 import { envelope, ok } from '../shapes.ts';

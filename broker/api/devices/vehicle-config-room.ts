@@ -2,8 +2,8 @@
 // one who can do something about it.
 import { AppError } from '../../../src/core/errors.ts';
 import type { SettingsChange } from '../../../src/core/settings/change.ts';
-import { configSizeFault } from '../../config-size.ts';
-import { encodeZones } from '../../config-zones.ts';
+import { configSizeFault } from '../../rollout/config-size.ts';
+import { encodeZones } from '../../rollout/config-zones.ts';
 import type { GeozoneRow } from '../../store/geozones.ts';
 import { readAccountChoice } from '../../store/vehicle-settings.ts';
 import type { ApiServices } from '../operation.ts';

@@ -1,0 +1,73 @@
+// What may be asked of the command ledger: the shape of a wish, its limits, and whether the device can do it at all. Who
+// may ask is decided before; whether a vehicle acts is decided on the vehicle.
+import { AppError } from '../../src/core/errors.ts';
+import type { FeatureName, FeatureState } from '../../src/core/event.ts';
+import type { Database, Statement } from '../../src/ports.ts';
+import { type DeviceRow, findDevice } from '../store/devices.ts';
+
+/** What an audit entry tells of, and the condition under which it is true. */
+export interface RecordedDeed {
+  /** `<resource>.<verb>`. */
+  readonly action: string;
+  readonly object: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  readonly onlyIf: Statement;
+}
+
+/** Gives the statement that records a deed, to stand in the batch that does it. */
+export type RecordDeed = (deed: RecordedDeed) => Statement;
+
+export interface CommandRequest {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  /** Who asked, for the device's own record; at most 200 characters. */
+  readonly issuer: string;
+  /** Why; at most 500 characters. */
+  readonly reason: string;
+  /** Life of the command in seconds, 10 to 86,400; by default 24 h for enginecutoff and 60 s for cargoaccess. */
+  readonly ttlS?: number;
+  readonly record?: RecordDeed;
+}
+
+const defaultTtlS: Readonly<Record<FeatureName, number>> = { enginecutoff: 86_400, cargoaccess: 60 };
+export const ttlRangeS = { low: 10, high: 86_400 } as const;
+
+/** Life of a command in ms. @throws AppError `invalid_content`. */
+export function lifeMs({ feature, ttlS = defaultTtlS[feature] }: CommandRequest): number {
+  if (!Number.isFinite(ttlS) || ttlS < ttlRangeS.low || ttlS > ttlRangeS.high) {
+    const message = `must be ${ttlRangeS.low} to ${ttlRangeS.high} seconds`;
+    throw new AppError('invalid_content', `ttlS ${message}`, { details: [{ pointer: '/ttlS', message }] });
+  }
+  return Math.round(ttlS * 1000);
+}
+
+function textFault(request: CommandRequest): AppError | null {
+  for (const [name, most] of [['reason', 500] as const, ['issuer', 200] as const]) {
+    if (request[name].length <= most) continue;
+    const message = `must have at most ${most} characters`;
+    return new AppError('invalid_content', `${name} ${message}`, {
+      details: [{ pointer: `/${name}`, message }],
+    });
+  }
+  return null;
+}
+
+/**
+ * The device that a request may be recorded for.
+ * @throws AppError `not_found`, `unsupported`, `invalid_content`.
+ */
+export async function deviceFor(db: Database, request: CommandRequest): Promise<DeviceRow> {
+  const fault = textFault(request);
+  if (fault !== null) throw fault;
+  lifeMs(request);
+  const device = await findDevice(db, request);
+  if (device === null) throw new AppError('not_found', `there is no device ${request.deviceID}`);
+  if (device.helloMs > 0 && !device.features.includes(request.feature)) {
+    throw new AppError('unsupported', `the device has no ${request.feature}`, {
+      hint: 'Fit the relay and name it in the configuration of the agent, which then tells the broker on connect.',
+    });
+  }
+  return device;
+}

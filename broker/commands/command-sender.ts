@@ -1,0 +1,176 @@
+// Signed messages to devices: commands, firmware jobs, what people wrote, and the welcome, each with a type of its own. A
+// command is recorded with a fresh counter before it leaves, and one that is past its time or at its end never leaves.
+import type { FeatureName } from '../../src/core/event.ts';
+import {
+  type CommandBody,
+  decodeFirmwareContent,
+  encodeJsonMessage,
+  type FirmwareBody,
+  type Hello,
+  type MessageBody,
+  signedTypes,
+  type Welcome,
+} from '../../src/core/wire.ts';
+import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
+import type { Downlink } from '../mqtt-server.ts';
+import { type Occasion, recordSending } from '../store/command-sending.ts';
+import type { CommandRow } from '../store/commands.ts';
+import { readDeviceConfig } from '../store/device-configs.ts';
+import type { DeviceRef } from '../store/devices.ts';
+import type { MessageRow } from '../store/messages.ts';
+import { selectUpTo } from '../store/projections.ts';
+import { numberOf, textOrNull } from '../store/row.ts';
+
+export interface SenderOptions {
+  /** Writes may be grouped with others; each must be durable when it resolves. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly signer: Signer;
+  readonly log: Log;
+  /** False when the device is not connected or does not listen to that topic. */
+  readonly publish: (device: DeviceRef, message: Downlink) => Promise<boolean>;
+}
+
+export interface CommandSender {
+  /**
+   * Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`; unless it has ended,
+   * or another process has sent it on the same occasion.
+   */
+  command(row: CommandRow, boot: string, occasion: Occasion): Promise<void>;
+  /** Sends a command whose sending was recorded together with it. @param envelope what it was recorded with. */
+  recorded(row: CommandRow, envelope: Envelope): Promise<void>;
+  /** Sends what people wrote, bound to `boot`; false when it did not leave. */
+  message(row: MessageRow, boot: string): Promise<boolean>;
+  /** Answers a hello. */
+  welcome(device: DeviceRef, hello: Hello): Promise<void>;
+}
+
+const isReplaced = ({ commandState }: CommandRow): boolean => commandState === 'superseded';
+const isWithdrawn = (row: CommandRow): boolean => row.cancelBy !== null || isReplaced(row);
+
+/** What a signed command is bound to. */
+export interface Envelope {
+  readonly boot: string;
+  readonly counter: number;
+}
+
+/** Who stands behind a command, in words for the device's own record. */
+function issuerOf({ issuer, approver, cancelBy }: CommandRow): string {
+  if (cancelBy !== null) return cancelBy;
+  return approver === null ? issuer : `${issuer}, approved by ${approver}`;
+}
+
+function commandBody(row: CommandRow, feature: FeatureName, envelope: Envelope): CommandBody {
+  return {
+    accountID: row.accountID,
+    deviceID: row.deviceID,
+    commandID: row.commandID,
+    boot: envelope.boot,
+    counter: envelope.counter,
+    issuedMs: row.issuedMs,
+    expiresMs: row.expiresMs,
+    feature,
+    state: row.state,
+    mode: 'interlock',
+    reason: row.reason,
+    issuer: issuerOf(row),
+    cancel: isWithdrawn(row),
+  };
+}
+
+/** A firmware job is no command to a relay: it has a type of its own and can never be taken for one. */
+function firmwareBody(row: CommandRow, envelope: Envelope): FirmwareBody | null {
+  const content = decodeFirmwareContent(new TextEncoder().encode(row.content ?? ''));
+  if (content === null) return null;
+  const { accountID, deviceID, commandID, issuedMs, expiresMs } = row;
+  return {
+    accountID,
+    deviceID,
+    commandID,
+    boot: envelope.boot,
+    issuedMs,
+    expiresMs,
+    ...content,
+    issuer: issuerOf(row),
+    cancel: isWithdrawn(row),
+  };
+}
+
+export function createSender(options: SenderOptions): CommandSender {
+  const { db, clock, signer, log, publish } = options;
+  const signed = (message: CommandBody | FirmwareBody | MessageBody | Welcome, type: string): Uint8Array =>
+    new TextEncoder().encode(signer.sign(encodeJsonMessage(message), type));
+  const signedCommand = (row: CommandRow, envelope: Envelope): Uint8Array | null => {
+    if (row.feature !== 'firmware') {
+      return signed(commandBody(row, row.feature, envelope), signedTypes.command);
+    }
+    const body = firmwareBody(row, envelope);
+    return body === null ? null : signed(body, signedTypes.firmware);
+  };
+  const recorded = async (row: CommandRow, envelope: Envelope): Promise<void> => {
+    const { commandID } = row;
+    const payload = signedCommand(row, envelope);
+    if (payload === null) return log.error('command cannot be read', { commandID });
+    // A database that was slow to answer must not make it leave after its time.
+    if (clock.utcMs() >= row.expiresMs) return log.warn('command expired before it left', { commandID });
+    const left = await publish(row, { verb: 'commands', payload, qos: 1 });
+    const { accountID, deviceID, feature, state } = row;
+    log.info('command sent', { accountID, deviceID, commandID, feature, state, ...envelope, left });
+  };
+  return {
+    async command(read: CommandRow, boot: string, occasion: Occasion): Promise<void> {
+      const { deviceNo, commandID } = read;
+      const sending = {
+        deviceNo,
+        commandID,
+        boot,
+        occasion,
+        atMs: clock.utcMs(),
+        isReplaced: isReplaced(read),
+      };
+      const results = await db.write(recordSending(sending));
+      const sent = results[1]?.rows[0];
+      if (sent === undefined) return;
+      const counter = numberOf(sent, 'sent_counter');
+      // Somebody may have withdrawn it since it was read.
+      const row = { ...read, cancelBy: textOrNull(sent, 'cancel_by') };
+      await recorded(row, { boot, counter });
+    },
+    recorded,
+    async message(row: MessageRow, boot: string): Promise<boolean> {
+      const { accountID, deviceID, messageID, text, sender, sentMs, expiresMs } = row;
+      const body: MessageBody = {
+        accountID,
+        deviceID,
+        messageID,
+        boot,
+        sentMs,
+        expiresMs,
+        from: sender,
+        text,
+      };
+      const left = await publish(row, {
+        verb: 'commands',
+        payload: signed(body, signedTypes.message),
+        qos: 1,
+      });
+      log.info('message sent', { accountID, deviceID, messageID, left });
+      return left;
+    },
+    async welcome(device: DeviceRef, hello: Hello): Promise<void> {
+      const { accountID, deviceID, deviceNo } = device;
+      const [row] = await db.read(selectUpTo(deviceNo, hello.boot));
+      const config = await readDeviceConfig(db, deviceNo);
+      const welcome: Welcome = {
+        accountID,
+        deviceID,
+        boot: hello.boot,
+        nonce: hello.nonce,
+        serverTimeMs: Math.round(clock.utcMs()),
+        upTo: row === undefined ? 0 : numberOf(row, 'up_to'),
+        configVersion: config.version,
+      };
+      await publish(device, { verb: 'welcome', payload: signed(welcome, signedTypes.welcome), qos: 1 });
+    },
+  };
+}

@@ -1,0 +1,373 @@
+// The command ledger: issue, sign, deliver, confirm, expire. A command is recorded before it leaves, bound to one boot
+// with a counter that only grows, and its end is what the device reports. It must never send what has expired and never
+// forget a command whose outcome is unknown.
+import { AppError } from '../../src/core/errors.ts';
+import { hexId } from '../../src/core/ids.ts';
+import type { Hello } from '../../src/core/wire.ts';
+import type { Entropy, Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { isCut, isLimited, refusalOf } from '../core/command-caps.ts';
+import type { Committed } from '../ingest/ingest.ts';
+import { lockAccount } from '../store/accounts.ts';
+import { isAwaited, withdrawPending } from '../store/approvals.ts';
+import { findCapFacts, isPermitted, isTripping, tripBreaker } from '../store/command-caps.ts';
+import { recordSending } from '../store/command-sending.ts';
+import {
+  type CommandRow,
+  cancelUnsent,
+  findCommand,
+  isRecorded,
+  isRepeat,
+  isWithdrawable,
+  type NewCommand,
+  newestCommand,
+  newestIssuedMs,
+  receivedRank,
+  repeats,
+  replacedOf,
+  requestCancel,
+  supersedeAndInsert,
+  unfinishedOf,
+} from '../store/commands.ts';
+import { type DeviceRef, deviceExists, presentBoot, recordHello, setOnline } from '../store/devices.ts';
+import { undeliveredOf } from '../store/messages.ts';
+import { insertBoot } from '../store/projections.ts';
+import { numberOf } from '../store/row.ts';
+import { createQueues } from '../work/queues.ts';
+import { createRounds } from '../work/rounds.ts';
+import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
+import { expireOnce, expiryPeriodMs, workRound } from './command-rounds.ts';
+import { type CommandSender, createSender, type SenderOptions } from './command-sender.ts';
+
+export interface LedgerOptions extends SenderOptions {
+  readonly entropy: Entropy;
+  /** Other processes send commands to the same devices. */
+  readonly isShared?: boolean;
+  /** False while nothing that is sent would leave. Absent: true. */
+  readonly canSend?: () => boolean;
+}
+
+/** A command whose statements somebody else makes, with conditions of his own. */
+export interface Order {
+  readonly device: DeviceRef;
+  /** Records the command under this id, or not at all. */
+  statements(command: CommandKey): readonly Statement[];
+}
+
+interface CancelRequest {
+  readonly accountID: string;
+  readonly commandID: string;
+  readonly issuer: string;
+  readonly record?: RecordDeed;
+}
+
+export interface CommandLedger {
+  /**
+   * Records a command and sends it at once when the device is online. The same wish of the same issuer within 10 s is
+   * the same command.
+   * @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`; `throttled` and `conflict` when a limit of
+   * the account stands against it, or when it needs a second user.
+   */
+  request(request: CommandRequest): Promise<CommandRow>;
+  /** The same for a command that needs other conditions; null when they did not hold and nothing was recorded. */
+  enact(order: Order): Promise<CommandRow | null>;
+  /** Withdraws a command. @throws AppError `not_found`, or `conflict` when it executes or has ended otherwise. */
+  cancel(request: CancelRequest): Promise<CommandRow>;
+  /** Sends what people wrote to a device, if it is connected now. */
+  sendMessages(device: DeviceRef): Promise<void>;
+  /**
+   * Records the hello, then sends the welcome, then what is pending. False: a later turn has spoken, see `Uplink`.
+   * @throws AppError `not_found`, `storage`.
+   */
+  onHello(device: DeviceRef, hello: Hello, turn?: number): Promise<boolean>;
+  onCommitted(committed: Committed): void;
+  /** The device's connection ended and no newer one has taken its place. */
+  onOffline(device: DeviceRef, turn?: number): Promise<void>;
+  /** Ends what is past its time; returns how many. Runs by itself every second. */
+  expireDue(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const sameCommandMs = 10_000;
+const triesMost = 3;
+
+/** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
+function isDue(row: CommandRow, boot: string): boolean {
+  return row.stateRank < receivedRank || row.cancelBy !== null || row.sentBoot !== boot;
+}
+
+interface Parts {
+  readonly options: LedgerOptions;
+  readonly sender: CommandSender;
+  /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
+  readonly toldUpTo: Map<number, number>;
+  lastIssuedMs: number;
+}
+
+async function issueTime(parts: Parts, deviceNo: number): Promise<number> {
+  const { db, clock, isShared } = parts.options;
+  const nowMs = Math.round(clock.utcMs());
+  // Another process whose clock is a little ahead may have made the one before.
+  if (isShared === true)
+    parts.lastIssuedMs = Math.max(parts.lastIssuedMs, await newestIssuedMs(db, deviceNo));
+  // Commands of one millisecond still have an order; a clock that was set back begins anew.
+  const isSameMoment = nowMs <= parts.lastIssuedMs && parts.lastIssuedMs - nowMs < 1000;
+  parts.lastIssuedMs = isSameMoment ? parts.lastIssuedMs + 1 : nowMs;
+  return parts.lastIssuedMs;
+}
+
+interface CommandKey {
+  readonly commandID: string;
+  readonly issuedMs: number;
+}
+
+/** Id and time of the next command to a device. */
+async function nextKey(parts: Parts, deviceNo: number): Promise<CommandKey> {
+  return { commandID: hexId(parts.options.entropy.bytes(16)), issuedMs: await issueTime(parts, deviceNo) };
+}
+
+interface Recording {
+  readonly accountID: string;
+  readonly deviceNo: number;
+  readonly commandID: string;
+  readonly batch: readonly Statement[];
+}
+
+/**
+ * Writes the batch; null when it did not record the command. Where the device is there, the same commit records that the
+ * command leaves: a person waits for one commit and not for two.
+ */
+async function record(
+  parts: Parts,
+  { accountID, deviceNo, commandID, batch }: Recording,
+): Promise<CommandRow | null> {
+  const { db, clock, log } = parts.options;
+  const boot = (await presentBoot(db, deviceNo)) ?? '';
+  const occasion = { kind: 'first' } as const;
+  const sending = { deviceNo, commandID, boot, atMs: clock.utcMs(), isReplaced: false, occasion };
+  const results = await db.write(boot === '' ? batch : [...batch, ...recordSending(sending)]);
+  const row = await findCommand(db, { accountID, commandID });
+  if (row === null) return null;
+  const { deviceID, feature, state, reason, issuer, approver } = row;
+  log.info('command requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
+  const sent = boot === '' ? undefined : results.at(-1)?.rows[0];
+  if (sent === undefined) return sendNew(parts, row);
+  await parts.sender.recorded(row, { boot, counter: numberOf(sent, 'sent_counter') });
+  return row;
+}
+
+async function enact(
+  parts: Parts,
+  { device: { accountID, deviceNo }, statements }: Order,
+): Promise<CommandRow | null> {
+  const key = await nextKey(parts, deviceNo);
+  return record(parts, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
+}
+
+/** Sends what has not left yet, when the device is there. */
+async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
+  if (row.stateRank > 0 || row.isFinal) return row;
+  let now = row;
+  // Twice: a hello of a new boot may come between the look at the boot and the sending.
+  for (let tries = 0; tries < 2 && now.stateRank === 0 && !now.isFinal; tries++) {
+    const boot = await presentBoot(parts.options.db, row.deviceNo);
+    if (boot === null) return now;
+    await parts.sender.command(now, boot, { kind: 'first' });
+    now = (await findCommand(parts.options.db, row)) ?? now;
+  }
+  return now;
+}
+
+/** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
+function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record: toRecord } = request;
+  const { commandID, feature, state, reason, issuedMs } = command;
+  const asker = { accountID, userID: issuer, atMs: issuedMs };
+  const recorded = isRecorded(commandID);
+  const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
+  const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
+  const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
+  const isRestore = feature === 'enginecutoff' && !isLimited(command);
+  return [
+    // One after the other: of two at once the second one counts the first.
+    lockAccount(accountID),
+    ...(isCut(command) ? tripStatements(command, request) : []),
+    ...insert,
+    ...(audit === undefined ? [] : [audit]),
+    ...(isRestore ? withdrawStatements(command, request) : []),
+  ];
+}
+
+/** A restore takes back what waits for a second user. */
+function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { deviceNo, issuer: userID, issuedMs: atMs } = command;
+  const onlyIf = isAwaited(deviceNo);
+  const detail = { because: 'the engine was restored' };
+  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
+  const audit = request.record?.(deed);
+  return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
+}
+
+/** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
+function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record: toRecord } = request;
+  const asker = { accountID, userID: issuer, atMs: command.issuedMs };
+  const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
+  const audit = toRecord?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
+  return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+}
+
+/** Why a request was not recorded although nothing like it is there. */
+async function refusalFor(parts: Parts, request: CommandRequest, asked: NewCommand): Promise<AppError> {
+  const { db, log } = parts.options;
+  const { accountID, deviceID, feature, state, issuer } = request;
+  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: asked.issuedMs });
+  const refusal = facts === null ? null : refusalOf(facts, request);
+  log.warn('command not recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
+  const hasTripped = facts?.breakerS === Math.floor(asked.issuedMs / 1000) && facts.breakerBy === issuer;
+  if (hasTripped) log.error('breaker opened: too many engine cuts', { accountID, issuer });
+  if (refusal !== null) return refusal;
+  if (!(await deviceExists(db, asked.deviceNo)))
+    return new AppError('not_found', 'the device was deleted meanwhile');
+  const message =
+    'the command was not recorded and not sent: a limit or rule of the account changed meanwhile';
+  return new AppError('throttled', message, { retryAfterS: 1 });
+}
+
+async function issue(
+  parts: Parts,
+  device: DeviceRef,
+  request: CommandRequest,
+  tries: number = triesMost,
+): Promise<CommandRow> {
+  const { db, log } = parts.options;
+  const { feature, state, reason, issuer, accountID } = request;
+  const { deviceNo } = device;
+  const { commandID, issuedMs } = await nextKey(parts, deviceNo);
+  const expiresMs = issuedMs + lifeMs(request);
+  const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
+  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, ...times };
+  const batch = requestStatements(wish, request);
+  const row = await record(parts, { accountID, deviceNo, commandID, batch });
+  if (row !== null) return row;
+  const newest = await newestCommand(db, { deviceNo, feature });
+  if (newest === null || !repeats(newest, wish)) {
+    // What it was a repeat of has just ended. A restore is never turned away for that: it is tried as a new one.
+    const isAgain = !isLimited(request) && tries > 1 && (await deviceExists(db, deviceNo));
+    if (isAgain) return issue(parts, device, request, tries - 1);
+    throw await refusalFor(parts, request, wish);
+  }
+  log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
+  return sendNew(parts, newest);
+}
+
+async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
+  const { db, clock, log } = parts.options;
+  const { commandID } = row;
+  const { accountID, issuer } = request;
+  const change = { commandID, by: issuer, atMs: Math.round(clock.utcMs()) };
+  const audit = request.record?.({
+    action: 'command.cancel',
+    object: row.deviceID,
+    detail: { commandID },
+    onlyIf: isWithdrawable(commandID),
+  });
+  const batch = [...(audit === undefined ? [] : [audit]), cancelUnsent(change), requestCancel(change)];
+  const results = await db.write(batch);
+  const fresh = (await findCommand(db, request)) ?? row;
+  if (results.slice(-2).every((result) => result.changes === 0) && fresh.commandState !== 'cancelled') {
+    throw new AppError('conflict', `the command cannot be withdrawn: it is ${fresh.commandState}`, {
+      hint: 'Nothing was changed. To release an engine ask for enginecutoff 0; to lock the cargo for cargoaccess 0.',
+    });
+  }
+  log.info('command withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
+  const boot = fresh.isFinal ? null : await presentBoot(db, row.deviceNo);
+  if (boot !== null) await parts.sender.command(fresh, boot, { kind: 'withdrawal' });
+  return fresh;
+}
+
+async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
+  const { db, clock } = parts.options;
+  const { deviceNo } = device;
+  const boot = await presentBoot(db, deviceNo);
+  if (boot === null) return;
+  for (const row of await undeliveredOf(db, deviceNo, clock.utcMs())) {
+    if (row.messageNo <= (parts.toldUpTo.get(deviceNo) ?? 0)) continue;
+    if (!(await parts.sender.message(row, boot))) return;
+    parts.toldUpTo.set(deviceNo, row.messageNo);
+  }
+}
+
+interface Greeting {
+  readonly hello: Hello;
+  readonly turn: number | undefined;
+}
+
+async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting): Promise<boolean> {
+  const { db, clock } = parts.options;
+  const { deviceNo } = device;
+  const nowMs = Math.round(clock.utcMs());
+  const [recorded] = await db.write([
+    recordHello(deviceNo, hello, { atMs: nowMs, turn }),
+    insertBoot(deviceNo, hello.boot, nowMs),
+  ]);
+  const [row] = recorded?.rows ?? [];
+  if (row === undefined) {
+    if (turn !== undefined && (await deviceExists(db, deviceNo))) return false;
+    throw new AppError('not_found', 'the device was deleted');
+  }
+  const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
+  parts.toldUpTo.delete(deviceNo);
+  await parts.sender.welcome(device, hello);
+  for (const one of await unfinishedOf(db, deviceNo)) {
+    if (isDue(one, hello.boot)) await parts.sender.command(one, hello.boot, occasion);
+  }
+  for (const one of await replacedOf(db, deviceNo, nowMs))
+    await parts.sender.command(one, hello.boot, occasion);
+  await sendMessages(parts, device);
+  return true;
+}
+
+/** Builds the ledger; its expiry runs until `close`. */
+export function createCommandLedger(options: LedgerOptions): CommandLedger {
+  const { db, log } = options;
+  const queues = createQueues();
+  const sender = createSender(options);
+  const parts: Parts = { options, sender, toldUpTo: new Map(), lastIssuedMs: 0 };
+  const rounds = createRounds({
+    clock: options.clock,
+    firstMs: expiryPeriodMs,
+    run: () => workRound(parts),
+  });
+  return {
+    async request(request) {
+      const device = await deviceFor(db, request);
+      return queues.run(device.deviceNo, () => issue(parts, device, request));
+    },
+    enact: (order) => queues.run(order.device.deviceNo, () => enact(parts, order)),
+    async cancel(request) {
+      const row = await findCommand(db, request);
+      if (row === null) throw new AppError('not_found', 'there is no such command');
+      return queues.run(row.deviceNo, () => withdraw(parts, row, request));
+    },
+    sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
+    onHello: (device, hello, turn) =>
+      queues.run(device.deviceNo, () => greet(parts, device, { hello, turn })),
+    onCommitted({ device, projection }) {
+      const { accountID, deviceID } = device;
+      for (const { commandID, commandState, detail } of projection.reports) {
+        log.info('command reported', { accountID, deviceID, commandID, commandState, detail });
+      }
+    },
+    onOffline: (device, turn) =>
+      queues.run(device.deviceNo, async () => {
+        parts.toldUpTo.delete(device.deviceNo);
+        await db.write([setOnline(device.deviceNo, false, turn)]);
+      }),
+    expireDue: () => expireOnce(options),
+    async close() {
+      void rounds.close();
+      await queues.idle();
+    },
+  };
+}

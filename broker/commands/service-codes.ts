@@ -1,0 +1,32 @@
+// The next one-time code of a device that restores its engine without a network. It can cut nothing and unlock nothing; it is
+// shown once and stands in no log, no audit entry and no answer that is kept.
+import { AppError } from '../../src/core/errors.ts';
+import type { Database, Statement } from '../../src/ports.ts';
+import { createServiceCodes } from '../../src/service-codes.ts';
+import type { DeviceKey } from '../store/devices.ts';
+import { numberOf, textOf } from '../store/row.ts';
+import { takeServiceNumber } from '../store/service-codes.ts';
+
+/**
+ * Takes the next code of a device and notes in the audit log, by the statement `audit`, that it was shown.
+ * @throws AppError `conflict` when the device has no secret to make codes from.
+ */
+export async function showServiceCode(
+  db: Database,
+  { deviceNo, ...key }: DeviceKey & { readonly deviceNo: number },
+  audit: Statement,
+): Promise<{ readonly code: string; readonly number: number }> {
+  const [, taken] = await db.write([audit, takeServiceNumber(deviceNo)]);
+  const row = taken?.rows[0];
+  if (row === undefined) {
+    throw new AppError(
+      'conflict',
+      `device ${JSON.stringify(key.deviceID)} has no secret to make codes from`,
+      {
+        hint: 'Issue one, and put it into the unit.',
+      },
+    );
+  }
+  const number = numberOf(row, 'shown') - 1;
+  return { code: createServiceCodes(textOf(row, 'secret_hash'), key).codeAt(number), number };
+}

@@ -1,0 +1,58 @@
+// Whether a device is who it says, by its secret, a certificate that TLS has verified, or both: everything that was given
+// must be right. What it logged in with is remembered, so that the session ends when that no longer counts.
+import type { DeviceAddress } from '../../src/core/topics.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
+import { type CertificateFacts, revocationFault } from '../core/client-certificate.ts';
+import type { Proof } from '../mqtt-server.ts';
+import { findCertificate } from '../store/certificates.ts';
+import { findCredential } from '../store/credentials.ts';
+import type { DeviceRef } from '../store/devices.ts';
+import { isSecret } from './device-secret.ts';
+
+export interface Login {
+  readonly device: DeviceRef;
+  /** Null: without a secret. */
+  readonly secretHash: string | null;
+  /** Null: without a certificate. `changes`: revocations of the device until then. */
+  readonly certificate: { readonly untilMs: number; readonly changes: number } | null;
+}
+
+interface LoginPorts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The part of the login that the certificate is, or null when it no longer counts. */
+async function checkCertificate(
+  { db, log }: LoginPorts,
+  device: DeviceRef,
+  certificate: CertificateFacts,
+): Promise<Login['certificate']> {
+  const record = await findCertificate(db, device.deviceNo, certificate.serial);
+  const fault = record === null ? 'the device was deleted' : revocationFault(certificate, record);
+  if (record !== null && fault === null) return { untilMs: certificate.untilMs, changes: record.changes };
+  const { accountID, deviceID } = device;
+  log.warn('certificate refused', { accountID, deviceID, serial: certificate.serial, reason: fault });
+  return null;
+}
+
+/**
+ * The login when all of the proof is right and the account active; null otherwise. The work is the same for an unknown
+ * device. Names in the certificate were compared before.
+ */
+export async function authenticateDevice(
+  ports: LoginPorts,
+  address: DeviceAddress,
+  { secret, certificate }: Proof,
+): Promise<Login | null> {
+  if (secret === null && certificate === null) return null;
+  const credential = await findCredential(ports.db, address, Math.floor(ports.clock.utcMs() / 1000));
+  const isRight = secret === null || isSecret(secret, credential?.secretHash ?? null);
+  if (credential === null || !isRight || !credential.isAccountActive) return null;
+  const device: DeviceRef = { ...address, deviceNo: credential.deviceNo };
+  const secretHash = secret === null ? null : credential.secretHash;
+  if (certificate === null) return { device, secretHash, certificate: null };
+  const accepted = await checkCertificate(ports, device, certificate);
+  return accepted === null ? null : { device, secretHash, certificate: accepted };
+}

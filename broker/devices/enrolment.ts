@@ -1,0 +1,104 @@
+// One-time enrolment codes: making one, for people and for the operator at the command line, and what the service needs to
+// honour it. A code is shown once; only the public half of the key that it gives is kept.
+import type { EnrolmentCrypto } from '../../src/core/enrolment.ts';
+import {
+  createEnrolmentCode,
+  enrolmentCodeBytes,
+  formatEnrolmentCode,
+} from '../../src/core/enrolment-code.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { Clock, Database, Entropy } from '../../src/ports.ts';
+import type { LoginThrottle } from '../core/login-throttle.ts';
+import { insertAudit } from '../store/audit.ts';
+import type { DeviceKey } from '../store/devices.ts';
+import { insertCode, isCode } from '../store/enrolment-codes.ts';
+
+export interface IssuedCertificate {
+  readonly pem: string;
+  /** Hexadecimal. */
+  readonly serial: string;
+  readonly untilMs: number;
+}
+
+/** Signs certificates of vehicles. */
+export interface CertificateAuthority {
+  /** Null when the request is none of a P-256 key with a right signature, or the authority itself is over. */
+  issue(
+    request: Uint8Array,
+    to: { readonly commonName: string; readonly nowMs: number },
+  ): IssuedCertificate | null;
+}
+
+/** What the program gives. */
+export interface EnrolmentOptions {
+  readonly crypto: EnrolmentCrypto;
+  /** Null: vehicles get no certificates. */
+  readonly authority: CertificateAuthority | null;
+  readonly codeHours: number;
+  /** What vehicles are told: addresses, authority to trust (PEM or null), and the key that signs commands. */
+  readonly mqttUrls: readonly string[];
+  readonly ca: string | null;
+  readonly publicKey: string;
+}
+
+/** What the operations use. */
+export interface EnrolmentService extends EnrolmentOptions {
+  /** Wrong proofs by code and by source; apart from that of logins. */
+  readonly throttle: LoginThrottle;
+}
+
+interface CodePorts {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly crypto: EnrolmentCrypto;
+}
+
+export interface CodeWish {
+  readonly key: DeviceKey;
+  readonly hours: number;
+  /** User, or `operator`. */
+  readonly actor: string;
+  /** Address; '' at the machine itself. */
+  readonly source: string;
+}
+
+export interface MadeCode {
+  /** As it is typed; cannot be read again. */
+  readonly code: string;
+  readonly codeID: string;
+  readonly expiresMs: number;
+}
+
+/** A billion names: a second try is rare, a third one a fault. */
+const triesMost = 3;
+
+/**
+ * Makes the code of a device; one that the device had open is worth nothing any more.
+ * @param wish `hours` 1 to 168.
+ * @throws AppError `not_found` when there is no such device.
+ */
+export async function makeEnrolmentCode(ports: CodePorts, wish: CodeWish): Promise<MadeCode> {
+  const { db, clock, entropy, crypto } = ports;
+  const { accountID, deviceID } = wish.key;
+  for (let tries = 0; tries < triesMost; tries += 1) {
+    const code = createEnrolmentCode(entropy.bytes(enrolmentCodeBytes));
+    const { codeID } = code;
+    const { verifier } = await crypto.deriveCodeKey(code);
+    const atMs = Math.round(clock.utcMs());
+    const expiresMs = atMs + wish.hours * 3600_000;
+    const statements = insertCode({ ...wish.key, codeID, verifier, createdBy: wish.actor, atMs, expiresMs });
+    const entry = {
+      accountID,
+      atMs,
+      actor: wish.actor,
+      source: wish.source,
+      action: 'enrolmentcode.create',
+      object: deviceID,
+      detail: { codeID, expires: Math.floor(expiresMs / 1000) },
+    };
+    const results = await db.write([...statements, insertAudit(entry, isCode(codeID, verifier))]);
+    if (results.at(-1)?.changes === 1) return { code: formatEnrolmentCode(code), codeID, expiresMs };
+  }
+  throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
+}

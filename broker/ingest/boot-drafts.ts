@@ -1,0 +1,105 @@
+// The boots of one commit: what is known to be stored of each when its payloads are decided, and what it comes to by them.
+// It must never say more of a boot than the memory or the store does.
+
+import type { Range, StoredNumbers } from '../core/stored-numbers.ts';
+import type { BootKey } from '../store/boot-states.ts';
+import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
+
+/** What is looked at of a payload. */
+interface BootWork {
+  readonly deviceNo: number;
+  /** Null: bare events, which have no numbers. */
+  readonly boot: string | null;
+  readonly ranges: readonly Range[];
+  readonly receivedMs: number;
+}
+
+/** What becomes of one boot in a commit. */
+export interface Draft {
+  readonly key: BootKey;
+  readonly name: string;
+  readonly from: BootState;
+  readonly receivedMs: number;
+  stored: StoredNumbers;
+}
+
+/** The state that a draft leaves when it is committed. */
+export function stateAfter({ from, stored }: Draft): BootState {
+  if (stored === from.stored) return from;
+  const rangeCount = from.rangeCount + stored.ranges.length - from.stored.ranges.length;
+  return { ...from, stored, revision: from.revision + 1, rangeCount };
+}
+
+const keyOf = ({ deviceNo, boot }: BootWork): BootKey => ({ deviceNo, boot: boot ?? '' });
+
+const draftFrom = (work: BootWork, name: string, from: BootState): Draft => ({
+  key: keyOf(work),
+  name,
+  from,
+  receivedMs: work.receivedMs,
+  stored: from.stored,
+});
+
+/** What becomes of the boots of a commit. */
+export interface Drafts {
+  /** One a boot. */
+  readonly all: readonly Draft[];
+  /** For each payload, that of its boot; null: its device is gone. */
+  readonly of: readonly (Draft | null)[];
+}
+
+/** The drafts of all boots of these payloads. Each name is made once: there are thousands, and making one is not free. */
+export async function draftsOf(memory: BootMemory, works: readonly BootWork[]): Promise<Drafts> {
+  const names = works.map((work) => bootName(keyOf(work)));
+  const drafts = new Map<string, Draft | null>();
+  const missing: Promise<void>[] = [];
+  const look = async (work: BootWork, name: string): Promise<void> => {
+    const from = await memory.find(keyOf(work));
+    drafts.set(name, from === null ? null : draftFrom(work, name, from));
+  };
+  for (const [at, work] of works.entries()) {
+    const name = names[at] ?? '';
+    if (drafts.has(name)) continue;
+    const from = memory.peek(name);
+    drafts.set(name, from === undefined ? null : draftFrom(work, name, from));
+    if (from === undefined) missing.push(look(work, name));
+  }
+  if (missing.length > 0) await Promise.all(missing);
+  await widenDrafts(memory, { works, names, drafts });
+  const all: Draft[] = [];
+  for (const draft of drafts.values()) if (draft !== null) all.push(draft);
+  return { all, of: names.map((name) => drafts.get(name) ?? null) };
+}
+
+/** Looks up what lies around numbers of which the memory says nothing certain: a backlog with gaps that comes in late. */
+async function widenDrafts(
+  memory: BootMemory,
+  {
+    works,
+    names,
+    drafts,
+  }: {
+    readonly works: readonly BootWork[];
+    readonly names: readonly string[];
+    readonly drafts: Map<string, Draft | null>;
+  },
+): Promise<void> {
+  const wanted = new Map<string, { readonly work: BootWork; readonly runs: Range[] }>();
+  for (const [at, work] of works.entries()) {
+    const name = names[at] ?? '';
+    const draft = drafts.get(name) ?? null;
+    if (draft === null || draft.from.floor === 0) continue;
+    const runs = work.ranges.filter((run) => isBelowFloor(draft.from, run));
+    const known = wanted.get(name);
+    if (known === undefined) wanted.set(name, { work, runs });
+    else known.runs.push(...runs);
+  }
+  if (wanted.size === 0) return;
+  const widened = [...wanted].map(async ([name, { work, runs }]) => {
+    const draft = drafts.get(name) ?? null;
+    if (draft === null || runs.length === 0) return;
+    const from = await memory.widen(draft.key, draft.from, runs);
+    drafts.set(name, draftFrom(work, name, from));
+  });
+  await Promise.all(widened);
+}

@@ -1,0 +1,97 @@
+// What the store says of the boots that are being heard from, kept in memory: most payloads are decided without a look into
+// the database. Bounded in boots and in ranges of each. It may be behind the store, never ahead of it, and whoever decides
+// on it writes with the revision that it names.
+import type { Database } from '../../src/ports.ts';
+import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/stored-numbers.ts';
+import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/boot-states.ts';
+
+export interface BootState {
+  readonly accountNo: number;
+  readonly revision: number;
+  /** All that is known: with `floor` > 0 further ranges lie below it. */
+  readonly stored: StoredNumbers;
+  /** What is stored of the numbers from here on is known whole. */
+  readonly floor: number;
+  readonly rangeCount: number;
+}
+
+export interface BootMemory {
+  /** As it was after the last commit, or as the store says; null when the device is gone. */
+  find(key: BootKey): Promise<BootState | null>;
+  /** The same when it is at hand, else undefined. @param name from `bootName`, as below. */
+  peek(name: string): BootState | undefined;
+  /** The state with all that is stored around these runs, which may lie below its floor. */
+  widen(key: BootKey, state: BootState, runs: readonly Range[]): Promise<BootState>;
+  /** After the commit. */
+  keep(name: string, state: BootState): void;
+  forget(name: string): void;
+}
+
+/** Boots kept: some 300 bytes each. Who comes after them costs one look-up by key. */
+const bootsMost = 100_000;
+/** Ranges of one boot kept, those with the highest numbers: a backlog with gaps has far more, and few of them matter again. */
+const rangesMost = 64;
+
+/** What a boot is called in the memory. */
+export const bootName = ({ deviceNo, boot }: BootKey): string => `${deviceNo}/${boot}`;
+
+/** The state with no more ranges than are kept; those that are dropped lie below the new floor. */
+function trimmed(state: BootState): BootState {
+  const { ranges, upTo } = state.stored;
+  if (ranges.length <= rangesMost) return state;
+  const lowest = ranges.at(-rangesMost - 1)?.[1] ?? 0;
+  return {
+    ...state,
+    stored: { upTo, ranges: ranges.slice(-rangesMost) },
+    floor: Math.max(state.floor, lowest + 1),
+  };
+}
+
+async function load(db: Database, key: BootKey): Promise<BootState | null> {
+  const row = await readBoot(db, key);
+  if (row === null) return null;
+  const { accountNo, upTo, revision, rangeCount } = row;
+  if (rangeCount === 0) {
+    return { accountNo, revision, stored: { upTo, ranges: [] }, floor: 0, rangeCount };
+  }
+  // Read after the row: when another process writes in between they tell of a later revision, and the write is refused.
+  const ranges = await lastRanges(db, key, rangesMost + 1);
+  return trimmed({ accountNo, revision, stored: storedNumbers(upTo, ranges), floor: 0, rangeCount });
+}
+
+/** True when the state says nothing certain about what lies next to the run. */
+export function isBelowFloor({ floor, stored }: BootState, [first, last]: Range): boolean {
+  // A run that begins where `upTo` ends may join it to a range that is not known here.
+  return floor > 0 && last > stored.upTo && first - 1 < floor;
+}
+
+/** @param most boots kept. */
+export function createBootMemory(db: Database, most = bootsMost): BootMemory {
+  /** Oldest use first. */
+  const states = new Map<string, BootState>();
+  const put = (name: string, state: BootState): void => {
+    states.delete(name);
+    states.set(name, state);
+    if (states.size <= most) return;
+    const [oldest] = states.keys();
+    if (oldest !== undefined) states.delete(oldest);
+  };
+  return {
+    peek: (name) => states.get(name),
+    async find(key) {
+      const name = bootName(key);
+      const known = states.get(name);
+      if (known !== undefined) return known;
+      const state = await load(db, key);
+      if (state !== null) put(name, state);
+      return state;
+    },
+    async widen(key, state, runs) {
+      const needed = runs.filter((run) => isBelowFloor(state, run));
+      const near = await Promise.all(needed.map((run) => rangesNear(db, key, run)));
+      return { ...state, stored: near.flat().reduce<StoredNumbers>(addRange, state.stored) };
+    },
+    keep: (name, state) => put(name, trimmed(state)),
+    forget: (name) => void states.delete(name),
+  };
+}

@@ -1,0 +1,267 @@
+// What a commit writes for the payloads of events in it: decided one after the other on what is known to be stored, then
+// written together, each boot and each device once. It must never take an event for stored that is not, nor a second time
+// for new one that is; whatever it goes out from is named in what it writes, so that the store refuses it when it was wrong.
+import type { FleetEvent } from '../../src/core/event.ts';
+import type { Database, Statement, WriteResult } from '../../src/ports.ts';
+import { mergePresent, type Present, type Projection } from '../core/projection.ts';
+import { addRange, changesOf, isStored, type Range, type StoredNumbers } from '../core/stored-numbers.ts';
+import {
+  type BootChange,
+  type BootProof,
+  changeBoots,
+  changeRanges,
+  proveBoots,
+} from '../store/boot-states.ts';
+import {
+  bareKey,
+  insertBareEvents,
+  insertEvents,
+  type NewEvent,
+  takeEventNos,
+} from '../store/event-insert.ts';
+import { type DevicePresent, presentStatements, reportStatements } from '../store/projections.ts';
+import { numberOf } from '../store/row.ts';
+import { createSliceTarget, type Target } from '../store/slice-target.ts';
+import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
+import { type BootMemory, createBootMemory } from './boot-memory.ts';
+import type { Plan, Planner } from './group-commit.ts';
+
+/** A payload that was read. */
+export interface EventWork {
+  readonly deviceNo: number;
+  /** Null: bare events, which have no numbers. */
+  readonly boot: string | null;
+  readonly events: readonly FleetEvent[];
+  /** The numbers of the events. */
+  readonly ranges: readonly Range[];
+  readonly projection: Projection;
+  readonly receivedMs: number;
+  /** Statements of whoever sent it, which look at what was there before. */
+  readonly also: readonly Statement[];
+}
+
+export type EventOutcome =
+  | {
+      readonly kind: 'stored';
+      /** Events that were not there before, and the number of each in the store. */
+      readonly fresh: readonly FleetEvent[];
+      readonly eventNos: readonly number[];
+      /** All of the boot up to here are stored. */
+      readonly upTo: number;
+    }
+  | { readonly kind: 'gone' };
+
+/** What was decided of one payload; null: its device is gone. */
+type Decided = {
+  readonly fresh: readonly FleetEvent[];
+  readonly upTo: number;
+  readonly accountNo: number;
+} | null;
+
+/** The events that are new; of two with one number the first one counts. */
+function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] {
+  let highest = 0;
+  let isAscending = true;
+  for (const { seq } of work.events) {
+    isAscending &&= seq > highest;
+    highest = seq;
+  }
+  const [first] = work.events;
+  const last = stored.ranges.at(-1)?.[1] ?? stored.upTo;
+  // Nearly always: everything lies behind what is there.
+  if (isAscending && first !== undefined && first.seq > last) return work.events;
+  const seen = new Set<number>();
+  return work.events.filter(({ seq }) => {
+    if (seen.has(seq) || isStored(stored, seq)) return false;
+    seen.add(seq);
+    return true;
+  });
+}
+
+function decide(work: EventWork, draft: Draft | null): Decided {
+  if (draft === null) return null;
+  const { accountNo } = draft.from;
+  // Whether bare events are new is known only when they are written.
+  if (work.boot === null) return { fresh: work.events, upTo: 0, accountNo };
+  const fresh = freshOf(work, draft.stored);
+  if (fresh.length > 0) draft.stored = work.ranges.reduce<StoredNumbers>(addRange, draft.stored);
+  return { fresh, upTo: draft.stored.upTo, accountNo };
+}
+
+function bootStatements(drafts: readonly Draft[]): readonly Statement[] {
+  const changes: BootChange[] = [];
+  const proofs: BootProof[] = [];
+  const ranges: Statement[] = [];
+  for (const draft of drafts) {
+    const { key, from, stored, receivedMs } = draft;
+    if (stored === from.stored) {
+      // Nothing is taken for stored of a boot that was never written, such as that of bare events.
+      if (from.revision > 0) proofs.push({ ...key, revision: from.revision });
+      continue;
+    }
+    const { revision, rangeCount } = stateAfter(draft);
+    changes.push({ ...key, atMs: receivedMs, upTo: stored.upTo, revision, rangeCount });
+    ranges.push(...changeRanges(key, changesOf(from.stored.ranges, stored.ranges)));
+  }
+  return [
+    ...(proofs.length === 0 ? [] : [proveBoots(proofs)]),
+    ...(changes.length === 0 ? [] : [changeBoots(changes)]),
+    ...ranges,
+  ];
+}
+
+/** What all payloads of a device say of its present, in the order in which they came. */
+function presentsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly DevicePresent[] {
+  const presents = new Map<number, DevicePresent>();
+  for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
+    if ((decided[at] ?? null) === null) continue;
+    const known = presents.get(deviceNo);
+    const atMs = Math.max(receivedMs, known?.atMs ?? 0);
+    const present: Present =
+      known === undefined ? projection : mergePresent(known.present, projection, receivedMs);
+    presents.set(deviceNo, { deviceNo, atMs, present });
+  }
+  return [...presents.values()];
+}
+
+/** The new events of a commit, those with a number of their own before the bare ones. */
+interface News {
+  readonly numbered: readonly NewEvent[];
+  readonly bare: readonly NewEvent[];
+  /** For each bare one, which payload it is of. */
+  readonly bareOf: readonly number[];
+}
+
+function newsOf(works: readonly EventWork[], decided: readonly Decided[]): News {
+  const numbered: NewEvent[] = [];
+  const bare: NewEvent[] = [];
+  const bareOf: number[] = [];
+  const seen = new Set<string>();
+  for (const [at, { deviceNo, boot, receivedMs }] of works.entries()) {
+    const one = decided[at] ?? null;
+    if (one === null) continue;
+    const { accountNo, fresh } = one;
+    for (const event of fresh) {
+      if (boot !== null) {
+        numbered.push({ accountNo, deviceNo, boot, seq: event.seq, receivedMs, event });
+        continue;
+      }
+      const key = bareKey(event);
+      const name = `${deviceNo}${key.boot}/${key.seq}`;
+      if (seen.has(name)) continue;
+      seen.add(name);
+      bare.push({ accountNo, deviceNo, ...key, receivedMs, event });
+      bareOf.push(at);
+    }
+  }
+  return { numbered, bare, bareOf };
+}
+
+const timeOf = ({ event, receivedMs }: NewEvent): number => event.timestamp ?? receivedMs;
+
+/** When the new events of a commit were, and when they came in. */
+function arrivalsOf({ numbered, bare }: News) {
+  const sought = bare.map(timeOf);
+  const receivedMs = Math.max(0, ...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
+  return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
+}
+
+/** Statements of the new events, the first of which gives the numbers. Bare ones go one by one, so that each is told of. */
+function newsStatements({ numbered, bare }: News, target: Target): readonly Statement[] {
+  const count = numbered.length + bare.length;
+  if (count === 0) return [];
+  return [
+    takeEventNos(count, target.sliceNo),
+    ...(numbered.length === 0 ? [] : [insertEvents(numbered, count, target.sliceNo)]),
+    ...(bare.length === 0 ? [] : [insertBareEvents(bare, bare.length, target)]),
+  ];
+}
+
+/** What became of each payload. @param results of `newsStatements`. */
+function outcomesOf(
+  works: readonly EventWork[],
+  decided: readonly Decided[],
+  { news, results }: { readonly news: News; readonly results: readonly WriteResult[] },
+): readonly EventOutcome[] {
+  const count = news.numbered.length + news.bare.length;
+  const [taken] = results[0]?.rows ?? [];
+  let next = taken === undefined ? 0 : numberOf(taken, 'next_no') - count;
+  const firstBare = next + news.numbered.length;
+  const written = new Set(
+    (news.bare.length === 0 ? [] : (results.at(-1)?.rows ?? [])).map((row) => numberOf(row, 'event_no')),
+  );
+  const bareNos = new Map<number, { readonly event: FleetEvent; readonly eventNo: number }[]>();
+  for (const [at, { event }] of news.bare.entries()) {
+    const of = news.bareOf[at] ?? 0;
+    if (written.has(firstBare + at))
+      bareNos.set(of, [...(bareNos.get(of) ?? []), { event, eventNo: firstBare + at }]);
+  }
+  return works.map(({ boot }, at): EventOutcome => {
+    const one = decided[at] ?? null;
+    if (one === null) return { kind: 'gone' };
+    const { fresh, upTo } = one;
+    if (boot !== null) return { kind: 'stored', fresh, eventNos: fresh.map(() => next++), upTo };
+    const some = bareNos.get(at) ?? [];
+    return {
+      kind: 'stored',
+      fresh: some.map(({ event }) => event),
+      eventNos: some.map(({ eventNo }) => eventNo),
+      upTo,
+    };
+  });
+}
+
+/** Few payloads have any of these two. */
+function alsoOf(works: readonly EventWork[]): readonly Statement[] {
+  const statements: Statement[] = [];
+  for (const { also } of works) statements.push(...also);
+  return statements;
+}
+
+function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly Statement[] {
+  const statements: Statement[] = [];
+  for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
+    const isSilent = projection.reports.length === 0 && projection.answers.length === 0;
+    if (isSilent || (decided[at] ?? null) === null) continue;
+    statements.push(...reportStatements(deviceNo, projection, receivedMs));
+  }
+  return statements;
+}
+
+/** @param db for what the memory does not hold. */
+export function createEventPlanner(
+  db: Database,
+  memory: BootMemory = createBootMemory(db),
+): Planner<EventWork, EventOutcome> {
+  const slices = createSliceTarget(db);
+  return {
+    async plan(works): Promise<Plan<EventOutcome>> {
+      const drafts = await draftsOf(memory, works);
+      const decided = works.map((work, at) => decide(work, drafts.of[at] ?? null));
+      const open = drafts.all;
+      const news = newsOf(works, decided);
+      const also = alsoOf(works);
+      const boots = bootStatements(open);
+      const target = await slices.of(arrivalsOf(news));
+      const events = newsStatements(news, target);
+      const presents = presentsOf(works, decided);
+      const reports = reportsOf(works, decided);
+      const present = presents.length === 0 ? [] : presentStatements(presents);
+      return {
+        batch:
+          open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
+        settle(results) {
+          slices.keep(target);
+          for (const draft of open) memory.keep(draft.name, stateAfter(draft));
+          const start = also.length + boots.length;
+          const ofEvents = results.slice(start, start + events.length);
+          return outcomesOf(works, decided, { news, results: ofEvents });
+        },
+        drop() {
+          slices.forget();
+          for (const { name } of open) memory.forget(name);
+        },
+      };
+    },
+  };
+}

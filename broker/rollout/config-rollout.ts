@@ -1,0 +1,391 @@
+// Brings every vehicle the configuration that was chosen for it: made when it says hello or something changed, signed and
+// sent to whom it is new, sent again until the vehicle has said that it holds it or cannot take it. Never more than one is
+// on its way to a vehicle, and a change that concerns ten thousand of them is worked off in small rounds beside the rest.
+import { type ConfigPart, configLimits } from '../../src/core/config-message.ts';
+import { messageOf } from '../../src/core/errors.ts';
+import { mergeChanges } from '../../src/core/settings/change.ts';
+import { overlaySettings, standardSettings } from '../../src/core/settings/settings.ts';
+import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire.ts';
+import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
+import { newsOf } from '../core/config-news.ts';
+import { nextConfig } from '../core/config-plan.ts';
+import type { Committed } from '../ingest/ingest.ts';
+import type { Downlink } from '../mqtt-server.ts';
+import type { ConnectedDevice } from '../store/connected-devices.ts';
+import {
+  type DeviceConfigRow,
+  type HeldConfig,
+  noteCompiled,
+  noteFailed,
+  noteFault,
+  noteHeld,
+  noteSent,
+  readDeviceConfig,
+} from '../store/device-configs.ts';
+import type { DeviceRef } from '../store/devices.ts';
+import { changesSince, readAccountChoice, readDeviceChoice } from '../store/vehicle-settings.ts';
+import { createRounds } from '../work/rounds.ts';
+import { type CompiledConfig, type ConfigCompiler, createConfigCompiler } from './config-compiler.ts';
+import type { EncodeZones } from './config-zones.ts';
+import { createRolloutSharing, type RolloutSharing } from './rollout-sharing.ts';
+
+export interface RolloutOptions {
+  /** Writes may be grouped with others; each must be durable when it resolves. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signer: Signer;
+  readonly encodeZones: EncodeZones;
+  /** Age of the oldest write that waits for the disk, in ms. */
+  lagMs(): number;
+  /** False when the device is not connected or does not listen to that topic. */
+  publish(device: DeviceRef, message: Downlink): Promise<boolean>;
+  /** Other processes serve the same vehicles. */
+  readonly isShared?: boolean;
+}
+
+export interface ConfigRollout {
+  /** A device has said hello on its present connection. */
+  onHello(device: DeviceRef, hello: Hello): void;
+  onOffline(device: DeviceRef): void;
+  /** Must be called for every commit; never throws. */
+  onCommitted(committed: Committed): void;
+  close(): Promise<void>;
+}
+
+export const rolloutLimits = {
+  /** Rest between two looks, and between two batches of work. */
+  idleMs: 500,
+  busyMs: 25,
+  /** Vehicles wait longer than this for the disk: they come first. */
+  lagMostMs: 200,
+  /** A change is sent once nothing changed for this long ... */
+  settleMs: 1000,
+  /** Parts that are signed in one batch, and vehicles that are looked at. */
+  partsAtOnce: 64,
+  vehiclesAtOnce: 25,
+  /** Without an answer for this long it is sent again, then after twice as long, and so on. */
+  resendMs: 180_000,
+  resendMostMs: 3_600_000,
+  /** A version that failed is tried again after this. */
+  retryMs: 600_000,
+  /** Changes are asked for again for this long, as the clocks of those who make them differ. */
+  overlapMs: 60_000,
+} as const;
+
+interface Session {
+  readonly device: DeviceRef;
+  readonly boot: string;
+  readonly agentVersion: string;
+  held: HeldConfig;
+  /** When it said so, by the broker's clock. */
+  heldMs: number;
+  /** What is on its way. */
+  sent: { readonly version: number; readonly untilMs: number } | null;
+  /** How often the version of `sent` left in a row. */
+  tries: { readonly version: number; readonly count: number };
+}
+
+interface Parts {
+  readonly options: RolloutOptions;
+  /** Null: this process serves all of them. */
+  readonly sharing: RolloutSharing | null;
+  readonly compiler: ConfigCompiler;
+  readonly sessions: Map<number, Session>;
+  /** Device number -> monotonic time of the next look; whoever is not in it has nothing to wait for. */
+  readonly due: Map<number, number>;
+  readonly seenAccounts: Map<string, number>;
+  readonly seenDevices: Map<number, number>;
+  /** UTC ms up to which changes were asked for. */
+  lookedMs: number;
+}
+
+function hold(session: Session, held: HeldConfig, atMs: number): void {
+  session.held = held;
+  session.heldMs = atMs;
+}
+
+/** A vehicle whose hello another process heard. */
+function adopt(parts: Parts, { device, boot, agentVersion, held }: ConnectedDevice): Session {
+  const session = newSession(parts, { device, boot, agentVersion, held });
+  parts.sessions.set(device.deviceNo, session);
+  return session;
+}
+
+function newSession(
+  { options }: Parts,
+  said: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
+): Session {
+  return { ...said, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
+}
+
+/** Where several processes send: whether this one does now. */
+async function isOurTurn(parts: Parts, session: Session, row: DeviceConfigRow): Promise<boolean> {
+  const { deviceNo } = session.device;
+  const turn = (await parts.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
+  if (turn.kind === 'later') noteDue(parts, deviceNo, turn.delayMs);
+  if (turn.kind === 'gone' && parts.sessions.get(deviceNo) === session) parts.sessions.delete(deviceNo);
+  return turn.kind === 'ours';
+}
+
+function noteDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
+  const atMs = options.clock.monoMs() + delayMs;
+  due.set(deviceNo, Math.min(due.get(deviceNo) ?? Number.POSITIVE_INFINITY, atMs));
+}
+
+/** Finds out who is concerned by what changed. */
+async function lookForChanges(parts: Parts): Promise<void> {
+  const { options, sessions, seenAccounts, seenDevices } = parts;
+  const nowMs = Math.round(options.clock.utcMs());
+  const changes = await changesSince(options.db, parts.lookedMs - rolloutLimits.overlapMs);
+  parts.lookedMs = nowMs;
+  const changed = new Set<string>();
+  for (const { accountID, revision } of changes.accounts) {
+    if (seenAccounts.get(accountID) !== revision) changed.add(accountID);
+    seenAccounts.set(accountID, revision);
+  }
+  for (const { deviceNo, revision } of changes.devices) {
+    if (seenDevices.get(deviceNo) !== revision && sessions.has(deviceNo))
+      noteDue(parts, deviceNo, rolloutLimits.settleMs);
+    seenDevices.set(deviceNo, revision);
+  }
+  if (changed.size > 0) {
+    for (const [deviceNo, { device }] of sessions)
+      if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.settleMs);
+  }
+  // What is no longer asked for need not be remembered.
+  for (const [accountID] of seenAccounts)
+    if (!changes.accounts.some((one) => one.accountID === accountID)) seenAccounts.delete(accountID);
+  if (seenDevices.size > changes.devices.length) {
+    const asked = new Set(changes.devices.map(({ deviceNo }) => deviceNo));
+    for (const deviceNo of seenDevices.keys()) if (!asked.has(deviceNo)) seenDevices.delete(deviceNo);
+  }
+}
+
+/** Sends all parts; false when the vehicle went away or does not listen. */
+async function send(
+  parts: Parts,
+  session: Session,
+  of: { version: number; compiled: CompiledConfig },
+): Promise<boolean> {
+  const { signer, publish } = parts.options;
+  const { device, boot } = session;
+  const { accountID, deviceID } = device;
+  const { sha256, slices } = of.compiled;
+  for (const [at, data] of slices.entries()) {
+    const body: ConfigPart = {
+      accountID,
+      deviceID,
+      boot,
+      version: of.version,
+      sha256,
+      part: at + 1,
+      parts: slices.length,
+      data,
+    };
+    const payload = new TextEncoder().encode(signer.sign(encodeJsonMessage(body), signedTypes.config));
+    if (!(await publish(device, { verb: 'config', payload, qos: 1 }))) return false;
+  }
+  return true;
+}
+
+interface Made {
+  readonly row: DeviceConfigRow;
+  readonly compiled: CompiledConfig;
+  readonly version: number;
+}
+
+/** What the vehicle is to hold, noted in the store; null when nothing can be made. */
+async function make(parts: Parts, { device, held }: Session): Promise<Made | null> {
+  const { db, log } = parts.options;
+  const { accountID, deviceID, deviceNo } = device;
+  const [account, own, row] = await Promise.all([
+    readAccountChoice(db, accountID),
+    readDeviceChoice(db, deviceNo),
+    readDeviceConfig(db, deviceNo),
+  ]);
+  const settings = mergeChanges(account.settings, own.settings);
+  const verdict = overlaySettings(standardSettings, settings);
+  const compiled =
+    verdict.kind === 'ok'
+      ? await parts.compiler.compile({ accountID, revision: account.contentRevision }, settings)
+      : { kind: 'fault' as const, fault: `${verdict.faults[0]?.pointer} ${verdict.faults[0]?.message}` };
+  if (compiled.kind === 'fault') {
+    if (row.fault !== compiled.fault) {
+      log.error('configuration cannot be made', { accountID, deviceID, reason: compiled.fault });
+      await db.write(noteFault(deviceNo, compiled.fault));
+    }
+    return null;
+  }
+  const version = nextConfig({ wanted: row, held, made: compiled });
+  const revisions = { accountRevision: account.contentRevision, deviceRevision: own.revision };
+  const isNoted =
+    row.version === version &&
+    row.sha256 === compiled.sha256 &&
+    row.fault === '' &&
+    row.accountRevision === revisions.accountRevision &&
+    row.deviceRevision === revisions.deviceRevision;
+  if (!isNoted) await db.write(noteCompiled({ deviceNo, version, sha256: compiled.sha256, ...revisions }));
+  return { row, compiled, version };
+}
+
+/** Looks at one vehicle and sends what it lacks; gives the parts that were sent. */
+async function serve(parts: Parts, session: Session): Promise<number> {
+  const { db, clock, log } = parts.options;
+  const { device, sent } = session;
+  const { accountID, deviceID, deviceNo } = device;
+  const nowMs = clock.monoMs();
+  if (sent !== null && nowMs < sent.untilMs) {
+    noteDue(parts, deviceNo, sent.untilMs - nowMs);
+    return 0;
+  }
+  const made = await make(parts, session);
+  // It said hello anew, or left, while the store was asked.
+  if (made === null || parts.sessions.get(deviceNo) !== session) return 0;
+  const { row, compiled, version } = made;
+  // Another process may have heard what it holds by now.
+  if (parts.sharing !== null && row.heldMs > session.heldMs)
+    hold(session, { version: row.heldVersion, sha256: row.heldSha256 }, row.heldMs);
+  session.sent = null;
+  const heldHash = session.held.sha256;
+  const isHeld =
+    session.held.version === version && (version === 0 || heldHash === '' || heldHash === compiled.sha256);
+  if (isHeld) return 0;
+  if (row.failedVersion === version) {
+    const waitsMs = row.failedMs + rolloutLimits.retryMs - clock.utcMs();
+    // Another agent may know what this one did not.
+    const isSameAgent = row.failedAgent === session.agentVersion;
+    if (!row.failedRetry && isSameAgent) return 0;
+    if (waitsMs > 0 && isSameAgent) {
+      noteDue(parts, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
+      return 0;
+    }
+  }
+  if (!(await isOurTurn(parts, session, { ...row, version }))) return 0;
+  const count = session.tries.version === version ? session.tries.count + 1 : 1;
+  session.tries = { version, count };
+  const waitMs = Math.min(rolloutLimits.resendMs * 2 ** Math.min(count - 1, 10), rolloutLimits.resendMostMs);
+  session.sent = { version, untilMs: clock.monoMs() + waitMs };
+  const left = await send(parts, session, { version, compiled });
+  log.info('configuration sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
+  if (left && parts.sharing === null) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
+  noteDue(parts, deviceNo, waitMs);
+  return compiled.slices.length;
+}
+
+/** One round: who is due, up to a bounded amount of work. Gives the rest until the next. */
+async function round(parts: Parts): Promise<number> {
+  const { clock, log, lagMs } = parts.options;
+  if (lagMs() > rolloutLimits.lagMostMs) return rolloutLimits.idleMs;
+  let partsLeft: number = rolloutLimits.partsAtOnce;
+  let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
+  try {
+    await lookForChanges(parts);
+    for (const one of (await parts.sharing?.neglected()) ?? []) {
+      if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
+      noteDue(parts, one.device.deviceNo, 0);
+    }
+    for (const [deviceNo, atMs] of parts.due) {
+      if (atMs > clock.monoMs()) continue;
+      if (partsLeft <= 0 || vehiclesLeft <= 0) return rolloutLimits.busyMs;
+      parts.due.delete(deviceNo);
+      const session = parts.sessions.get(deviceNo);
+      if (session === undefined) continue;
+      vehiclesLeft -= 1;
+      try {
+        partsLeft -= await serve(parts, session);
+      } catch (thrown) {
+        noteDue(parts, deviceNo, rolloutLimits.resendMs);
+        throw thrown;
+      }
+    }
+  } catch (thrown) {
+    log.error('configuration work failed', { reason: messageOf(thrown) });
+  }
+  return rolloutLimits.idleMs;
+}
+
+/** The session that an event of `boot` belongs to, if there is one anywhere. */
+async function sessionOf(parts: Parts, device: DeviceRef, boot: string | null): Promise<Session | undefined> {
+  const known = parts.sessions.get(device.deviceNo);
+  if (parts.sharing === null || known?.boot === boot) return known;
+  const found = await parts.sharing.connected(device, boot);
+  return found === null ? known : adopt(parts, found);
+}
+
+/** Takes in what a vehicle reported. */
+async function takeNews(parts: Parts, { device, boot, fresh }: Committed): Promise<void> {
+  const { db, clock, log } = parts.options;
+  const { accountID, deviceID, deviceNo } = device;
+  for (const event of fresh) {
+    const news = newsOf(event);
+    if (news === null) continue;
+    const session = await sessionOf(parts, device, boot);
+    const atMs = Math.round(clock.utcMs());
+    // What an earlier boot held is what its successor's hello says, or not.
+    const isOfNow = session !== undefined && session.boot === boot;
+    if (news.kind === 'failed') {
+      const { version, reason, retry } = news;
+      log.warn('configuration failed', { accountID, deviceID, version, reason });
+      const agentVersion = session?.agentVersion ?? '';
+      await db.write(noteFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
+    } else if (isOfNow) {
+      log.info('configuration held', { accountID, deviceID, version: news.version });
+    }
+    if (isOfNow) {
+      const { version, sha256 } = news.kind === 'failed' ? news.held : news;
+      hold(session, { version, sha256 }, atMs);
+      await db.write(noteHeld(deviceNo, session.held, atMs));
+    }
+    if (session === undefined) continue;
+    if (session.sent !== null && session.sent.version <= news.version) session.sent = null;
+    noteDue(parts, deviceNo, 0);
+  }
+}
+
+/** Starts the work; it goes on until `close`. */
+export function createConfigRollout(options: RolloutOptions): ConfigRollout {
+  const { db, clock, log } = options;
+  const parts: Parts = {
+    options,
+    sharing:
+      options.isShared === true
+        ? createRolloutSharing({ db, clock, resendMs: rolloutLimits.resendMs })
+        : null,
+    compiler: createConfigCompiler(db, options.encodeZones),
+    sessions: new Map(),
+    due: new Map(),
+    seenAccounts: new Map(),
+    seenDevices: new Map(),
+    lookedMs: Math.round(clock.utcMs()),
+  };
+  const failed = (what: string) => (thrown: unknown) => {
+    log.error(what, { reason: messageOf(thrown) });
+  };
+  const rounds = createRounds({ clock, firstMs: rolloutLimits.idleMs, run: () => round(parts) });
+  return {
+    onHello(device, hello) {
+      const isSane = hello.configVersion <= configLimits.versionMost;
+      const held = {
+        version: isSane ? hello.configVersion : 0,
+        sha256: isSane ? (hello.configSha256 ?? '') : '',
+      };
+      const { boot, agentVersion } = hello;
+      parts.sessions.set(device.deviceNo, newSession(parts, { device, boot, agentVersion, held }));
+      parts.due.delete(device.deviceNo);
+      noteDue(parts, device.deviceNo, 0);
+      db.write(noteHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
+        failed('held configuration not recorded'),
+      );
+    },
+    onOffline({ deviceNo }) {
+      parts.sessions.delete(deviceNo);
+      parts.due.delete(deviceNo);
+    },
+    onCommitted(committed) {
+      if (!committed.fresh.some((event) => newsOf(event) !== null)) return;
+      takeNews(parts, committed).catch(failed('news of a configuration not recorded'));
+    },
+    close: () => rounds.close(),
+  };
+}

@@ -1,0 +1,72 @@
+// Bringing configurations to vehicles from several processes: who sends is settled in the store, device by device, and what a
+// process that ended leaves behind is taken over. It must never have two processes send the same to one vehicle.
+import type { Clock, Database } from '../../src/ports.ts';
+import { type ConnectedDevice, findConnected, neglectedDevices } from '../store/connected-devices.ts';
+import { claimSending, type DeviceConfigRow } from '../store/device-configs.ts';
+import type { DeviceRef } from '../store/devices.ts';
+
+export interface SharingOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** How long what was sent may stay without an answer, in ms. */
+  readonly resendMs: number;
+}
+
+/** What holds for a vehicle that this process is about to serve. */
+export type Turn =
+  /** It is to be sent now, and no other process does. */
+  | { readonly kind: 'ours' }
+  /** Another process has sent, or may: look again then. */
+  | { readonly kind: 'later'; readonly delayMs: number }
+  /** It is gone, or said hello anew to another process. */
+  | { readonly kind: 'gone' };
+
+export interface RolloutSharing {
+  /** The vehicle as it is connected now; null when it is not, or with another boot. */
+  connected(device: DeviceRef, boot: string | null): Promise<ConnectedDevice | null>;
+  /** Takes the turn to send. @param row as it was read just now. */
+  claim(device: DeviceRef, boot: string, row: DeviceConfigRow): Promise<Turn>;
+  /** Some vehicles that nobody serves, now and then. */
+  neglected(): Promise<readonly ConnectedDevice[]>;
+}
+
+/** Whoever heard the hello or made the change has had this long. */
+const neglectMs = 60_000;
+const lookMs = 30_000;
+const atOnce = 200;
+
+export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): RolloutSharing {
+  let lookedMs = clock.monoMs();
+  let afterNo = 0;
+  const connected: RolloutSharing['connected'] = async ({ deviceNo }, boot) => {
+    const found = await findConnected(db, deviceNo);
+    return found !== null && found.boot === boot ? found : null;
+  };
+  return {
+    connected,
+    async claim(device, boot, row) {
+      const found = await connected(device, boot);
+      if (found === null) return { kind: 'gone' };
+      const nowMs = Math.round(clock.utcMs());
+      const waitsMs = row.sentMs + resendMs - nowMs;
+      // What was sent before the hello went to an earlier connection.
+      if (row.sentMs >= found.helloMs && waitsMs > 0) return { kind: 'later', delayMs: waitsMs };
+      const [claimed] = await db.write([claimSending(device.deviceNo, row, nowMs)]);
+      return claimed?.changes === 1 ? { kind: 'ours' } : { kind: 'later', delayMs: resendMs };
+    },
+    async neglected() {
+      if (clock.monoMs() - lookedMs < lookMs) return [];
+      lookedMs = clock.monoMs();
+      const nowMs = Math.round(clock.utcMs());
+      const found = await neglectedDevices(db, {
+        afterNo,
+        changedBeforeMs: nowMs - neglectMs,
+        sentBeforeMs: nowMs - resendMs,
+        limit: atOnce,
+      });
+      // Those that stay as they are must not hide the rest.
+      afterNo = found.length < atOnce ? 0 : (found.at(-1)?.device.deviceNo ?? 0);
+      return found;
+    },
+  };
+}

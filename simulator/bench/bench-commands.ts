@@ -1,0 +1,300 @@
+// The words that operate the test bench: one literal per command, with its usage and its help. A command must either do
+// exactly what its usage says or say why not; nothing is guessed.
+import { AppError } from '../../src/core/errors.ts';
+import { type InputName, inputNames } from '../../src/core/event.ts';
+import type { Clock } from '../../src/ports.ts';
+import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
+import type { Gnss } from '../hardware/gnss.ts';
+import type { Driver } from '../world/driver.ts';
+import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
+
+/** What a command works on. */
+export interface BenchParts {
+  readonly clock: Clock;
+  readonly cables: Cables;
+  readonly board: Board;
+  readonly gnss: Gnss;
+  readonly driver: Driver;
+  /** Signals set by hand, and the tank. */
+  readonly manual: Map<InputName, boolean>;
+  setFuel(fraction: number): void;
+  state(): BenchState;
+}
+
+interface Command {
+  readonly usage: string;
+  readonly help: string;
+  /** What to say, or null when the words do not fit `usage`. */
+  run(words: readonly string[], parts: BenchParts): Promise<string | null> | string | null;
+}
+
+const maxCommandLength = 200;
+const longestPressMs = 60_000;
+
+function onOff(word: string | undefined): boolean | null {
+  return word === 'on' ? true : word === 'off' ? false : null;
+}
+
+function numberIn(word: string | undefined, low: number, high: number): number | null {
+  const value = word === undefined || word === '' ? Number.NaN : Number(word);
+  return value >= low && value <= high ? value : null;
+}
+
+/** `30%`, `0.3` or nothing. */
+function share(word: string | undefined, otherwise: number): number | null {
+  if (word === undefined) return otherwise;
+  return word.endsWith('%')
+    ? (numberIn(word.slice(0, -1), 0, 100) ?? Number.NaN) / 100
+    : numberIn(word, 0, 1);
+}
+
+const notStarting = 'The engine does not start: the starter circuit is cut.';
+
+function setByHand(parts: BenchParts, name: InputName, active: boolean): string {
+  parts.manual.set(name, active);
+  parts.board.setSignal(name, active);
+  return `${name} ${active ? 'active' : 'inactive'}`;
+}
+
+function panic(words: readonly string[], parts: BenchParts): string | null {
+  const [action, duration] = words;
+  if (action !== 'press' && action !== 'release') return null;
+  const forMs = duration === undefined ? null : numberIn(duration, 1, longestPressMs);
+  if (duration !== undefined && (forMs === null || action === 'release')) return null;
+  const said = setByHand(parts, 'panic', action === 'press');
+  if (forMs === null) return said;
+  parts.clock.after(forMs, () => setByHand(parts, 'panic', false));
+  return `${said} for ${forMs} ms`;
+}
+
+function fault(words: readonly string[], parts: BenchParts): string | null {
+  const [kind, amount] = words;
+  const changes: Partial<Record<string, Partial<BoardFaults> | null>> = {
+    none: noBoardFaults,
+    late: { lateMs: numberIn(amount ?? '350', 0, 60_000) ?? Number.NaN },
+    lost: { lost: share(amount, 0.3) ?? Number.NaN },
+    garble: { garbled: share(amount, 0.3) ?? Number.NaN },
+    cut: { cut: share(amount, 1) ?? Number.NaN },
+    echo: { echo: true },
+    silent: { silent: true },
+    stuck: { stuck: true },
+  };
+  const change = Object.hasOwn(changes, kind ?? '') ? changes[kind ?? ''] : null;
+  if (!change || Object.values(change).some((value) => Number.isNaN(value))) return null;
+  parts.board.setFaults(change);
+  return `faults: ${JSON.stringify(parts.board.faults())}`;
+}
+
+function isDevice(word: string | undefined): word is Device {
+  return word === 'board' || word === 'gnss';
+}
+
+const usageWidth = 34;
+
+/** Every command by its first word. */
+const commands: Readonly<Record<string, Command>> = {
+  ignition: {
+    usage: 'ignition on|off',
+    help: 'turns the key; off while driving lets the vehicle roll out',
+    run([word], { driver }) {
+      const isOn = onOff(word);
+      if (isOn === null) return null;
+      driver.setIgnition(isOn);
+      return isOn && driver.now().engine === 'blocked' ? notStarting : `ignition ${word}`;
+    },
+  },
+  panic: { usage: 'panic press [ms]|release', help: 'the panic button, held or for some ms', run: panic },
+  door: {
+    usage: 'door cargo|cabin open|close',
+    help: 'a door contact',
+    run([which, action], parts) {
+      if ((which !== 'cargo' && which !== 'cabin') || (action !== 'open' && action !== 'close')) return null;
+      return setByHand(parts, which === 'cargo' ? 'cargoDoor' : 'cabinDoor', action === 'open');
+    },
+  },
+  input: {
+    usage: `input ${inputNames.filter((name) => name !== 'ignition').join('|')} on|off`,
+    help: 'any other signal',
+    run([word, action], parts) {
+      const name = inputNames.find((known) => known === word && known !== 'ignition');
+      const isOn = onOff(action);
+      return name === undefined || isOn === null ? null : setByHand(parts, name, isOn);
+    },
+  },
+  fuel: {
+    usage: 'fuel 0..1',
+    help: 'level in the tank',
+    run([word], parts) {
+      const fraction = numberIn(word, 0, 1);
+      if (fraction === null) return null;
+      parts.setFuel(fraction);
+      return `fuel ${fraction}`;
+    },
+  },
+  volts: {
+    usage: 'volts 0..30',
+    help: 'supply voltage',
+    run([word], { board }) {
+      const volts = numberIn(word, 0, 30);
+      if (volts === null) return null;
+      board.setSupplyVolts(volts);
+      return `supply ${volts} V`;
+    },
+  },
+  drive: {
+    usage: 'drive',
+    help: 'drives on along the route, by its timetable',
+    run: (_, { driver }) => (driver.drive() ? 'driving' : notStarting),
+  },
+  stop: {
+    usage: 'stop',
+    help: 'brakes to a standstill, engine running',
+    run(_, { driver }) {
+      driver.setSpeed(0);
+      return 'stopping';
+    },
+  },
+  speed: {
+    usage: 'speed 0..200',
+    help: 'drives along the route at this speed in km/h',
+    run([word], { driver }) {
+      const kmh = numberIn(word, 0, 200);
+      if (kmh === null) return null;
+      return driver.setSpeed(kmh) ? `towards ${kmh} km/h` : notStarting;
+    },
+  },
+  goto: {
+    usage: 'goto <lat> <lon>',
+    help: 'the vehicle is there at once; its route moves with it',
+    run([lat, lon], { driver }) {
+      const latitude = numberIn(lat, -85, 85);
+      const longitude = numberIn(lon, -180, 180);
+      if (latitude === null || longitude === null) return null;
+      driver.goTo({ latitude, longitude });
+      return `at ${latitude},${longitude}`;
+    },
+  },
+  tunnel: {
+    usage: 'tunnel on|off',
+    help: 'no sky: the receiver goes on talking, without a fix',
+    run([word], { gnss }) {
+      const isOn = onOff(word);
+      if (isOn === null) return null;
+      gnss.setTunnel(isOn);
+      return `tunnel ${word}`;
+    },
+  },
+  jam: {
+    usage: 'jam on|off',
+    help: 'a jammer: no satellite is seen',
+    run([word], { gnss }) {
+      const isOn = onOff(word);
+      if (isOn === null) return null;
+      gnss.setJammed(isOn);
+      return `jam ${word}`;
+    },
+  },
+  spoof: {
+    usage: 'spoof <north m/s> <east m/s>|off',
+    help: 'the position walks away from the truth',
+    run([north, east], { gnss }) {
+      if (north === 'off') {
+        gnss.setSpoof(null);
+        return 'spoof off';
+      }
+      const northMps = numberIn(north, -1000, 1000);
+      const eastMps = numberIn(east, -1000, 1000);
+      if (northMps === null || eastMps === null) return null;
+      gnss.setSpoof({ northMps, eastMps });
+      return `spoofed by ${northMps} m/s north, ${eastMps} m/s east`;
+    },
+  },
+  fault: {
+    usage: 'fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|none',
+    help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; they add up until none',
+    run: fault,
+  },
+  pull: {
+    usage: 'pull board|gnss',
+    help: 'the serial port vanishes',
+    async run([word], { cables }) {
+      if (!isDevice(word)) return null;
+      await cables.unplug(word);
+      return `${word} pulled`;
+    },
+  },
+  plug: {
+    usage: 'plug board|gnss',
+    help: 'the serial port is back',
+    async run([word], { cables }) {
+      if (!isDevice(word)) return null;
+      await cables.plug(word);
+      return `${word} plugged`;
+    },
+  },
+  'power-cycle': {
+    usage: 'power-cycle board|gnss',
+    help: 'off and on: relays fall off, the receiver starts anew',
+    run([word], { board, gnss }) {
+      if (!isDevice(word)) return null;
+      const device = word === 'board' ? board : gnss;
+      device.setPower(false);
+      device.setPower(true);
+      return `${word} power-cycled`;
+    },
+  },
+  relays: {
+    usage: 'relays',
+    help: 'the contacts as they are',
+    run: (_, parts) =>
+      Object.entries(parts.state().relays)
+        .map(([name, isOn]) => `${name} ${isOn ? 'energised' : 'released'}`)
+        .join('\n'),
+  },
+  log: {
+    usage: 'log',
+    help: 'every change of a contact with time and cause',
+    run(_, { board }) {
+      const { changes, forgotten } = board.relayLog();
+      const lines = changes.map(formatChange);
+      return (
+        [...(forgotten > 0 ? [`${forgotten} older changes forgotten`] : []), ...lines].join('\n') ||
+        'no change'
+      );
+    },
+  },
+  status: {
+    usage: 'status [--json]',
+    help: 'everything at a glance',
+    run([word], parts) {
+      if (word !== undefined && word !== '--json') return null;
+      return word === '--json' ? JSON.stringify(parts.state()) : formatState(parts.state());
+    },
+  },
+};
+
+/** The commands with their help, one a line. */
+export function formatBenchHelp(): string {
+  const row = (usage: string, help: string): string =>
+    usage.length > usageWidth
+      ? `  ${usage}\n  ${' '.repeat(usageWidth)} ${help}`
+      : `  ${usage.padEnd(usageWidth)} ${help}`;
+  const rows = Object.values(commands).map(({ usage, help }) => row(usage, help));
+  return [...rows, row('help', 'lists the commands'), row('quit', 'ends the bench')].join('\n');
+}
+
+/** Performs one line; resolves to what to say. Rejects with AppError `usage` when it is no command. */
+export async function runBenchCommand(line: string, parts: BenchParts): Promise<string> {
+  if (line.length > maxCommandLength) {
+    throw new AppError('usage', `A command has at most ${maxCommandLength} characters`);
+  }
+  const [name = '', ...words] = line.trim().split(/\s+/);
+  if (name === 'help') return formatBenchHelp();
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
+    throw new AppError('usage', `There is no command "${name}"`, { hint: 'help lists them' });
+  }
+  const said = await command.run(words, parts);
+  if (said === null) throw new AppError('usage', `"${line.trim()}" does not fit: ${command.usage}`);
+  return said;
+}

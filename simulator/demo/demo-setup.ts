@@ -1,0 +1,157 @@
+// What a demo keeps in its folder and how it gets there: account, devices and their secrets, made through the broker's
+// own command line. Each step is noted before the next, so that a start that broke off goes on; secrets have mode 0600.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Entropy } from '../../src/ports.ts';
+import { type DemoBrokerOptions, runBrokerCommand } from './demo-broker.ts';
+
+/** The one account of the demo and its administrator. */
+export const accountID = 'demo';
+export const userID = 'admin';
+
+interface SetupOptions {
+  readonly entropy: Entropy;
+  readonly vehicles: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly output: NodeJS.WritableStream;
+}
+
+export interface DeviceSecret {
+  readonly secret: string;
+  readonly publicKey: string;
+}
+
+/** What the folder keeps between two starts. */
+interface DemoRecord {
+  readonly account: string;
+  readonly devices: Readonly<Record<string, DeviceSecret>>;
+}
+
+const noRecord: DemoRecord = { account: '', devices: {} };
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parseSecret(value: unknown): DeviceSecret | null {
+  if (!isRecord(value)) return null;
+  const { secret, publicKey } = value as { secret?: unknown; publicKey?: unknown };
+  return typeof secret === 'string' && typeof publicKey === 'string' ? { secret, publicKey } : null;
+}
+
+async function readRecord(path: string): Promise<DemoRecord> {
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return noRecord;
+  try {
+    const value: unknown = JSON.parse(text);
+    const found = isRecord(value) && isRecord(value['devices']) ? Object.entries(value['devices']) : [];
+    const devices = found.flatMap(([id, kept]) => {
+      const secret = parseSecret(kept);
+      return secret === null ? [] : [[id, secret] as const];
+    });
+    return { account: accountID, devices: Object.fromEntries(devices) };
+  } catch (error) {
+    throw new AppError('config', `${path} is damaged: ${messageOf(error)}`, {
+      hint: 'npm start -- --fresh starts over',
+    });
+  }
+}
+
+async function writeRecord(path: string, record: DemoRecord): Promise<void> {
+  await writeFile(path, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+}
+
+export interface Paths {
+  readonly folder: string;
+  readonly record: string;
+  readonly database: string;
+  readonly brokerLog: string;
+  readonly vehicleLog: string;
+  readonly outboxes: string;
+}
+
+/** Where a demo keeps what it keeps. */
+export function pathsIn(folder: string): Paths {
+  const root = resolve(folder);
+  return {
+    folder: root,
+    record: join(root, 'demo.json'),
+    database: join(root, 'fleetward.db'),
+    brokerLog: join(root, 'broker.log'),
+    vehicleLog: join(root, 'vehicles.log'),
+    outboxes: join(root, 'vehicles'),
+  };
+}
+
+/** Deletes what a demo makes, by name: the folder may hold other things. */
+export async function forget(paths: Paths): Promise<void> {
+  const { database } = paths;
+  const beside = ['', '-wal', '-shm', '.signing-key.pem', '.vapid-key.pem'].map(
+    (suffix) => `${database}${suffix}`,
+  );
+  const logs = [paths.brokerLog, paths.vehicleLog, `${paths.vehicleLog}.1`];
+  for (const path of [...beside, ...logs, paths.record, paths.outboxes])
+    await rm(path, { recursive: true, force: true });
+}
+
+/** 120 random bits. */
+function generatePassword(entropy: Entropy): string {
+  return Buffer.from(entropy.bytes(15)).toString('base64url');
+}
+
+/** Checked here, so that a wrong one leaves nothing behind. The limits are those of the broker's passwords. */
+function givenPassword(environment: SetupOptions['environment']): string | undefined {
+  const given = environment['FLEETWARD_DEMO_PASSWORD'];
+  if (given === undefined || /^[^\r\n]{12,256}$/u.test(given)) return given;
+  throw new AppError('usage', 'FLEETWARD_DEMO_PASSWORD must have 12 to 256 characters, on one line', {
+    hint: 'Without it a password is generated and shown.',
+  });
+}
+
+export interface Setup {
+  readonly record: DemoRecord;
+  /** Null on a later start: it was printed at the first. */
+  readonly password: string | null;
+}
+
+/** Account and devices through the broker's own command line; each step is kept, so that a broken start goes on. */
+export async function setUp(options: SetupOptions, paths: Paths, broker: DemoBrokerOptions): Promise<Setup> {
+  let record = await readRecord(paths.record);
+  let password: string | null = null;
+  if (record.account === '') {
+    password = givenPassword(options.environment) ?? generatePassword(options.entropy);
+    const args = ['account', 'create', accountID, '--admin', userID, '--password-file', '-'];
+    await runBrokerCommand(broker, args, `${password}\n`).catch((error: unknown) => {
+      const hint = 'If an earlier start was broken off: npm start -- --fresh starts over';
+      throw new AppError('unavailable', messageOf(error), { hint, cause: error });
+    });
+    record = { account: accountID, devices: {} };
+    await writeRecord(paths.record, record);
+  }
+  const missing = deviceIDs(options.vehicles).filter((id) => record.devices[id] === undefined);
+  for (const [at, id] of missing.entries()) {
+    options.output.write(`  creating vehicle ${at + 1} of ${missing.length}\n`);
+    record = { ...record, devices: { ...record.devices, [id]: await createDevice(broker, id) } };
+    await writeRecord(paths.record, record);
+  }
+  return { record, password };
+}
+
+async function createDevice(broker: DemoBrokerOptions, id: string): Promise<DeviceSecret> {
+  const make = (action: 'create' | 'secret'): Promise<string> =>
+    runBrokerCommand(broker, ['device', action, accountID, id, '--json']);
+  // An earlier start may have ended between the creation and the note of its secret.
+  const printed = await make('create').catch((error: unknown) => {
+    if (messageOf(error).includes('already')) return make('secret');
+    throw error;
+  });
+  const secret = parseSecret(JSON.parse(printed));
+  if (secret === null) throw new AppError('internal', `The broker printed no secret for ${id}`);
+  return secret;
+}
+
+/** `van-01`, `van-02` … */
+export function deviceIDs(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `van-${String(at + 1).padStart(2, '0')}`);
+}

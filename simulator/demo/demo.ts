@@ -1,0 +1,261 @@
+// The `demo` command, which is `npm start`: a broker, an account and a few vehicles in one go, kept under one folder.
+// It must print nothing that does not work when pasted, keep secrets at mode 0600, and stop within 5 s.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentStatus } from '../../agent/agent.ts';
+import {
+  type AgentConfig,
+  standardProtection,
+  standardSettings,
+  standardUpdate,
+  toAgentConfig,
+} from '../../agent/config.ts';
+import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
+import { AppError } from '../../src/core/errors.ts';
+import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import type { BoardName } from '../hardware/board-maps.ts';
+import { createSeededEntropy } from '../random.ts';
+import { createVehicle, type Vehicle } from '../vehicle.ts';
+import { createCityRoute } from '../world/city-route.ts';
+import { assertPortFree, type DemoBroker, type DemoBrokerOptions, startDemoBroker } from './demo-broker.ts';
+import {
+  accountID,
+  type DeviceSecret,
+  deviceIDs,
+  forget,
+  type Paths,
+  pathsIn,
+  type Setup,
+  setUp,
+  userID,
+} from './demo-setup.ts';
+import { createFileLog } from './file-log.ts';
+
+/** The outside world, from the composition root. */
+interface DemoPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly openMqttLink: OpenMqttLink;
+  createVerifier(publicKey: string): Verifier;
+  readonly openDatabase: OutboxOptions['openDatabase'];
+}
+
+export interface DemoOptions {
+  readonly ports: DemoPorts;
+  readonly folder: string;
+  readonly isFresh: boolean;
+  readonly httpPort: number;
+  readonly mqttPort: number;
+  readonly vehicles: number;
+  readonly seed: string;
+  readonly city: { readonly latitude: number; readonly longitude: number };
+  readonly version: string;
+  /** The process's environment; FLEETWARD_DEMO_PASSWORD sets the administrator's password. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
+const boardName: BoardName = 'waveshare-io-analog';
+const statusEveryMs = 5000;
+const stopMostMs = 4800;
+
+function configOf(
+  options: DemoOptions,
+  paths: Paths,
+  id: string,
+  device: DeviceSecret,
+): Promise<AgentConfig> {
+  const file = {
+    device: { account: accountID, id },
+    broker: {
+      url: `mqtt://127.0.0.1:${options.mqttPort}`,
+      secretFile: paths.record,
+      publicKey: device.publicKey,
+      keepaliveS: 60,
+      connectSpreadS: 1,
+    },
+    storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
+    board: { profile: boardName, port: 'simulated board' },
+    gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
+    network: {},
+    protection: standardProtection,
+    update: standardUpdate,
+    ...standardSettings,
+    reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
+    local: { socket: '' },
+    log: { level: 'info' as const },
+  };
+  return toAgentConfig(file, { secret: device.secret, agentVersion: options.version });
+}
+
+async function startVehicle(
+  options: DemoOptions,
+  paths: Paths,
+  given: { id: string; device: DeviceSecret; log: Log },
+) {
+  const { id, device } = given;
+  const { clock, entropy: agentEntropy, openMqttLink, openDatabase } = options.ports;
+  const entropy = createSeededEntropy(`${options.seed}/${id}`);
+  const log = given.log.with({ device: id });
+  const route = createCityRoute({ centre: options.city, entropy: entropy.stream('route'), restS: 240 });
+  const path = join(paths.outboxes, `${id}.db`);
+  return createVehicle({
+    config: await configOf(options, paths, id, device),
+    boardName,
+    route,
+    // By the time of day: a vehicle is where it would be had the demo never been stopped.
+    startS: (clock.utcMs() / 1000 + entropy.stream('start').fraction() * route.roundS) % route.roundS,
+    clock,
+    entropy,
+    agentEntropy,
+    log,
+    verifier: options.ports.createVerifier(device.publicKey),
+    openMqttLink,
+    openOutbox: (ownClock, boot, bootMonoMs) =>
+      openOutbox({
+        path,
+        maxBytes: 16 * 1024 * 1024,
+        openDatabase,
+        boot,
+        bootMonoMs,
+        clock: ownClock,
+        entropy: agentEntropy,
+        log,
+      }),
+  });
+}
+
+function formatWelcome(options: DemoOptions, paths: Paths, password: string | null): string {
+  const base = `http://127.0.0.1:${options.httpPort}`;
+  const body = `{"accountID":"${accountID}","userID":"${userID}","password":"'"$PASSWORD"'"}`;
+  const login = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d '${body}'`;
+  return [
+    '',
+    `  HTTP service   ${base}/api/v1   (docs: ${base}/docs)`,
+    `  MQTT           127.0.0.1:${options.mqttPort}`,
+    `  Account        ${accountID}, user ${userID}`,
+    password === null
+      ? '  Password       printed at the first start; npm start -- --fresh starts over with a new one'
+      : `  Password       ${password}   (shown once)`,
+    `  State          ${paths.folder}`,
+    '',
+    password === null
+      ? 'Log in (put in the password first) and list the vehicles:'
+      : 'Log in and list the vehicles:',
+    '',
+    `  PASSWORD='${(password ?? 'the one printed at the first start').replaceAll("'", `'\\''`)}'`,
+    `  TOKEN=$(${login} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+    `  curl -s ${base}/api/v1/device/getalldevices/authorization -H "authorization: $TOKEN"`,
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}
+
+/** The agent's backlog counts up to 64 acknowledged events that it has not deleted yet: this is a lower bound. */
+function leastWaiting(status: AgentStatus): number {
+  return status.backlog - Math.min(status.backlog, status.acknowledged, 64);
+}
+
+async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
+  const statuses = await Promise.all(vehicles.map((vehicle) => vehicle.agent.status()));
+  const online = statuses.filter((status) => status.connection === 'up').length;
+  const sum = (of: (status: AgentStatus) => number): number =>
+    statuses.reduce((total, status) => total + of(status), 0);
+  const driving = vehicles.filter((vehicle) => vehicle.now().speedKmh > 1).length;
+  const cuts = vehicles.reduce((total, vehicle) => total + vehicle.truth().cutWhileMoving, 0);
+  return [
+    `${online} of ${vehicles.length} online`,
+    `${driving} driving`,
+    `${sum((status) => status.acknowledged)} events acknowledged`,
+    `${sum(leastWaiting)} waiting`,
+    ...(cuts > 0 ? [`${cuts} CUT WHILE MOVING`] : []),
+  ].join(', ');
+}
+
+/** One line that renews itself on a terminal, one line a time elsewhere; settles as `until` does. */
+async function showStatus(output: DemoOptions['output'], vehicles: readonly Vehicle[], until: Promise<void>) {
+  const isTerminal = output.isTTY === true;
+  const over = until.then(() => true);
+  for (let isOver = false; !isOver; ) {
+    const text = await formatStatus(vehicles);
+    // A line that wraps could not renew itself.
+    output.write(isTerminal ? `\r\u001b[K${text.slice(0, (output.columns ?? 80) - 1)}` : `${text}\n`);
+    const pause = new AbortController();
+    const next = sleep(isTerminal ? statusEveryMs / 5 : statusEveryMs, false, { signal: pause.signal });
+    isOver = await Promise.race([over, next.catch(() => true)]).finally(() => pause.abort());
+  }
+  if (isTerminal) output.write('\n');
+}
+
+/**
+ * Runs until `stop` resolves. Rejects with AppError: bad ports or password, port taken, broker not starting or dying, damaged state.
+ */
+export async function runDemo(options: DemoOptions, stop: Promise<void>): Promise<void> {
+  const paths = pathsIn(options.folder);
+  const { output } = options;
+  if (options.httpPort === options.mqttPort) {
+    throw new AppError('usage', '--http-port and --mqtt-port must differ');
+  }
+  await assertPortFree(options.httpPort, 'http-port');
+  await assertPortFree(options.mqttPort, 'mqtt-port');
+  if (options.isFresh) await forget(paths);
+  await mkdir(paths.outboxes, { recursive: true, mode: 0o700 });
+  const brokerOptions: DemoBrokerOptions = {
+    database: paths.database,
+    httpPort: options.httpPort,
+    mqttPort: options.mqttPort,
+    logFile: paths.brokerLog,
+    environment: options.environment,
+  };
+  output.write('Fleetward demo: starting the broker\n');
+  const begin = async (): Promise<Begun> => {
+    const setup = await setUp({ ...options, entropy: options.ports.entropy }, paths, brokerOptions);
+    return { ...setup, broker: await startDemoBroker(brokerOptions) };
+  };
+  // Ctrl-C during the set-up ends at once: what was noted so far is used by the next start.
+  const begun = await Promise.race([begin(), stop.then(() => null)]);
+  if (begun !== null) await runVehicles(options, paths, { ...begun, stop });
+}
+
+interface Begun extends Setup {
+  readonly broker: DemoBroker;
+}
+
+async function runVehicles(
+  options: DemoOptions,
+  paths: Paths,
+  begun: Begun & { readonly stop: Promise<void> },
+) {
+  const { output } = options;
+  const { broker, record, password, stop } = begun;
+  const vehicles: Vehicle[] = [];
+  try {
+    const log = createFileLog(paths.vehicleLog);
+    for (const id of deviceIDs(options.vehicles)) {
+      const device = record.devices[id];
+      if (device !== undefined) vehicles.push(await startVehicle(options, paths, { id, device, log }));
+    }
+    output.write(formatWelcome(options, paths, password));
+    const died = broker.died.then((reason): void => {
+      throw new AppError('unavailable', reason);
+    });
+    await showStatus(output, vehicles, Promise.race([stop, died]));
+  } finally {
+    await stopAll(vehicles, broker, output);
+  }
+}
+
+/** Vehicles first, so that the broker still takes what they report last; all of it within 5 s. */
+async function stopAll(
+  vehicles: readonly Vehicle[],
+  broker: DemoBroker,
+  output: DemoOptions['output'],
+): Promise<void> {
+  output.write('Stopping\n');
+  const timer = setTimeout(() => broker.kill(), stopMostMs);
+  await Promise.allSettled(vehicles.map((vehicle) => vehicle.close()));
+  await broker.close();
+  clearTimeout(timer);
+}

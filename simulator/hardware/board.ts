@@ -1,0 +1,257 @@
+// One simulated I/O board (or several on one bus): bytes in, bytes out, with the timing, the power-up state and the
+// faults of real hardware. Its relay log is the ground truth of every test: it must never forget silently.
+import type { FeatureName, InputName } from '../../src/core/event.ts';
+import type { Cancel, Clock } from '../../src/ports.ts';
+import type { SeededEntropy } from '../random.ts';
+import { type BoardMap, type BoardName, boardMaps } from './board-maps.ts';
+import { createContacts, type RelayChange } from './contacts.ts';
+import { type BoardPins, createSlaveUnit, isSoundFrame, type SlaveUnit } from './modbus-slave.ts';
+import { damage } from './pipe.ts';
+
+/** How the board's answers go wrong; all zero and false is a good board. Probabilities are 0 to 1. */
+export interface BoardFaults {
+  /** Answers leave this much later. */
+  readonly lateMs: number;
+  readonly lost: number;
+  /** At least two bytes of the answer are changed. */
+  readonly garbled: number;
+  /** The answer ends somewhere in its middle. */
+  readonly cut: number;
+  /** An RS485 adapter that hears itself: the request comes back before the answer. */
+  readonly echo: boolean;
+  /** The board hears and acts, but never answers. */
+  readonly silent: boolean;
+  /** Relay writes are answered as usual, but the contacts do not move. */
+  readonly stuck: boolean;
+}
+
+export const noBoardFaults: BoardFaults = {
+  lateMs: 0,
+  lost: 0,
+  garbled: 0,
+  cut: 0,
+  echo: false,
+  silent: false,
+  stuck: false,
+};
+
+interface BoardCounts {
+  readonly requests: number;
+  readonly answers: number;
+  /** Frames with a wrong checksum, or two frames without a pause between them. */
+  readonly unsound: number;
+  /** Answers that a fault kept, changed or delayed. */
+  readonly faulted: number;
+}
+
+export interface BoardOptions {
+  readonly name: BoardName;
+  readonly clock: Clock;
+  readonly entropy: SeededEntropy;
+  readonly baudRate?: number;
+  /** Time a unit thinks before it answers, ms; off-the-shelf boards take 3 to 20. */
+  readonly answerMs?: number;
+  send(bytes: Uint8Array): void;
+  /** Called before each request is answered: the place to bring inputs and voltages up to date. */
+  refresh?(board: Board): void;
+  onRelayChange?(change: RelayChange): void;
+}
+
+export interface Board {
+  readonly map: BoardMap;
+  receive(bytes: Uint8Array): void;
+  /** True = the signal is active (ignition on, panic pressed, door open). A signal that is not wired is ignored. */
+  setSignal(name: InputName, active: boolean): void;
+  signal(name: InputName): boolean;
+  /** Fraction of the tank, 0 to 1, as the sender shows it. */
+  setFuel(fraction: number): void;
+  setSupplyVolts(volts: number): void;
+  /** State of the contact now: the truth, whatever the bus says. */
+  isEnergised(relay: FeatureName | 'warning'): boolean;
+  setFaults(change: Partial<BoardFaults>): void;
+  faults(): BoardFaults;
+  /** Off: no answers, all relays fall off. On: relays stay off, settings are as before. */
+  setPower(isOn: boolean): void;
+  /** The newest changes, oldest first, at most 1000; `forgotten` counts those before them. */
+  relayLog(): { readonly changes: readonly RelayChange[]; readonly forgotten: number };
+  counts(): BoardCounts;
+}
+
+/** Supply voltage that stands for 1 on the supply channel's scale. */
+const fullSupplyVolts = 30;
+/** SL 2.5.1.1: above 19 200 baud the silent interval is fixed. */
+const fastBaudRate = 19_200;
+const fastSilenceMs = 1.75;
+/** A frame is at most 256 bytes (SL 2.5.1.1); what is longer is noise. */
+const maxFrameBytes = 256;
+const maxPendingAnswers = 8;
+
+/** The screw terminals: what the outside applies to the inputs. */
+interface Terminals {
+  readonly pins: Pick<BoardPins, 'input' | 'analog'>;
+  /** True when it changed. */
+  setInput(index: number, isOn: boolean): boolean;
+  /** `fraction` of the scale that is wired to the channel. */
+  setAnalog(scale: AnalogScale | null, fraction: number): void;
+}
+
+type AnalogScale = NonNullable<BoardMap['wiring']['fuel']>;
+
+function createTerminals(): Terminals {
+  const inputs = new Map<number, boolean>();
+  const volts = new Map<number, number>();
+  const input = (index: number): boolean => inputs.get(index) ?? false;
+  return {
+    pins: { input, analog: (index) => volts.get(index) ?? 0 },
+    setInput(index, isOn) {
+      const isChange = input(index) !== isOn;
+      inputs.set(index, isOn);
+      return isChange;
+    },
+    setAnalog(scale, fraction) {
+      if (scale !== null) volts.set(scale.channel, scale.atZero + fraction * (scale.atOne - scale.atZero));
+    },
+  };
+}
+
+interface Receiver {
+  push(bytes: Uint8Array): void;
+  clear(): void;
+}
+
+/** Collects bytes into frames: a frame ends with 3.5 characters of silence (SL 2.5.1.1). */
+function createReceiver(options: BoardOptions, onFrame: (frame: Uint8Array) => void): Receiver {
+  const baudRate = options.baudRate ?? 9600;
+  const silenceMs = baudRate > fastBaudRate ? fastSilenceMs : (3.5 * 11 * 1000) / baudRate;
+  let received: number[] = [];
+  let frameEnd: Cancel | null = null;
+  return {
+    push(bytes) {
+      for (const byte of bytes) if (received.length <= maxFrameBytes) received.push(byte);
+      frameEnd?.();
+      frameEnd = options.clock.after(silenceMs, () => {
+        const frame = Uint8Array.from(received);
+        received = [];
+        onFrame(frame);
+      });
+    },
+    clear() {
+      received = [];
+      frameEnd?.();
+    },
+  };
+}
+
+interface Bus {
+  readonly units: readonly SlaveUnit[];
+  receive(bytes: Uint8Array): void;
+  /** Forgets what is on its way: the power went. */
+  clear(): void;
+  counts(): BoardCounts;
+}
+
+/** The units behind one pair of wires, with the faults of their answers. */
+function createBus(
+  options: BoardOptions,
+  parts: { pins: BoardPins; faults(): BoardFaults; refresh(): void },
+): Bus {
+  const { clock, entropy } = options;
+  const units = boardMaps[options.name].units.map((unit) => createSlaveUnit(unit, parts.pins));
+  const counts = { requests: 0, answers: 0, unsound: 0, faulted: 0 };
+  let cycle = 0;
+  let pendingAnswers = 0;
+  const sendLater = (bytes: Uint8Array, delayMs: number): void => {
+    if (pendingAnswers >= maxPendingAnswers) return;
+    pendingAnswers += 1;
+    const ofCycle = cycle;
+    clock.after(delayMs, () => {
+      pendingAnswers -= 1;
+      if (ofCycle === cycle) options.send(bytes);
+    });
+  };
+  const sendAnswer = (bytes: Uint8Array): void => {
+    const { lateMs, lost: loss, garbled: garble, cut, silent } = parts.faults();
+    const arriving = damage(bytes, { delayMs: 0, loss, garble, cut }, entropy);
+    counts.answers += 1;
+    if (silent || arriving !== bytes || lateMs > 0) counts.faulted += 1;
+    if (arriving !== null && !silent) sendLater(arriving, (options.answerMs ?? 5) + lateMs);
+  };
+  const receiver = createReceiver(options, (frame) => {
+    if (parts.faults().echo) sendLater(frame, 0);
+    if (!isSoundFrame(frame)) {
+      counts.unsound += 1;
+      return;
+    }
+    counts.requests += 1;
+    parts.refresh();
+    for (const unit of units) {
+      const isForIt = frame[0] === 0 || frame[0] === unit.address();
+      const bytes = isForIt ? unit.answer(frame) : null;
+      if (bytes !== null) sendAnswer(bytes);
+    }
+  });
+  return {
+    units,
+    receive: (bytes) => receiver.push(bytes),
+    clear() {
+      cycle += 1;
+      receiver.clear();
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** The board in its box. It is powered from the start and all its relays are off. */
+export function createBoard(options: BoardOptions): Board {
+  const map: BoardMap = boardMaps[options.name];
+  const { wiring } = map;
+  const terminals = createTerminals();
+  let faults = noBoardFaults;
+  let isPowered = true;
+  const relays = createContacts(options, () => faults.stuck);
+  const pins: BoardPins = { ...relays.pins, ...terminals.pins };
+  const refresh = (): void => options.refresh?.(board);
+  const bus = createBus(options, { pins, faults: () => faults, refresh });
+
+  const setInput = (index: number, isOn: boolean): void => {
+    if (!terminals.setInput(index, isOn) || !isPowered) return;
+    // The inside wiring of the Waveshare boards: the trap of the control mode registers 0x1000 to 0x1007.
+    const action = bus.units.map((unit) => unit.inputAction(index)).find((mode) => mode !== 0);
+    const cause = `input ${index}`;
+    if (action === 1) pins.setRelay(index, isOn, cause);
+    if ((action === 2 && isOn) || action === 3) pins.setRelay(index, !pins.relay(index), cause);
+  };
+  const board: Board = {
+    map,
+    receive(bytes) {
+      if (isPowered) bus.receive(bytes);
+    },
+    setSignal(name, active) {
+      const wire = wiring.inputs[name];
+      if (wire !== undefined) setInput(wire.channel, active !== (wire.inverted ?? false));
+    },
+    signal(name) {
+      const wire = wiring.inputs[name];
+      return wire !== undefined && pins.input(wire.channel) !== (wire.inverted ?? false);
+    },
+    setFuel: (fraction) => terminals.setAnalog(wiring.fuel, fraction),
+    setSupplyVolts: (value) => terminals.setAnalog(wiring.supply, value / fullSupplyVolts),
+    isEnergised: (relay) => pins.relay(relay === 'warning' ? wiring.warning : wiring.relays[relay]),
+    setFaults(change) {
+      faults = { ...faults, ...change };
+    },
+    faults: () => faults,
+    setPower(isOn) {
+      if (isOn === isPowered) return;
+      isPowered = isOn;
+      bus.clear();
+      if (!isOn) relays.dropAll();
+    },
+    relayLog: () => relays.log(),
+    counts: () => bus.counts(),
+  };
+  board.setSignal('externalPower', true);
+  board.setSupplyVolts(12.6);
+  board.setFuel(0.5);
+  return board;
+}

@@ -1,0 +1,191 @@
+// A simulated GNSS receiver: NMEA 0183 sentences once a second from where the vehicle is, with the noise and the bad
+// days of a real one. It must never send a wrong checksum by itself (the cable does that) nor know the agent's parser.
+import type { Cancel, Clock } from '../../src/ports.ts';
+import type { SeededEntropy } from '../random.ts';
+import { formatBurst, type GnssTruth, type Observation, type OptionalSentence } from './gnss-sentences.ts';
+
+export interface GnssOptions {
+  readonly clock: Clock;
+  readonly entropy: SeededEntropy;
+  /** UTC of the satellites: the true time, not the vehicle's. */
+  utcMs(): number;
+  truth(): GnssTruth;
+  send(bytes: Uint8Array): void;
+  readonly talker?: 'GP' | 'GN';
+  readonly extra?: readonly OptionalSentence[];
+  /** Seconds after power-up without a fix; a cold start takes about 30. */
+  readonly acquireS?: number;
+}
+
+export interface GnssState {
+  readonly fix: 'valid' | 'acquiring' | 'tunnel' | 'jammed' | 'off';
+  readonly isSpoofed: boolean;
+  /** How far the sent position is from the true one, metres. */
+  readonly errorM: number;
+}
+
+interface SpoofWalk {
+  readonly northMps: number;
+  readonly eastMps: number;
+}
+
+export interface Gnss {
+  /** No sky: void sentences; on leaving, the fix is back after a few seconds, first with a larger error. */
+  setTunnel(isInside: boolean): void;
+  /** Jammed: void, and no satellite is seen. */
+  setJammed(isJammed: boolean): void;
+  /** The position walks away from the truth at this speed; null ends it at once, as a spoofer's end does. */
+  setSpoof(walk: SpoofWalk | null): void;
+  /** Power off: no bytes at all. On: acquires anew. */
+  setPower(isOn: boolean): void;
+  state(): GnssState;
+  close(): void;
+}
+
+const metresPerDegree = 111_195; // mean meridian degree, sphere of IUGG mean radius
+const noiseSigmaM = 1.5; // open-sky horizontal error of a modern single-band receiver
+const noiseTimeS = 60; // the error wanders, it does not jump: first-order Gauss-Markov
+const reacquireS = 3;
+
+interface Offset {
+  readonly northM: number;
+  readonly eastM: number;
+  readonly upM: number;
+}
+
+/** The receiver's error: it wanders slowly, also while the vehicle stands, and a spoofer drags it away. */
+interface ErrorModel {
+  /** The error one second later. */
+  next(): Offset;
+  now(): Offset;
+  /** After a gap: an error that has to settle. */
+  unsettle(): void;
+  setSpoof(walk: SpoofWalk | null): void;
+  isSpoofed(): boolean;
+}
+
+function createErrorModel(entropy: SeededEntropy): ErrorModel {
+  const keep = Math.exp(-1 / noiseTimeS);
+  const push = noiseSigmaM * Math.sqrt(1 - keep * keep);
+  let wander: Offset = { northM: 0, eastM: 0, upM: 0 };
+  let dragged = { northM: 0, eastM: 0 };
+  let spoof: SpoofWalk | null = null;
+  const now = (): Offset => ({
+    northM: wander.northM + dragged.northM,
+    eastM: wander.eastM + dragged.eastM,
+    upM: wander.upM,
+  });
+  return {
+    next() {
+      wander = {
+        northM: wander.northM * keep + entropy.normal() * push,
+        eastM: wander.eastM * keep + entropy.normal() * push,
+        upM: wander.upM * keep + entropy.normal() * push * 2,
+      };
+      if (spoof !== null) {
+        dragged = { northM: dragged.northM + spoof.northMps, eastM: dragged.eastM + spoof.eastMps };
+      }
+      return now();
+    },
+    now,
+    unsettle() {
+      wander = { northM: entropy.normal() * 8, eastM: entropy.normal() * 8, upM: entropy.normal() * 12 };
+    },
+    setSpoof(walk) {
+      spoof = walk;
+      if (walk === null) dragged = { northM: 0, eastM: 0 };
+    },
+    isSpoofed: () => spoof !== null,
+  };
+}
+
+/** What the receiver measures this second. Draws the same count of numbers whatever the state. */
+function observe(
+  options: GnssOptions,
+  errors: ErrorModel,
+  status: { readonly fix: GnssState['fix']; readonly isTimeKnown: boolean },
+): Observation {
+  const { fix } = status;
+  const { entropy } = options;
+  const truth = options.truth();
+  const error = errors.next();
+  const isValid = fix === 'valid';
+  // Doppler noise: standing receivers show up to a few tenths of a km/h, never exactly 0.
+  const speedKmh = Math.max(0, truth.speedKmh + entropy.normal() * 0.15);
+  const headingDeg = (truth.headingDeg + entropy.normal() * (20 / Math.max(5, truth.speedKmh)) + 360) % 360;
+  const satellites = 9 + entropy.integer(0, 4);
+  const hdop = 0.7 + Math.abs(entropy.normal()) * 0.2;
+  const degreesEast = metresPerDegree * Math.cos((truth.latitude * Math.PI) / 180);
+  return {
+    utcMs: status.isTimeKnown ? Math.round(options.utcMs() / 1000) * 1000 : null,
+    isValid,
+    latitude: truth.latitude + error.northM / metresPerDegree,
+    longitude: truth.longitude + error.eastM / degreesEast,
+    altitudeM: truth.altitudeM + error.upM,
+    speedKmh,
+    headingDeg: headingDeg >= 359.995 ? 0 : headingDeg,
+    satellites: isValid ? satellites : 0,
+    satellitesInView: isValid ? satellites : fix === 'acquiring' ? 4 : 0,
+    hdop,
+  };
+}
+
+/** Starts at once: the first burst leaves at the next full second of UTC, then one every second. */
+export function createGnss(options: GnssOptions): Gnss {
+  const { clock } = options;
+  const errors = createErrorModel(options.entropy);
+  let fixAtMs = clock.monoMs() + (options.acquireS ?? 0) * 1000;
+  // One satellite tells the time long before four tell the place.
+  let timeAtMs = clock.monoMs() + (options.acquireS ?? 0) * 400;
+  let isInTunnel = false;
+  let isJammed = false;
+  let isOn = true;
+  let timer: Cancel | null = null;
+
+  const fixState = (): GnssState['fix'] => {
+    if (!isOn) return 'off';
+    if (isJammed) return 'jammed';
+    if (isInTunnel) return 'tunnel';
+    return clock.monoMs() < fixAtMs ? 'acquiring' : 'valid';
+  };
+  const schedule = (): void => {
+    const untilNextMs = 1000 - (((options.utcMs() % 1000) + 1000) % 1000);
+    timer = clock.after(untilNextMs < 1 ? untilNextMs + 1000 : untilNextMs, () => {
+      const seen = observe(options, errors, { fix: fixState(), isTimeKnown: clock.monoMs() >= timeAtMs });
+      const text = formatBurst(seen, options.talker ?? 'GN', options.extra ?? []);
+      if (isOn) options.send(new TextEncoder().encode(text));
+      schedule();
+    });
+  };
+  const reacquire = (seconds: number): void => {
+    fixAtMs = Math.max(fixAtMs, clock.monoMs() + seconds * 1000);
+    errors.unsettle();
+  };
+  schedule();
+  return {
+    setTunnel(isInside) {
+      if (isInTunnel && !isInside) reacquire(reacquireS);
+      isInTunnel = isInside;
+    },
+    setJammed(jammed) {
+      if (isJammed && !jammed) reacquire(reacquireS * 3);
+      isJammed = jammed;
+    },
+    setSpoof: (walk) => errors.setSpoof(walk),
+    setPower(on) {
+      if (!isOn && on) {
+        const seconds = options.acquireS ?? reacquireS;
+        timeAtMs = clock.monoMs() + seconds * 400;
+        reacquire(seconds);
+      }
+      isOn = on;
+    },
+    state() {
+      const { northM, eastM } = errors.now();
+      return { fix: fixState(), isSpoofed: errors.isSpoofed(), errorM: Math.hypot(northM, eastM) };
+    },
+    close() {
+      timer?.();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// The fuel in a simulated vehicle's tank: it empties by distance, sloshes while the vehicle moves, and is filled or drained no
+// faster than a pump or a hose can, because agents judge a faster change as a fault of the sender.
+import type { DriverMoment } from '../world/driver.ts';
+
+export interface Tank {
+  /** Fraction that the sender shows now. */
+  level(moment: DriverMoment, nowMs: number): number;
+  /** Begins to fill or drain to this fraction, 0.02 to 0.98. */
+  flowTo(fraction: number): void;
+  /** Without slosh. */
+  fraction(): number;
+}
+
+const litresPerKm = 0.12;
+const tankLitres = 70;
+/** The tank is filled at a stop once it is this empty. */
+const refillBelow = 0.25;
+const refillTo = 0.95;
+/** A pump gives 40 litres a minute, a hose takes 20. */
+const fillPerS = 40 / 60 / tankLitres;
+const drainPerS = 20 / 60 / tankLitres;
+
+/** @param startFraction 0 to 1. */
+export function createTank(startFraction: number): Tank {
+  let fraction = startFraction;
+  let target: number | null = null;
+  let atM: number | null = null;
+  let atMs: number | null = null;
+  const flow = (seconds: number): void => {
+    if (target === null) return;
+    const gap = target - fraction;
+    fraction += Math.max(-drainPerS * seconds, Math.min(fillPerS * seconds, gap));
+    if (Math.abs(target - fraction) < 1e-9) target = null;
+  };
+  return {
+    level(moment, nowMs) {
+      const drivenKm = (moment.odometerM - (atM ?? moment.odometerM)) / 1000;
+      atM = moment.odometerM;
+      fraction = Math.max(0, fraction - (drivenKm * litresPerKm) / tankLitres);
+      // Nobody drives off with the hose in the tank.
+      if (moment.speedKmh > 1) target = null;
+      flow((nowMs - (atMs ?? nowMs)) / 1000);
+      atMs = nowMs;
+      if (fraction < refillBelow && !moment.ignition && target === null) target = refillTo;
+      const slosh = moment.speedKmh > 5 ? 0.015 * Math.sin(moment.odometerM / 6) : 0;
+      return Math.min(1, Math.max(0, fraction + slosh));
+    },
+    flowTo(wanted) {
+      target = Math.min(0.98, Math.max(0.02, wanted));
+    },
+    fraction: () => fraction,
+  };
+}
