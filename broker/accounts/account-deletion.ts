@@ -3,7 +3,7 @@
 // one. It must never touch an account that is not being deleted, nor a device whose engine is cut off.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { isDataFault } from '../ingest/group-commit.ts';
+import { isDataFault } from '../ingest/store-faults.ts';
 import {
   accountsToClear,
   accountTables,

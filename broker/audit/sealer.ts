@@ -3,7 +3,7 @@
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
 import { type ChainHead, chainEntries } from '../core/audit-chain.ts';
-import { isDataFault } from '../ingest/group-commit.ts';
+import { isDataFault } from '../ingest/store-faults.ts';
 import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/audit-log.ts';
 import { createRounds } from '../work/rounds.ts';
 

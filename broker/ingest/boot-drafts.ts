@@ -23,11 +23,16 @@ export interface Draft {
   stored: StoredNumbers;
 }
 
-/** The state that a draft leaves when it is committed. */
+/** The state that a draft leaves when it is committed; `from` itself when nothing is new. */
 export function stateAfter({ from, stored }: Draft): BootState {
   if (stored === from.stored) return from;
-  const rangeCount = from.rangeCount + stored.ranges.length - from.stored.ranges.length;
-  return { ...from, stored, revision: from.revision + 1, rangeCount };
+  return {
+    accountNo: from.accountNo,
+    revision: from.revision + 1,
+    stored,
+    floor: from.floor,
+    rangeCount: from.rangeCount + stored.ranges.length - from.stored.ranges.length,
+  };
 }
 
 const keyOf = ({ deviceNo, boot }: BootWork): BootKey => ({ deviceNo, boot: boot ?? '' });

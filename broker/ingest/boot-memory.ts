@@ -1,6 +1,6 @@
 // What the store says of the boots that are being heard from, kept in memory: most payloads are decided without a look into
-// the database. Bounded in boots and in ranges of each. It may be behind the store, never ahead of it, and whoever decides
-// on it writes with the revision that it names.
+// the database. Bounded in boots and in ranges of each. It may be behind the store, and ahead of it by the plans that are on
+// their way; whoever decides on it writes with the revision that it names, so that what does not hold is refused.
 import type { Database } from '../../src/ports.ts';
 import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/stored-numbers.ts';
 import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/boot-states.ts';
@@ -16,14 +16,15 @@ export interface BootState {
 }
 
 export interface BootMemory {
-  /** As it was after the last commit, or as the store says; null when the device is gone. */
+  /** As it will be after the last plan, or as the store says; null when the device is gone. */
   find(key: BootKey): Promise<BootState | null>;
   /** The same when it is at hand, else undefined. @param name from `bootName`, as below. */
   peek(name: string): BootState | undefined;
   /** The state with all that is stored around these runs, which may lie below its floor. */
   widen(key: BootKey, state: BootState, runs: readonly Range[]): Promise<BootState>;
-  /** After the commit. */
+  /** What a plan will leave. */
   keep(name: string, state: BootState): void;
+  /** A plan was dropped. */
   forget(name: string): void;
 }
 

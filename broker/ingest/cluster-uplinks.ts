@@ -9,7 +9,7 @@ import type { Clock, Log } from '../../src/ports.ts';
 import { pause } from '../../src/settle.ts';
 import type { MqttServerOptions, Unprocessable } from '../mqtt-server.ts';
 import type { DeviceRef } from '../store/devices.ts';
-import { isStoreFault } from './group-commit.ts';
+import { isStoreFault } from './store-faults.ts';
 import { answered } from './uplink-answer.ts';
 
 export interface ClusterUplinksOptions {

@@ -23,8 +23,8 @@ import { type DevicePresent, presentStatements, reportStatements } from '../stor
 import { numberOf } from '../store/row.ts';
 import { createSliceTarget, type Target } from '../store/slice-target.ts';
 import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
-import { type BootMemory, createBootMemory } from './boot-memory.ts';
-import type { Plan, Planner } from './group-commit.ts';
+import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
+import type { Plan, Planner } from './commit-draft.ts';
 
 /** A payload that was read. */
 export interface EventWork {
@@ -88,26 +88,38 @@ function decide(work: EventWork, draft: Draft | null): Decided {
   return { fresh, upTo: draft.stored.upTo, accountNo };
 }
 
-function bootStatements(drafts: readonly Draft[]): readonly Statement[] {
+/** What the boots of a commit become, and the statements that make it so. */
+interface BootNews {
+  readonly after: readonly BootState[];
+  readonly statements: readonly Statement[];
+}
+
+function bootNews(drafts: readonly Draft[]): BootNews {
+  const after: BootState[] = [];
   const changes: BootChange[] = [];
   const proofs: BootProof[] = [];
   const ranges: Statement[] = [];
   for (const draft of drafts) {
     const { key, from, stored, receivedMs } = draft;
-    if (stored === from.stored) {
+    const { deviceNo, boot } = key;
+    const state = stateAfter(draft);
+    after.push(state);
+    if (state === from) {
       // Nothing is taken for stored of a boot that was never written, such as that of bare events.
-      if (from.revision > 0) proofs.push({ ...key, revision: from.revision });
+      if (from.revision > 0) proofs.push({ deviceNo, boot, revision: from.revision });
       continue;
     }
-    const { revision, rangeCount } = stateAfter(draft);
-    changes.push({ ...key, atMs: receivedMs, upTo: stored.upTo, revision, rangeCount });
+    const { revision, rangeCount } = state;
+    changes.push({ deviceNo, boot, atMs: receivedMs, upTo: stored.upTo, revision, rangeCount });
+    if (stored.ranges === from.stored.ranges) continue;
     ranges.push(...changeRanges(key, changesOf(from.stored.ranges, stored.ranges)));
   }
-  return [
+  const statements = [
     ...(proofs.length === 0 ? [] : [proveBoots(proofs)]),
     ...(changes.length === 0 ? [] : [changeBoots(changes)]),
     ...ranges,
   ];
+  return { after, statements };
 }
 
 /** What all payloads of a device say of its present, in the order in which they came. */
@@ -241,18 +253,19 @@ export function createEventPlanner(
       const open = drafts.all;
       const news = newsOf(works, decided);
       const also = alsoOf(works);
-      const boots = bootStatements(open);
+      const { after, statements: boots } = bootNews(open);
       const target = await slices.of(arrivalsOf(news));
       const events = newsStatements(news, target);
       const presents = presentsOf(works, decided);
       const reports = reportsOf(works, decided);
       const present = presents.length === 0 ? [] : presentStatements(presents);
+      // The next plan goes out from what this one leaves: it is dropped with it.
+      for (const [at, { name, from }] of open.entries()) memory.keep(name, after[at] ?? from);
       return {
         batch:
           open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
         settle(results) {
           slices.keep(target);
-          for (const draft of open) memory.keep(draft.name, stateAfter(draft));
           const start = also.length + boots.length;
           const ofEvents = results.slice(start, start + events.length);
           return outcomesOf(works, decided, { news, results: ofEvents });

@@ -1,8 +1,19 @@
 // Many small writes, few commits: what waits while one commit runs goes into the next, in order of arrival. A batch
 // that cannot be stored fails alone. Nothing resolves before its rows are on disk.
-import { AppError, causeCodeOf, codeOf, messageOf } from '../../src/core/errors.ts';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Database, Log, Statement, WriteResult } from '../../src/ports.ts';
 import { sizeOf } from '../../src/rows.ts';
+import {
+  commitDraft,
+  commitEach,
+  type Draft,
+  draftOf,
+  dropDraft,
+  type Job,
+  type Planner,
+  plainDraft,
+  type Taker,
+} from './commit-draft.ts';
 
 export interface GroupCommitOptions {
   readonly db: Database;
@@ -10,27 +21,15 @@ export interface GroupCommitOptions {
   readonly log: Log;
   /** How long an idle store waits for company before it commits, 0 to 5 ms. */
   readonly gatherMs?: number;
+  /**
+   * Least time from the begin of one commit to that of the next, in ms, while nothing but planned items waits. A commit costs
+   * as much as forty events: at middling rates most of the work would be commits.
+   */
+  readonly paceMs?: number;
   /** Values in one commit. An event is about 25 of them, so the default is some 5,000 events. */
   readonly valuesMost?: number;
   /** Values that may wait in all; beyond it writes are refused with `unavailable`. */
   readonly waitingMost?: number;
-}
-
-/** What is to be written for some items, and what became of each once it is. */
-export interface Plan<Outcome> {
-  readonly batch: readonly Statement[];
-  /** Called once, after the commit. @param results of `batch`. */
-  settle(results: readonly WriteResult[]): readonly Outcome[];
-  /** Called instead when the commit failed, or nobody knows: what the plan went out from may not hold. */
-  drop(): void;
-}
-
-/**
- * Makes statements when a commit begins, of all items together that go into it: what they are may depend on what was
- * committed before. After a plan it is asked again only when that one was settled or dropped.
- */
-export interface Planner<Item, Outcome> {
-  plan(items: readonly Item[]): Promise<Plan<Outcome>>;
 }
 
 /** An item for a planner. */
@@ -41,13 +40,6 @@ export interface PlannedItem<Item, Outcome> {
   readonly size: number;
   /** True: in a commit of its own, because it looks at what others leave. */
   readonly isAlone: boolean;
-}
-
-/** Told once, after the commit, what became of what was handed over; in order of arrival. */
-export interface Taker<Outcome> {
-  done(outcome: Outcome): void;
-  /** It alone could not be stored; then nothing of it was written. */
-  fail(thrown: unknown): void;
 }
 
 export interface GroupCommit {
@@ -65,229 +57,266 @@ export interface GroupCommit {
   close(): Promise<void>;
 }
 
-interface Job {
-  /** Null: `item` is what its planner makes statements of. */
-  readonly batch: readonly Statement[] | null;
-  readonly planner: Planner<unknown, unknown> | null;
-  readonly item: unknown;
-  readonly size: number;
-  readonly isAlone: boolean;
-  readonly sinceMs: number;
-  /** Of what became of it: the results of the batch, or the outcome that its planner gives. */
-  readonly taker: Taker<unknown>;
-}
+/** What waits for a commit, in order of arrival. */
+class Line {
+  #jobs: Job[] = [];
+  /** Values of all. */
+  size = 0;
+  /** Of them those whose statements are made already: mostly somebody waits for each. */
+  urgent = 0;
 
-/** So many failures in a row without a fault of the data mean that the store is down, not the batch. */
-const failuresMost = 3;
-/** Tries of one commit that went out from what others have changed meanwhile; of one item alone, which loses seldom. */
-const triesMost = 5;
-const triesAlone = 25;
-
-/**
- * True when the rows themselves cannot be stored, whatever the state of the store: SQLite's constraint and type faults,
- * SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation).
- */
-export function isDataFault(error: unknown): boolean {
-  const code = codeOf(error instanceof AppError ? error.cause : error);
-  return /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)|2[23][0-9A-Z]{3}$)/.test(code);
-}
-
-/** True when a statement did not change the rows that it must: what the batch went out from no longer holds. */
-export function isConflict(error: unknown): boolean {
-  return causeCodeOf(error) === 'CONFLICT';
-}
-
-/**
- * True when nobody knows whether a batch was stored (a commit that a server never answered): what it holds must not be
- * written once more by anybody who cannot look first.
- */
-function isUnknown(error: unknown): boolean {
-  return causeCodeOf(error) === 'UNKNOWN_OUTCOME';
-}
-
-/** True when what was to be written is not to blame: the same may be tried again. A conflict is of this kind too. */
-export function isStoreFault(error: unknown): boolean {
-  const isOfStore = error instanceof AppError && (error.code === 'storage' || error.code === 'unavailable');
-  return isOfStore && !isDataFault(error);
-}
-
-function takeGroup(jobs: Job[], most: number): Job[] {
-  let count = 0;
-  let size = 0;
-  for (const job of jobs) {
-    if (count > 0 && (job.isAlone || size + job.size > most)) break;
-    size += job.size;
-    count += 1;
-    if (job.isAlone) break;
+  get length(): number {
+    return this.#jobs.length;
   }
-  return jobs.splice(0, count);
-}
 
-/** A plan for some of the jobs of a commit. */
-interface PartPlan {
-  /** Where the jobs stand among all of the commit. */
-  readonly places: readonly number[];
-  readonly plan: Plan<unknown>;
-}
-
-/** The plans of a group, one a planner. */
-async function plansOf(jobs: readonly Job[]): Promise<readonly PartPlan[]> {
-  const byPlanner = new Map<Planner<unknown, unknown>, number[]>();
-  for (const [at, { planner }] of jobs.entries()) {
-    if (planner === null) continue;
-    const places = byPlanner.get(planner);
-    if (places === undefined) byPlanner.set(planner, [at]);
-    else places.push(at);
+  get oldest(): Job | undefined {
+    return this.#jobs[0];
   }
-  const plans: PartPlan[] = [];
-  for (const [planner, places] of byPlanner) {
-    plans.push({ places, plan: await planner.plan(places.map((at) => jobs[at]?.item)) });
+
+  push(job: Job): void {
+    this.#jobs.push(job);
+    this.#count(job, 1);
   }
-  return plans;
+
+  /** Jobs that were taken stand in front again. */
+  putBack(jobs: readonly Job[]): void {
+    this.#jobs = [...jobs, ...this.#jobs];
+    for (const job of jobs) this.#count(job, 1);
+  }
+
+  /** Those of one commit: not more than so many values, and whoever wants to be alone is. */
+  take(valuesMost: number): readonly Job[] {
+    let count = 0;
+    let size = 0;
+    for (const job of this.#jobs) {
+      if (count > 0 && (job.isAlone || size + job.size > valuesMost)) break;
+      size += job.size;
+      count += 1;
+      if (job.isAlone) break;
+    }
+    const taken = this.#jobs.splice(0, count);
+    for (const job of taken) this.#count(job, -1);
+    return taken;
+  }
+
+  #count(job: Job, by: 1 | -1): void {
+    this.size += by * job.size;
+    if (job.batch !== null) this.urgent += by;
+  }
 }
 
-/** What became of each job, in their order. */
-function outcomesOf(
-  jobs: readonly Job[],
-  plans: readonly PartPlan[],
-  results: readonly WriteResult[],
-): readonly unknown[] {
-  const outcomes: unknown[] = jobs.map(() => undefined);
-  let start = 0;
-  const take = (batch: readonly Statement[]) => results.slice(start, (start += batch.length));
-  for (const [at, { batch }] of jobs.entries()) if (batch !== null) outcomes[at] = take(batch);
-  for (const { places, plan } of plans) {
-    const settled = plan.settle(take(plan.batch));
-    for (const [at, place] of places.entries()) outcomes[place] = settled[at];
-  }
-  return outcomes;
+const nothing = (): void => undefined;
+
+interface AheadOptions {
+  readonly clock: Clock;
+  readonly line: Line;
+  readonly valuesMost: number;
+  /** When it is made, if something waits then. */
+  readonly afterMs: number;
 }
 
-/** Commits the jobs as one; gives what became of each, in their order. */
-async function commitTogether(
-  db: Database,
-  jobs: readonly Job[],
-  { most = triesMost, onSent = () => undefined }: { most?: number; onSent?: () => void } = {},
-): Promise<readonly unknown[]> {
-  for (let tries = 1; ; tries++) {
-    const plans = jobs.some(({ planner }) => planner !== null) ? await plansOf(jobs) : [];
-    const batch: Statement[] = [];
-    for (const job of jobs) if (job.batch !== null) batch.push(...job.batch);
-    for (const { plan } of plans) for (const statement of plan.batch) batch.push(statement);
-    let results: readonly WriteResult[];
+/** The draft of the next commit, made while one is on its way: planning it takes as long as the disk does. */
+class Ahead {
+  readonly #options: AheadOptions;
+  readonly #cancel: Cancel;
+  #making: Promise<void> | null = null;
+  /** In what is made or being made. */
+  jobs: readonly Job[] = [];
+  /** Null: not made. */
+  draft: Draft | null = null;
+
+  constructor(options: AheadOptions) {
+    this.#options = options;
+    this.#cancel = options.clock.after(options.afterMs, () => {
+      if (options.line.length > 0) this.#making = this.#make();
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#making !== null;
+  }
+
+  /** Nothing is begun any more; resolves when what was begun is done. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    await this.#making;
+  }
+
+  /** Undoes it: what it goes out from may not come about. */
+  async takeBack(): Promise<void> {
+    await this.stop();
+    if (this.draft === null) return;
+    dropDraft(this.draft);
+    this.#options.line.putBack(this.jobs);
+    this.draft = null;
+    this.jobs = [];
+  }
+
+  async #make(): Promise<void> {
+    const { line, valuesMost } = this.#options;
+    this.jobs = line.take(valuesMost);
     try {
-      const writing = batch.length === 0 ? [] : db.write(batch);
-      onSent();
-      results = await writing;
-    } catch (thrown) {
-      for (const { plan } of plans) plan.drop();
-      if (plans.length > 0 && tries < most && isConflict(thrown)) continue;
-      throw thrown;
+      this.draft = await draftOf(this.jobs);
+    } catch {
+      // What it depends on could not be read. It is tried again when it is its turn.
+      line.putBack(this.jobs);
+      this.jobs = [];
     }
-    return outcomesOf(jobs, plans, results);
+    this.#making = null;
   }
 }
 
-/** Tells whoever handed it over. What he makes of it must not keep the others from hearing. */
-function tell(log: Log, word: () => void): void {
-  try {
-    word();
-  } catch (thrown) {
-    log.error('listener failed', { reason: messageOf(thrown) });
-  }
-}
+type CommitsOptions = Required<GroupCommitOptions>;
 
-/** Commits the jobs one by one after their common commit failed; gives up when the store itself is down. */
-async function commitEach(db: Database, jobs: readonly Job[], log: Log): Promise<void> {
-  let failures = 0;
-  for (const [at, { taker }] of jobs.entries()) {
-    if (failures >= failuresMost) {
-      tell(log, () => taker.fail(new AppError('storage', 'the database does not take writes')));
-      continue;
+/** The commits, one after the other, until nothing waits. */
+class Commits {
+  readonly #options: CommitsOptions;
+  readonly line = new Line();
+  #running: readonly Job[] = [];
+  #ahead: Ahead | null = null;
+  #beganMs = Number.NEGATIVE_INFINITY;
+  /** Ends the present rest. */
+  #wake = nothing;
+  /** Tells those of the commit before. */
+  #untold = nothing;
+  #isClosing = false;
+  isRunning = false;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+  }
+
+  get oldest(): Job | undefined {
+    return this.#running[0] ?? this.#ahead?.jobs[0] ?? this.line.oldest;
+  }
+
+  /** Of what was taken from the line and is not stored. */
+  get taken(): number {
+    return this.#running.length + (this.#ahead?.jobs.length ?? 0);
+  }
+
+  /** Something came: a commit may not rest any longer for it. */
+  onJob(): void {
+    if (this.#mayNotRest()) this.#wake();
+  }
+
+  /** Rests no more. */
+  finish(): void {
+    this.#isClosing = true;
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    this.isRunning = true;
+    let draft: Draft | null = null;
+    while (draft !== null || this.line.length > 0) {
+      draft ??= this.#plain() ?? (await this.#make());
+      if (draft !== null) draft = await this.#commit(draft);
+      // Whoever hears may bring more.
+      if (draft === null && this.line.length === 0) this.#tell();
     }
+    this.isRunning = false;
+  }
+
+  #mayNotRest(): boolean {
+    const { urgent, size } = this.line;
+    return this.#isClosing || urgent > 0 || size >= this.#options.valuesMost;
+  }
+
+  /** How long the next commit rests for company, in ms. */
+  #restMs(): number {
+    const { clock, paceMs } = this.#options;
+    return this.#mayNotRest() ? 0 : Math.max(0, this.#beganMs + paceMs - clock.monoMs());
+  }
+
+  async #rest(): Promise<void> {
+    const restMs = this.#restMs();
+    if (restMs === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(restMs, () => this.#wake());
+      this.#wake = () => {
+        this.#wake = nothing;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #tell(): void {
+    const untold = this.#untold;
+    this.#untold = nothing;
+    untold();
+  }
+
+  /** The next draft when nothing has to be planned for it, and nothing that waits is. Else null. */
+  #plain(): Draft | null {
+    const { line } = this;
+    return line.urgent < line.length ? null : plainDraft(line.take(this.#options.valuesMost));
+  }
+
+  /** The next draft. Null: it could not be made, and its jobs were committed one by one. */
+  async #make(): Promise<Draft | null> {
+    const { line } = this;
+    // Those of the commit before do not wait for a rest, or for a slow look into the store.
+    this.#tell();
+    await this.#rest();
+    const jobs = line.take(this.#options.valuesMost);
+    this.#running = jobs;
     try {
-      const [outcome] = await commitTogether(db, jobs.slice(at, at + 1), { most: triesAlone });
-      tell(log, () => taker.done(outcome));
-      failures = 0;
+      return await draftOf(jobs);
     } catch (thrown) {
-      failures = isDataFault(thrown) || isConflict(thrown) ? 0 : failures + 1;
-      tell(log, () => taker.fail(thrown));
+      this.#options.log.warn('commit not made', { jobs: jobs.length, reason: messageOf(thrown) });
+      await commitEach(this.#options, jobs);
+      this.#running = [];
+      return null;
     }
   }
-}
 
-const nothingToTell = (): void => undefined;
-
-/** Tells everybody of a commit what became of his job; once. */
-function tellingAll(jobs: readonly Job[], outcomes: readonly unknown[], log: Log): () => void {
-  let isTold = false;
-  return () => {
-    if (isTold) return;
-    isTold = true;
-    for (const [at, { taker }] of jobs.entries()) tell(log, () => taker.done(outcomes[at]));
-  };
-}
-
-/**
- * Commits the jobs, and gives what is to be called for them to hear of it.
- * @param tellBefore the same of the commit before, whose turn it is as soon as this one is on its way to the disk.
- */
-async function commitGroup(
-  { db, log }: Pick<GroupCommitOptions, 'db' | 'log'>,
-  jobs: readonly Job[],
-  tellBefore: () => void,
-): Promise<() => void> {
-  try {
-    return tellingAll(jobs, await commitTogether(db, jobs, { onSent: tellBefore }), log);
-  } catch (thrown) {
-    tellBefore();
-    log.warn('commit failed', { jobs: jobs.length, reason: messageOf(thrown) });
-    if (isUnknown(thrown)) for (const { taker } of jobs) tell(log, () => taker.fail(thrown));
-    else await commitEach(db, jobs, log);
-    return nothingToTell;
+  /** Commits the draft; gives the next one when it was made meanwhile. */
+  async #commit(draft: Draft): Promise<Draft | null> {
+    const { clock, paceMs, valuesMost } = this.#options;
+    const ahead = new Ahead({ clock, line: this.line, valuesMost, afterMs: paceMs });
+    this.#running = draft.jobs;
+    this.#ahead = ahead;
+    this.#beganMs = clock.monoMs();
+    const untold = await commitDraft(this.#options, draft, {
+      // The disk works while people hear of the commit before.
+      onSent: () => this.#tell(),
+      takeBack: () => ahead.takeBack(),
+    });
+    this.#tell();
+    this.#untold = untold;
+    this.#running = [];
+    if (ahead.isBusy) this.#tell();
+    await ahead.stop();
+    this.#ahead = null;
+    return ahead.draft;
   }
 }
 
-/** Groups writes into commits: at once when the last one is done, after `gatherMs` when none runs. */
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { clock, gatherMs = 2, valuesMost = 115_000, waitingMost = 5_000_000 } = options;
-  const jobs: Job[] = [];
-  let waiting = 0;
-  let running: readonly Job[] = [];
+/** Groups writes into commits: after `gatherMs` when none runs, else no sooner than `paceMs` allows. */
+export function createGroupCommit(given: GroupCommitOptions): GroupCommit {
+  const options = { gatherMs: 2, paceMs: 10, valuesMost: 115_000, waitingMost: 5_000_000, ...given };
+  const { clock, gatherMs, waitingMost } = options;
+  const commits = new Commits(options);
+  const { line } = commits;
   let loop: Promise<void> | null = null;
   let cancelGather: Cancel | null = null;
   let isClosed = false;
 
-  let untold = nothingToTell;
-  const run = async (): Promise<void> => {
-    while (jobs.length > 0) {
-      running = takeGroup(jobs, valuesMost);
-      waiting -= running.reduce((sum, job) => sum + job.size, 0);
-      // The disk works while people hear of the commit before; but they do not wait for a slow look into the store.
-      const cancelLate = untold === nothingToTell ? nothingToTell : clock.after(0, untold);
-      untold = await commitGroup(options, running, untold);
-      cancelLate();
-      running = [];
-      if (jobs.length > 0) continue;
-      untold();
-      untold = nothingToTell;
-    }
-    loop = null;
-  };
   const start = (): void => {
     cancelGather?.();
     cancelGather = null;
-    // `run` clears `loop` itself, in the same turn in which it finds nothing more to do.
-    if (loop === null && jobs.length > 0) loop = run();
+    if (!commits.isRunning && line.length > 0) loop = commits.run();
   };
   const enqueue = (job: Job): void => {
     if (isClosed) return job.taker.fail(new AppError('unavailable', 'the store is closing'));
-    if (waiting + job.size > waitingMost) {
+    if (line.size + job.size > waitingMost) {
       return job.taker.fail(new AppError('unavailable', 'too much waits for the disk', { retryAfterS: 5 }));
     }
-    jobs.push(job);
-    waiting += job.size;
-    if (loop === null && cancelGather === null) cancelGather = clock.after(gatherMs, start);
+    line.push(job);
+    if (commits.isRunning) commits.onJob();
+    else cancelGather ??= clock.after(gatherMs, start);
   };
   const put = (batch: readonly Statement[], taker: Taker<readonly WriteResult[]>): void => {
     const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
@@ -300,12 +329,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       enqueue({ batch: null, planner, item, size, isAlone, sinceMs: clock.monoMs(), taker });
     },
     lagMs() {
-      const oldest = running[0] ?? jobs[0];
+      const { oldest } = commits;
       return oldest === undefined ? 0 : clock.monoMs() - oldest.sinceMs;
     },
-    depth: () => ({ writes: jobs.length + running.length, values: waiting }),
+    depth: () => ({ writes: line.length + commits.taken, values: line.size }),
     async close() {
       isClosed = true;
+      commits.finish();
       start();
       await loop;
     },

@@ -9,8 +9,10 @@ import { type Projection, projectBatch } from '../core/projection.ts';
 import { type DeviceRef, deviceExists } from '../store/devices.ts';
 import { bareKey } from '../store/event-insert.ts';
 import { insertQuarantine } from '../store/quarantine.ts';
+import type { Planner, Taker } from './commit-draft.ts';
 import { createEventPlanner, type EventOutcome, type EventWork } from './event-plan.ts';
-import { type GroupCommit, isDataFault, type Planner, type Taker } from './group-commit.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { isDataFault } from './store-faults.ts';
 
 /** What became of one payload; in every case it is on disk, except when the device itself is gone. */
 export type Outcome =

@@ -3,7 +3,7 @@
 // report anything as done that is not.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
-import { isConflict, isStoreFault } from './group-commit.ts';
+import { isConflict, isStoreFault } from './store-faults.ts';
 import type { UplinkAnswer } from './uplink-answer.ts';
 
 export interface StorePatienceOptions {

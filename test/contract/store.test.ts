@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { projectBatch } from '../../broker/core/projection.ts';
 import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/devices/device-secret.ts';
+import type { Planner } from '../../broker/ingest/commit-draft.ts';
 import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/ingest/event-plan.ts';
-import type { Planner } from '../../broker/ingest/group-commit.ts';
 import { credentialsOf, findCredential } from '../../broker/store/credentials.ts';
 import {
   deviceStates,

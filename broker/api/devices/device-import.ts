@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { isDataFault } from '../../ingest/group-commit.ts';
+import { isDataFault } from '../../ingest/store-faults.ts';
 import { lockAccount } from '../../store/accounts.ts';
 import { clearUniqueIDs, type ImportRow, insertBare, updateMany } from '../../store/device-import.ts';
 import { deviceRoom, needRoom } from '../../store/device-limit.ts';

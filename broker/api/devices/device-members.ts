@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { Statement, WriteResult } from '../../../src/ports.ts';
-import { isDataFault } from '../../ingest/group-commit.ts';
+import { isDataFault } from '../../ingest/store-faults.ts';
 import { deviceRoom } from '../../store/device-limit.ts';
 import type { DeviceFields, DeviceKey } from '../../store/devices.ts';
 import { holderOfUniqueID } from '../../store/unique-ids.ts';

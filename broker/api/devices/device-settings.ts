@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hashSecret, makeSecret } from '../../devices/device-secret.ts';
-import { isDataFault } from '../../ingest/group-commit.ts';
+import { isDataFault } from '../../ingest/store-faults.ts';
 import { revokeAllCertificates } from '../../store/certificates.ts';
 import { deleteDevice, hindranceOf } from '../../store/deletions.ts';
 import { isThere } from '../../store/device-limit.ts';
