@@ -57,7 +57,10 @@ export interface Proof {
   readonly certificate: CertificateFacts | null;
 }
 
-/** What a server counts of connections, for whoever watches it. `refused_*`: turned away, by reason. */
+/**
+ * What a server counts of connections, for whoever watches it. `refused_*`: turned away, by reason. `stalled`: it did not read
+ * its acknowledgements, so nothing more was read from it; `unread`: too much waited for it, so it was ended.
+ */
 export type MqttCount =
   | 'accepted'
   | 'login_plain'
@@ -72,6 +75,8 @@ export type MqttCount =
   | 'refused_packet'
   | 'publish_refused'
   | 'subscription_refused'
+  | 'stalled'
+  | 'unread'
   | 'takeover';
 
 export interface MqttServerOptions {

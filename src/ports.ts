@@ -130,6 +130,11 @@ export interface Statement {
   readonly mustChange?: number;
   /** What others hear of once it is committed, if it changed rows; a short word. See `Wakes`. */
   readonly news?: string;
+  /**
+   * True: the way to its rows depends on its values (ranges that may be narrow or take in everything), so it is planned for
+   * them each time where a database would otherwise plan a statement once for all values.
+   */
+  readonly isPlannedAnew?: boolean;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;

@@ -203,6 +203,7 @@ export function forwardGate(state: ServerState): Aedes['authorizeForward'] {
     if (session === null || !mayReceive(session.device, packet.topic)) return null;
     if (session.socket.writableLength > backlogMost) {
       state.options.log.warn('client does not read', { user: client.id });
+      state.options.count?.('unread');
       session.socket.destroy();
       return null;
     }

@@ -81,6 +81,8 @@ export interface SessionRules {
   readonly inFlightMost: number;
   readonly onUplink: MqttServerOptions['onUplink'];
   onFailure(device: DeviceRef, reason: string): void;
+  /** A client does not read its acknowledgements: nothing is read from it until it does. */
+  onStall(): void;
 }
 
 interface SessionParts {
@@ -233,6 +235,7 @@ class VehicleSession implements Session, PublishLane {
     if (packetIds === null || this.socket.destroyed || !this.socket.writable) return;
     if (this.socket.write(encodePubacks(packetIds)) || this.#isStalled) return;
     this.#isStalled = true;
+    this.#rules.onStall();
     this.#reader.pause();
     (this.client as unknown as Internals).waitForDrain(() => {
       this.#isStalled = false;

@@ -232,6 +232,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
       inFlightMost: limits.inFlightEach,
       onFailure: ({ accountID, deviceID }, reason) =>
         options.log.error('payload not stored', { accountID, deviceID, reason }),
+      onStall: () => options.count?.('stalled'),
     },
     connections: new WeakMap(),
     sessions: new Map(),

@@ -187,6 +187,15 @@ function judgeId(cursor: Cursor): Fault | null {
 
 /** Types whose flags are 0010; of the others but PUBLISH they are 0 (MQTT 3.1.1, table 2.2). */
 const flaggedTypes: readonly number[] = [packetTypes.pubrel, packetTypes.subscribe, packetTypes.unsubscribe];
+const typesOfClients: readonly number[] = Object.values(packetTypes);
+
+/** Judges what the first byte of a packet tells already, while the rest is not there; null when nothing is wrong with it. */
+export function judgeFirstByte(byte: number): Fault | null {
+  const [type, flags] = [byte >> 4, byte & 0x0f];
+  if (!typesOfClients.includes(type)) return fault('a packet that no client sends');
+  if (type === packetTypes.publish) return (flags & 6) === 6 ? fault('QoS 3 (MQTT-3.3.1-4)') : null;
+  return flags === (flaggedTypes.includes(type) ? 2 : 0) ? null : fault('reserved flags (MQTT-2.2.2-2)');
+}
 
 /**
  * Judges a whole packet of a client; null when there is nothing wrong with it.

@@ -1,6 +1,6 @@
 // Cuts what a connection sends into whole, judged packets. Pure. It must never hold more than one packet of the size
 // that is allowed at the moment and one read, whatever a header claims and however slowly the bytes come.
-import { type Fault, judgePacket, packetTypes, readHeader } from './mqtt-frame.ts';
+import { type Fault, judgeFirstByte, judgePacket, packetTypes, readHeader } from './mqtt-frame.ts';
 
 /** A whole packet. Its bytes stay as they are for whoever keeps them. */
 interface Packet {
@@ -74,10 +74,10 @@ class StreamFramer implements Framer {
     if (this.#isFirst && (store[from] ?? 0) >> 4 !== packetTypes.connect)
       return faulty('CONNECT is not first');
     const header = readHeader(store, from, to);
-    if (header === null) return more;
+    if (header === null) return this.#wait();
     if ('reason' in header) return { kind: 'fault', fault: header };
     if (header.end - from > bytesMost) return faulty(`packet of ${header.end - from} bytes is too long`);
-    if (header.end > to) return more;
+    if (header.end > to) return this.#wait();
     if (!this.#isFirst && header.type === packetTypes.connect) return faulty('second CONNECT (MQTT-3.1.0-2)');
     const wrong = judgePacket(store, header);
     if (wrong !== null) return { kind: 'fault', fault: wrong };
@@ -85,6 +85,12 @@ class StreamFramer implements Framer {
     const bytes = store.subarray(from, header.end);
     this.#from = header.end;
     return { kind: 'packet', type: header.type, bytes };
+  }
+
+  /** Nobody waits for the rest of what cannot become a packet. */
+  #wait(): Cut {
+    const wrong = judgeFirstByte(this.#store[this.#from] ?? 0);
+    return wrong === null ? more : { kind: 'fault', fault: wrong };
   }
 
   get held(): number {

@@ -167,6 +167,12 @@ function mqttFamilies({ meter, broker }: MetricsSource): readonly Family[] {
       of('takeover'),
     ),
     counter(
+      'mqtt_stalls',
+      'Times that a vehicle did not read its acknowledgements, so that nothing more was read from it',
+      of('stalled'),
+    ),
+    counter('mqtt_unread', 'Connections that were ended because too much waited for them', of('unread')),
+    counter(
       'mqtt_publishes_refused',
       'Messages to topics that a vehicle may not write',
       of('publish_refused'),

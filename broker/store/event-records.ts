@@ -17,10 +17,20 @@ export interface EventRecord extends EventRow {
 /** Records read at once: a few milliseconds of work. */
 export const recordsPerRead = 250;
 
-const holes: Statement = {
-  sql: Array.from({ length: recordsPerRead }, (_unused, at) => `$${at + 1}`).join(', '),
-  params: [],
-};
+/**
+ * Places of a list of numbers: few lengths, so that their texts stay prepared, and none far above the count. PostgreSQL
+ * expects as many events as there are places, and with 250 of them it would rather go through all devices than look one up.
+ */
+const listLengths = [5, 50, recordsPerRead] as const;
+
+/** A list of these numbers; the first one fills the places that are left. */
+function listOf(eventNos: readonly number[]): Statement {
+  const length = listLengths.find((one) => one >= eventNos.length) ?? recordsPerRead;
+  return {
+    sql: Array.from({ length }, (_unused, at) => `$${at + 1}`).join(', '),
+    params: Array.from({ length }, (_unused, at) => eventNos[at] ?? eventNos[0] ?? 0),
+  };
+}
 
 /** The events with these numbers, which all lie in one slice. */
 async function recordsIn(
@@ -28,15 +38,13 @@ async function recordsIn(
   slice: { readonly sliceNo: number; readonly table: Statement },
   { scope, eventNos }: { readonly scope: Scope; readonly eventNos: readonly number[] },
 ): Promise<readonly Row[]> {
-  // One text whatever the count, so that it stays prepared: the first number fills the places that are left.
-  const params = Array.from({ length: recordsPerRead }, (_unused, at) => eventNos[at] ?? eventNos[0] ?? 0);
   // CROSS JOIN: SQLite then looks the events up first, and does not go through every device of the account.
   return readSlice(
     db,
     slice.sliceNo,
     sql`SELECT e.*, d.device_id, d.description, d.pin_color, d.pin_tag
       FROM ${slice.table} e CROSS JOIN devices d
-      WHERE e.event_no IN (${{ sql: holes.sql, params }}) AND d.device_no = e.device_no AND ${visible(scope)}`,
+      WHERE e.event_no IN (${listOf(eventNos)}) AND d.device_no = e.device_no AND ${visible(scope)}`,
   );
 }
 

@@ -93,9 +93,9 @@ function dropOldest(names: PreparedNames): void {
   names.doubtful.push(prepared.name);
 }
 
-/** Has the server prepare a statement. DDL is said once. */
-function prepare(wire: Wire, sql: string, names: PreparedNames): Prepared {
-  const isKept = !/^\s*(CREATE|ALTER|DROP)\b/i.test(sql);
+/** Has the server prepare a statement. DDL is said once; of what is not kept the plan is not either. */
+function prepare(wire: Wire, { sql, isPlannedAnew = false }: Statement, names: PreparedNames): Prepared {
+  const isKept = !isPlannedAnew && !/^\s*(CREATE|ALTER|DROP)\b/i.test(sql);
   if (isKept && names.byText.size >= preparedMost) dropOldest(names);
   names.count += 1;
   const { text, order } = withoutGaps(sql);
@@ -111,9 +111,10 @@ function send(wire: Wire, statements: readonly Statement[], names: PreparedNames
   wire.stream.cork();
   try {
     for (const name of names.doubtful.splice(0)) wire.close({ type: 'S', name });
-    for (const { sql, params } of statements) {
+    for (const statement of statements) {
+      const { sql, params } = statement;
       const known = names.byText.get(sql);
-      const { name, order } = known ?? prepare(wire, sql, names);
+      const { name, order } = known ?? prepare(wire, statement, names);
       if (known === undefined && name !== '') fresh.push(sql);
       const values = order.map((index) => params[index] ?? null);
       wire.bind({ statement: name, values, valueMapper: toWire });

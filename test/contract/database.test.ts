@@ -111,6 +111,16 @@ for (const { name, place, open, missing, codes } of implementations) {
         expect((await db.write([insert(values)]))[0]).toEqual({ changes: 0, rows: [] });
       });
 
+      test('takes every whole number that a double holds', async () => {
+        const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number;
+        const half = 2 ** 32;
+        const wholes = [least, -half - 1, -half, 1 - half, -1, -0, 1, half - 1, half, half + 1, most];
+        const values = wholes.map((big, at): Item => [`item ${at}`, at === 3 ? null : -0, big]);
+        await db.write([insert(values, wholes.length)]);
+        const rows = await db.read(sql`SELECT amount, big FROM items ORDER BY item_no`);
+        expect(rows).toEqual(wholes.map((big, at) => ({ amount: at === 3 ? null : 0.5, big: big + 0 })));
+      });
+
       test('takes every text and number as it is', async () => {
         const texts = [
           '',

@@ -250,10 +250,11 @@ describe('a rule', () => {
     );
     await putRule({ email: { addresses: ['ops@example.com', 'device'] } });
     await happen(panic);
-    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
-      ['ops@example.com', 'Panic: truck-17'],
-      ['driver@example.com', 'Panic: truck-17'],
-    ]);
+    // Two lanes, sent side by side: in which order they end is nobody's promise.
+    expect(new Set(mails.map(({ to, subject }) => `${to}: ${subject}`))).toEqual(
+      new Set(['ops@example.com: Panic: truck-17', 'driver@example.com: Panic: truck-17']),
+    );
+    expect(mails).toHaveLength(2);
     await happen(panic, {}, 'acme/truck-18');
     expect(mails.slice(2).map(({ to }) => to)).toEqual(['ops@example.com']);
   });

@@ -62,31 +62,16 @@ export interface PublishResult {
   readonly skipped: number;
 }
 
-export interface FreezeOrder {
-  readonly kind: 'freeze';
-  /** The first so many clients publish all they can and read nothing; they come back when they are dropped. */
-  readonly frozen: number;
-  /** The next so many read 1 KiB each 100 ms. */
-  readonly slow: number;
-  /** The next so many publish as much and read everything. */
-  readonly polite: number;
-}
-
 export type FleetOrder =
   | OpenOrder
   | PublishOrder
-  | FreezeOrder
   | { readonly kind: 'drop' }
-  | { readonly kind: 'thaw' }
   | { readonly kind: 'ping'; readonly ms: number }
   | { readonly kind: 'count' };
 
 export interface FleetAnswers {
   readonly open: OpenResult;
   readonly publish: PublishResult;
-  readonly freeze: null;
-  /** `heldBytes`: what was written and not taken by the broker, which has stopped to read from them. */
-  readonly thaw: { readonly dropped: number; readonly sent: number; readonly heldBytes: number };
   readonly drop: null;
   readonly ping: { readonly answered: number };
   readonly count: { readonly connected: number };

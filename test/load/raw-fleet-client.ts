@@ -41,10 +41,11 @@ const keepaliveS = 1800;
 const connectMs = 20_000;
 const pingreq = mqttPacket.generate({ cmd: 'pingreq' });
 const downlinks = ['welcome', 'ack', 'commands', 'config'] as const;
-const topicOf = (index: number, verb: string): string =>
+export const topicOf = (index: number, verb: string): string =>
   `fleet/v1/${fleetAccount}/${deviceOf(index)}/${verb}`;
 
-function greetingOf(index: number): Buffer {
+/** Its CONNECT. */
+export function greetingOf(index: number): Buffer {
   const user = `${fleetAccount}/${deviceOf(index)}`;
   const packet = mqttPacket.generate({
     cmd: 'connect',
@@ -60,7 +61,8 @@ function greetingOf(index: number): Buffer {
   return packet;
 }
 
-function subscriptionOf(index: number): Buffer {
+/** Its SUBSCRIBE. */
+export function subscriptionOf(index: number): Buffer {
   return mqttPacket.generate({
     cmd: 'subscribe',
     messageId: 1,

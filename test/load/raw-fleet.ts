@@ -1,5 +1,5 @@
 // A process full of raw MQTT clients, led over its IPC channel (`fleet-orders.ts`): opens thousands of connections, drops
-// them, publishes, freezes. It must never do what a vehicle would not, but where an order says so.
+// them, publishes. It must never do what a vehicle would not, but where an order says so.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { deliveryLimits } from '../../agent/core/link/delivery.ts';
@@ -7,7 +7,6 @@ import { backoffMs } from '../../src/core/backoff.ts';
 import type {
   FleetAnswers,
   FleetOrder,
-  FreezeOrder,
   OpenOrder,
   OpenResult,
   PublishOrder,
@@ -16,16 +15,12 @@ import type {
 import { type ClientPlace, openFleetClient, type RawFleetClient } from './raw-fleet-client.ts';
 
 const latenciesMost = 200_000;
-const slowReadMs = 100;
-const slowReadBytes = 1024;
 
 const clients = new Map<number, RawFleetClient>();
 const tickets = new Map<number, Buffer>();
 let latencies: number[] = [];
 let acknowledged = 0;
 let pongs = 0;
-/** Ends what `freeze` began. */
-let thaw: () => FleetAnswers['thaw'] = () => ({ dropped: 0, sent: 0, heldBytes: 0 });
 
 interface Opening {
   readonly order: OpenOrder;
@@ -165,43 +160,12 @@ async function ping(ms: number): Promise<number> {
   return pongs;
 }
 
-function freeze({ frozen, slow, polite }: FreezeOrder): null {
-  const chosen = [...clients.values()].slice(0, frozen + slow + polite);
-  let [dropped, sent] = [0, 0];
-  for (const [at, client] of chosen.entries()) {
-    clients.delete(client.index);
-    if (at < frozen + slow) client.socket.pause();
-    client.socket.once('close', () => void (dropped += 1));
-  }
-  const timer = setInterval(() => {
-    for (const [at, { socket, publish: send }] of chosen.entries()) {
-      if (socket.destroyed) continue;
-      if (at >= frozen && at < frozen + slow) socket.read(slowReadBytes);
-      for (let count = 0; count < 50 && socket.writableLength < 65_536; count++) {
-        send();
-        sent += 1;
-      }
-    }
-  }, slowReadMs);
-  thaw = () => {
-    clearInterval(timer);
-    const heldBytes = chosen.reduce((sum, { socket }) => sum + socket.writableLength, 0);
-    for (const client of chosen) client.end();
-    return { dropped, sent, heldBytes };
-  };
-  return null;
-}
-
 async function obey(order: FleetOrder): Promise<FleetAnswers[FleetOrder['kind']]> {
   switch (order.kind) {
     case 'open':
       return open(order);
     case 'publish':
       return publish(order);
-    case 'freeze':
-      return freeze(order);
-    case 'thaw':
-      return thaw();
     case 'drop':
       for (const client of clients.values()) client.end();
       return null;

@@ -77,7 +77,8 @@ describe('a subscriber that has stopped reading', () => {
   });
 
   test('is dropped, and until then others get all that is theirs', async () => {
-    const { server, login, log } = await open();
+    const counts: string[] = [];
+    const { server, login, log } = await open({ count: (what) => void counts.push(what) });
     const [frozen, other] = [await login('frozen'), await login('other')];
     await subscribe(frozen, topicOf('frozen', 'config'));
     await subscribe(other, topicOf('other', 'ack'));
@@ -97,6 +98,7 @@ describe('a subscriber that has stopped reading', () => {
     expect(sent).toBeLessThan(300);
     await turned(() => count(other, 'publish') === sent);
     expect(log.lines.map(({ event }) => event)).toContain('client does not read');
+    expect(counts.filter((what) => what === 'unread')).toEqual(['unread']);
     frozen.end();
     other.end();
   });

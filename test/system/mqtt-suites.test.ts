@@ -113,8 +113,12 @@ describe.skipIf(!hasPaho)(`paho.mqtt.testing, client_test${why(hasPaho, 'paho')}
 describe.skipIf(!hasMosquitto)(`Mosquitto’s byte-level sequences${why(hasMosquitto, 'mosquitto')}`, () => {
   test('pass with our reader before aedes, but for those listed with their reasons', async () => {
     const { total, failures } = await playAll(false);
-    console.log(`mosquitto sequences, our reader before aedes: ${total - failures.length} of ${total}`);
-    expect(total).toBeGreaterThanOrEqual(295);
+    console.log(
+      `mosquitto sequences, our reader before aedes: ${total - failures.length} of ${total}; not:\n`,
+      failures.map(([name, failure]) => `${name}: ${failure} (${known.get(name) ?? 'a fault'})`).join('\n '),
+    );
+    // 2.0.18 has 270 of these, 2.1.2 has 292, and there will be more.
+    expect(total).toBeGreaterThanOrEqual(270);
     expect(failures.filter(([name]) => !known.has(name))).toEqual([]);
   });
 

@@ -101,6 +101,16 @@ describe('a packet after CONNECT', () => {
     expect(afterConnect(packet)).toBe(packet.replaceAll(' ', ''));
   });
 
+  test.each([
+    ['MQTT-2.2.2-2: type 0', '0a c0'],
+    ['MQTT-2.2.2-2: SUBSCRIBE with flags 0', '80 80'],
+    ['MQTT-2.2.2-2: PUBREL with flags 0', '60'],
+    ['MQTT-3.3.1-4: QoS 3', '36 7f 0001'],
+    ['SUBACK from a client', '90 7f'],
+  ])('%s ends the connection before the packet is whole', (_name, packet) => {
+    expect(afterConnect(packet)).toMatch(/^closed: /);
+  });
+
   test('names 64 topic filters at most', () => {
     const packetOf = (count: number): string =>
       Buffer.from(

@@ -41,6 +41,7 @@ function bench(takesAll = true) {
         answers.push(answer);
       },
       onFailure: (_device, reason) => void failures.push(reason),
+      onStall: () => void reading.push('stall'),
     },
     {
       device,
@@ -90,10 +91,10 @@ test('a client that does not read its PUBACKs is read no further until it does',
   await turn();
   // All of the turn in one write.
   expect(written).toEqual([0x40, 2, 0, 1, 0x40, 2, 0, 2, 0x40, 2, 0, 3]);
-  expect([reading, pressure.inFlight]).toEqual([['pause'], 0]);
+  expect([reading, pressure.inFlight]).toEqual([['stall', 'pause'], 0]);
   drain();
   await turn();
-  expect(reading).toEqual(['pause', 'resume']);
+  expect(reading).toEqual(['stall', 'pause', 'resume']);
 });
 
 test('an answer is taken once, whatever is said of it afterwards', async () => {
