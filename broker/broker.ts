@@ -1,12 +1,12 @@
 // Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
-import { messageOf } from '../src/core/errors.ts';
 import type { DeviceAddress } from '../src/core/topics.ts';
 import { migrate } from '../src/migrate.ts';
 import type { Cancel, Clock, Database, Entropy, Log, Signer, WakingDatabase } from '../src/ports.ts';
 import { settleWithin } from '../src/settle.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
 import { createRequestDesk, type RequestDesk } from './commands/device-requests.ts';
+import { createDepartures, type Departures } from './devices/departures.ts';
 import { authenticateDevice, type Login } from './devices/device-login.ts';
 import { createGroupCommit } from './ingest/group-commit.ts';
 import { type Committed, createIngest, type Ingest } from './ingest/ingest.ts';
@@ -100,6 +100,7 @@ const storeCloseMs = 1500;
 interface Parts extends UplinkParts {
   readonly options: BrokerOptions;
   readonly leases: Leases;
+  readonly departures: Departures;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
@@ -121,9 +122,7 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
     onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
-      parts.ledger.onOffline(device).catch((thrown: unknown) => {
-        log.error('offline not recorded', { deviceNo: device.deviceNo, reason: messageOf(thrown) });
-      });
+      parts.departures.note(device);
     },
     isOverloaded: () => parts.patience.isDown() || parts.commits.lagMs() > overloadLagMs,
   });
@@ -164,8 +163,10 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
 }
 
 /** In this order: what writes ends before what it writes through. */
-async function closeStoreOf({ patience, ingest, rollout, ledger, requests, commits }: Parts): Promise<void> {
+async function closeStoreOf(parts: Parts): Promise<void> {
+  const { patience, departures, ingest, rollout, ledger, requests, commits } = parts;
   patience.close();
+  departures.close();
   await ingest.close();
   await rollout.close();
   await ledger.close();
@@ -186,6 +187,15 @@ async function closeAll(parts: Parts, mqtt: MqttServer, users: Promise<unknown>)
   if (ingress !== 'cluster') await db.write([setAllOffline()]).catch(() => undefined);
   await db.close();
   log.info('broker stopped');
+}
+
+function openDepartures(
+  { clock, log }: BrokerOptions,
+  ledger: CommandLedger,
+  connected: MqttServer['connected'],
+): Departures {
+  const record = (device: DeviceRef): Promise<void> => ledger.onOffline(device);
+  return createDepartures({ clock, log, record, isBack: (device) => connected(device) !== null });
 }
 
 function openPatience({ db, clock, log }: BrokerOptions): StorePatience {
@@ -245,6 +255,8 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     rollout,
     requests,
     leases,
+    departures: openDepartures(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
+    isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),
     listeners: new Set(),
     mqtt: null,

@@ -12,7 +12,7 @@ export interface MqttLimits {
   readonly inFlightEach: number;
   /** Publishes in flight over all connections. */
   readonly inFlightAll: number;
-  /** Bytes of their payloads; beyond it, as beyond their number, connections that send are not read. */
+  /** Bytes of their payloads; beyond it, as beyond their number, publishes wait, with what comes behind them. */
   readonly bytesAll: number;
   /** New connections of one address. Generous: many vehicles share the address of their mobile network. */
   readonly connects: RateLimit;

@@ -76,7 +76,7 @@ export interface ReaderHost {
   readonly limits: ReaderLimits;
   /** The connection is about to end for what the client sent, or did not send in time. */
   onFault(client: Client, reason: string): void;
-  /** False when the next packet may be handed on. Else true, and `wake` is called when it is worth asking again. */
+  /** False when the next publish may be handed on. Else true, and `wake` is called when it is worth asking again. */
   holdFor?(wake: () => void): boolean;
   /** The client has acknowledged a QoS 1 message. */
   onPuback?(client: Client): void;
@@ -271,7 +271,9 @@ class ConnectionReader implements Reader {
   /** One packet, or the next read; false when there is nothing more for now. */
   #advance(): boolean {
     const { limits } = this.#host;
-    if (this.#phase === 'open' && this.#host.holdFor?.(this.pump) === true) return false;
+    // Nothing but a publish costs what is short: who has none shall not wait for those who have.
+    const isPublish = this.#phase === 'open' && this.#framer.nextType() === packetTypes.publish;
+    if (isPublish && this.#host.holdFor?.(this.pump) === true) return false;
     const cut = this.#framer.next(this.#phase === 'open' ? limits.packetBytes : limits.connectBytes);
     if (cut.kind === 'packet') this.#handOn(cut.type, cut.bytes);
     else if (cut.kind === 'fault') this.#end(cut.fault);

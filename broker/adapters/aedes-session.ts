@@ -12,13 +12,13 @@ import type { PublishLane, Reader } from './aedes-reader.ts';
 /** Messages with QoS 1 that may wait for the acknowledgement of one client. */
 export const unacknowledgedMost = 64;
 
-/** True when the client has subscribed to exactly this topic. */
-export function listensTo(client: Client, topic: string): boolean {
+/** The QoS with which the client has subscribed to exactly this topic; null when it has not. */
+export function subscribedQos(client: Client, topic: string): number | null {
   // aedes keeps them in an object without a prototype; its types do not show it.
   const { subscriptions } = client as unknown as {
-    readonly subscriptions: Readonly<Record<string, unknown>>;
+    readonly subscriptions: Readonly<Record<string, { readonly qos: number } | undefined>>;
   };
-  return subscriptions[topic] !== undefined;
+  return subscriptions[topic]?.qos ?? null;
 }
 
 /** Work in flight over all connections. */

@@ -22,7 +22,7 @@ import {
   subscribeGate,
 } from './aedes-gates.ts';
 import { createReader, type ReaderHost, readerLimits, safeAedesOptions } from './aedes-reader.ts';
-import { holdFor, listensTo, type Pressure, type Session, unacknowledgedMost } from './aedes-session.ts';
+import { holdFor, type Pressure, type Session, subscribedQos, unacknowledgedMost } from './aedes-session.ts';
 import { unroute, unroutedOptions } from './aedes-unrouted.ts';
 import { type Listener, type Listening, openListener, type Peer } from './mqtt-listener.ts';
 
@@ -177,18 +177,21 @@ function acknowledge(state: ServerState, client: Client): void {
 
 function sendTo(session: Session, message: Downlink): Promise<boolean> {
   const topic = formatTopic(session.device, message.verb);
-  if (session.socket.destroyed || !listensTo(session.client, topic)) return Promise.resolve(false);
-  if (message.qos === 1 && session.unacknowledged >= unacknowledgedMost) {
+  const granted = subscribedQos(session.client, topic);
+  if (session.socket.destroyed || granted === null) return Promise.resolve(false);
+  // The lower of the two (MQTT-3.8.4-6): what leaves with 0 is never acknowledged, and must not be waited for.
+  const qos = granted === 0 ? 0 : message.qos;
+  if (qos === 1 && session.unacknowledged >= unacknowledgedMost) {
     // It reads and does not answer. What matters is sent again when it says hello.
     session.socket.destroy();
     return Promise.resolve(false);
   }
-  session.unacknowledged += message.qos;
+  session.unacknowledged += qos;
   const packet: PublishPacket = {
     cmd: 'publish',
     topic,
     payload: Buffer.from(message.payload),
-    qos: message.qos,
+    qos,
     retain: false,
     dup: false,
   };
@@ -262,7 +265,7 @@ export async function createMqttServer(options: MqttServerOptions): Promise<Mqtt
     },
     listens(device, verb) {
       const session = find(device);
-      return session !== undefined && listensTo(session.client, formatTopic(device, verb));
+      return session !== undefined && subscribedQos(session.client, formatTopic(device, verb)) !== null;
     },
     connected: (device) => find(device)?.device ?? null,
     kick(device, reason) {

@@ -5,28 +5,21 @@ import { AppError } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
 import type { Hello } from '../../src/core/wire.ts';
 import type { Entropy, Statement } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
-import { isCut, isLimited, refusalOf } from '../core/command-caps.ts';
+import { isLimited, refusalOf } from '../core/command-caps.ts';
 import type { Committed } from '../ingest/ingest.ts';
-import { lockAccount } from '../store/accounts.ts';
-import { isAwaited, withdrawPending } from '../store/approvals.ts';
-import { findCapFacts, isPermitted, isTripping, tripBreaker } from '../store/command-caps.ts';
+import { findCapFacts } from '../store/command-caps.ts';
 import { recordSending } from '../store/command-sending.ts';
 import {
   type CommandRow,
   cancelUnsent,
   findCommand,
-  isRecorded,
-  isRepeat,
   isWithdrawable,
   type NewCommand,
   newestCommand,
   newestIssuedMs,
-  receivedRank,
   repeats,
   replacedOf,
   requestCancel,
-  supersedeAndInsert,
   unfinishedOf,
 } from '../store/commands.ts';
 import { type DeviceRef, deviceExists, presentBoot, recordHello, setOnline } from '../store/devices.ts';
@@ -36,8 +29,17 @@ import { numberOf } from '../store/row.ts';
 import { createQueues } from '../work/queues.ts';
 import { createRounds } from '../work/rounds.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
-import { expireOnce, expiryPeriodMs, workRound } from './command-rounds.ts';
-import { type CommandSender, createSender, type SenderOptions } from './command-sender.ts';
+import {
+  expireOnce,
+  expiryPeriodMs,
+  isDue,
+  type RoundParts,
+  sendDoubtful,
+  workOn,
+  workRound,
+} from './command-rounds.ts';
+import { createSender, type SenderOptions } from './command-sender.ts';
+import { requestStatements } from './request-statements.ts';
 
 export interface LedgerOptions extends SenderOptions {
   readonly entropy: Entropy;
@@ -91,14 +93,7 @@ export interface CommandLedger {
 const sameCommandMs = 10_000;
 const triesMost = 3;
 
-/** Whether a command goes out on this hello: not yet received, withdrawn, or received by an earlier boot only. */
-function isDue(row: CommandRow, boot: string): boolean {
-  return row.stateRank < receivedRank || row.cancelBy !== null || row.sentBoot !== boot;
-}
-
-interface Parts {
-  readonly options: LedgerOptions;
-  readonly sender: CommandSender;
+interface Parts extends RoundParts {
   /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
   readonly toldUpTo: Map<number, number>;
   lastIssuedMs: number;
@@ -178,45 +173,6 @@ async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
   return now;
 }
 
-/** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
-function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { accountID, issuer, record: toRecord } = request;
-  const { commandID, feature, state, reason, issuedMs } = command;
-  const asker = { accountID, userID: issuer, atMs: issuedMs };
-  const recorded = isRecorded(commandID);
-  const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
-  const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
-  const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
-  const isRestore = feature === 'enginecutoff' && !isLimited(command);
-  return [
-    // One after the other: of two at once the second one counts the first.
-    lockAccount(accountID),
-    ...(isCut(command) ? tripStatements(command, request) : []),
-    ...insert,
-    ...(audit === undefined ? [] : [audit]),
-    ...(isRestore ? withdrawStatements(command, request) : []),
-  ];
-}
-
-/** A restore takes back what waits for a second user. */
-function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { deviceNo, issuer: userID, issuedMs: atMs } = command;
-  const onlyIf = isAwaited(deviceNo);
-  const detail = { because: 'the engine was restored' };
-  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
-  const audit = request.record?.(deed);
-  return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
-}
-
-/** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
-function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
-  const { accountID, issuer, record: toRecord } = request;
-  const asker = { accountID, userID: issuer, atMs: command.issuedMs };
-  const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
-  const audit = toRecord?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
-  return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
-}
-
 /** Why a request was not recorded although nothing like it is there. */
 async function refusalFor(parts: Parts, request: CommandRequest, asked: NewCommand): Promise<AppError> {
   const { db, log } = parts.options;
@@ -258,7 +214,9 @@ async function issue(
     throw await refusalFor(parts, request, wish);
   }
   log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
-  return sendNew(parts, newest);
+  if (!parts.doubtful.has(deviceNo)) return sendNew(parts, newest);
+  await sendDoubtful(parts, deviceNo);
+  return (await findCommand(db, newest)) ?? newest;
 }
 
 async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
@@ -333,7 +291,14 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
   const queues = createQueues();
   const sender = createSender(options);
-  const parts: Parts = { options, sender, toldUpTo: new Map(), lastIssuedMs: 0 };
+  const parts: Parts = {
+    options,
+    sender,
+    queues,
+    doubtful: new Set(),
+    toldUpTo: new Map(),
+    lastIssuedMs: 0,
+  };
   const rounds = createRounds({
     clock: options.clock,
     firstMs: expiryPeriodMs,
@@ -342,13 +307,13 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
   return {
     async request(request) {
       const device = await deviceFor(db, request);
-      return queues.run(device.deviceNo, () => issue(parts, device, request));
+      return workOn(parts, device.deviceNo, () => issue(parts, device, request));
     },
-    enact: (order) => queues.run(order.device.deviceNo, () => enact(parts, order)),
+    enact: (order) => workOn(parts, order.device.deviceNo, () => enact(parts, order)),
     async cancel(request) {
       const row = await findCommand(db, request);
       if (row === null) throw new AppError('not_found', 'there is no such command');
-      return queues.run(row.deviceNo, () => withdraw(parts, row, request));
+      return workOn(parts, row.deviceNo, () => withdraw(parts, row, request));
     },
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
     onHello: (device, hello, turn) =>

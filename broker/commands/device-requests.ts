@@ -29,8 +29,6 @@ import type { SenderOptions } from './command-sender.ts';
 
 export interface RequestDeskOptions extends SenderOptions {
   readonly entropy: Entropy;
-  /** Other processes send requests to the same devices. */
-  readonly isShared?: boolean;
 }
 
 /** Seconds that a request waits for the unit. */
@@ -128,7 +126,7 @@ async function greet(options: RequestDeskOptions, device: DeviceRef, boot: strin
     await send(options, row, { boot, isFirst: false });
 }
 
-/** Sends what another process recorded and did not live to send. */
+/** Sends what was recorded and not sent: its process did not live to, or the store failed in between. */
 async function sendForgotten(options: RequestDeskOptions): Promise<void> {
   const { db, clock } = options;
   for (const row of await unsentRequests(db, clock.utcMs())) {
@@ -155,7 +153,7 @@ export function createRequestDesk(options: RequestDeskOptions): RequestDesk {
         log.error(what, { reason: messageOf(thrown) });
       };
       await expire(options).catch(failed('expiry of requests failed'));
-      if (options.isShared === true) await sendForgotten(options).catch(failed('requests not sent'));
+      await sendForgotten(options).catch(failed('requests not sent'));
       return expiryPeriodMs;
     },
   });

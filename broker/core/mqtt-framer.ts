@@ -20,6 +20,8 @@ export interface Framer {
    * @param bytesMost of the whole packet. A longer one is a fault as soon as its header is there.
    */
   next(bytesMost: number): Cut;
+  /** Type of the packet that is next, whole or not; 0 when nothing of it is there. */
+  nextType(): number;
   /** Bytes held. */
   readonly held: number;
 }
@@ -85,6 +87,10 @@ class StreamFramer implements Framer {
     const bytes = store.subarray(from, header.end);
     this.#from = header.end;
     return { kind: 'packet', type: header.type, bytes };
+  }
+
+  nextType(): number {
+    return this.#from === this.#to ? 0 : (this.#store[this.#from] ?? 0) >> 4;
   }
 
   /** Nobody waits for the rest of what cannot become a packet. */

@@ -2,7 +2,7 @@
 // It must never say more of a boot than the memory or the store does.
 
 import type { Range, StoredNumbers } from '../core/stored-numbers.ts';
-import type { BootKey } from '../store/boot-states.ts';
+import { type BootKey, revisionAfter } from '../store/boot-states.ts';
 import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
 
 /** What is looked at of a payload. */
@@ -24,11 +24,11 @@ export interface Draft {
 }
 
 /** The state that a draft leaves when it is committed; `from` itself when nothing is new. */
-export function stateAfter({ from, stored }: Draft): BootState {
+export function stateAfter({ from, stored, receivedMs }: Draft): BootState {
   if (stored === from.stored) return from;
   return {
     accountNo: from.accountNo,
-    revision: from.revision + 1,
+    revision: revisionAfter(from.revision, receivedMs),
     stored,
     floor: from.floor,
     rangeCount: from.rangeCount + stored.ranges.length - from.stored.ranges.length,

@@ -2,14 +2,17 @@
 // and must never tell anybody that his part is stored before the store says so.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Database, Log, Statement, WriteResult } from '../../src/ports.ts';
-import { isConflict, isDataFault, isUnknown } from './store-faults.ts';
+import { isConflict, isDataFault, isUnknown, unknownOutcome } from './store-faults.ts';
 
 /** What is to be written for some items, and what became of each once it is. */
 export interface Plan<Outcome> {
   readonly batch: readonly Statement[];
   /** Called once, after the commit. @param results of `batch`. */
   settle(results: readonly WriteResult[]): readonly Outcome[];
-  /** Called instead when it was not sent, the commit failed, or nobody knows: what it goes out from may not hold. */
+  /**
+   * Called instead when it was not sent, the commit failed, or nobody knows, and after a `settle` that threw: what it goes
+   * out from may not hold.
+   */
   drop(): void;
 }
 
@@ -146,7 +149,15 @@ async function commitWhole(db: Database, first: Draft, trying: Trying): Promise<
       draft = await draftOf(draft.jobs);
       continue;
     }
-    return outcomesOf(draft, results);
+    try {
+      return outcomesOf(draft, results);
+    } catch (thrown) {
+      // Only a bug. All of it is stored: nothing of it may be written once more without a look.
+      await trying.takeBack();
+      dropDraft(draft);
+      const cause = { code: unknownOutcome };
+      throw new AppError('storage', `stored, and not understood: ${messageOf(thrown)}`, { cause });
+    }
   }
 }
 

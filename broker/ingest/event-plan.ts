@@ -110,13 +110,15 @@ function bootNews(drafts: readonly Draft[]): BootNews {
       continue;
     }
     const { revision, rangeCount } = state;
-    changes.push({ deviceNo, boot, atMs: receivedMs, upTo: stored.upTo, revision, rangeCount });
+    const fromRevision = from.revision;
+    const { upTo } = stored;
+    changes.push({ deviceNo, boot, atMs: receivedMs, upTo, fromRevision, revision, rangeCount });
     if (stored.ranges === from.stored.ranges) continue;
     ranges.push(...changeRanges(key, changesOf(from.stored.ranges, stored.ranges)));
   }
   const statements = [
     ...(proofs.length === 0 ? [] : [proveBoots(proofs)]),
-    ...(changes.length === 0 ? [] : [changeBoots(changes)]),
+    ...changeBoots(changes),
     ...ranges,
   ];
   return { after, statements };

@@ -16,12 +16,15 @@ export function isConflict(error: unknown): boolean {
   return causeCodeOf(error) === 'CONFLICT';
 }
 
+/** Code of a cause, as stores give it too. */
+export const unknownOutcome = 'UNKNOWN_OUTCOME';
+
 /**
  * True when nobody knows whether a batch was stored (a commit that a server never answered): what it holds must not be
  * written once more by anybody who cannot look first.
  */
 export function isUnknown(error: unknown): boolean {
-  return causeCodeOf(error) === 'UNKNOWN_OUTCOME';
+  return causeCodeOf(error) === unknownOutcome;
 }
 
 /** True when what was to be written is not to blame: the same may be tried again. A conflict is of this kind too. */

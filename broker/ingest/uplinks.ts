@@ -26,6 +26,11 @@ export interface UplinkParts {
   readonly requests: RequestDesk;
   /** For what goes back to the device. */
   readonly mqtt: MqttServer | null;
+  /**
+   * False when the connection that this stands for has ended, or a newer one has taken its place. Behind a cluster always true:
+   * there the turns say who has spoken last.
+   */
+  readonly isPresent: (device: DeviceRef) => boolean;
 }
 
 /** Bytes of a presence. */
@@ -75,8 +80,12 @@ class EventsUplink implements PatientWork, Taker<Outcome> {
 async function takeHello(parts: UplinkParts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
   const hello = decodeHello(payload);
   if (hello !== null) {
+    // It may have waited for the store for longer than its connection lived: who has gone is not there, and the boot that
+    // counts is that of the newest connection.
+    if (!parts.isPresent(device)) return;
     if (!(await parts.ledger.onHello(device, hello, turn))) return;
     await parts.requests.onHello(device, hello);
+    if (!parts.isPresent(device)) return;
     return parts.rollout.onHello(device, hello);
   }
   const outcome = await parts.ingest.quarantine(device, { verb: 'hello', payload, reason: 'not a hello' });
@@ -86,6 +95,7 @@ async function takeHello(parts: UplinkParts, device: DeviceRef, { payload, turn 
 async function takePresence(parts: UplinkParts, device: DeviceRef, { payload, turn }: Uplink): Promise<void> {
   const text = payload.length > presenceMost ? '' : new TextDecoder().decode(payload);
   if (text === 'offline') {
+    if (!parts.isPresent(device)) return;
     parts.rollout.onOffline(device);
     return parts.ledger.onOffline(device, turn);
   }

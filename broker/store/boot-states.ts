@@ -64,31 +64,59 @@ export async function rangesNear(
 export interface BootChange extends BootKey {
   readonly atMs: number;
   readonly upTo: number;
-  /** The new one: one more than that which was read. */
+  /** What it goes out from, 0: nothing of the boot was stored; and what it becomes, see `revisionAfter`. */
+  readonly fromRevision: number;
   readonly revision: number;
+  /** Rows of the boot in `stored_ranges`. */
   readonly rangeCount: number;
 }
+
+/** Steps of revisions differ from each other up to this. */
+const stepMost = 65_536;
+
+/**
+ * The revision of a boot after a change. Steps differ from one moment to the next: when a server that was behind takes over,
+ * its history and the lost one must not come to the same number by as many changes.
+ * @param atMs when what is stored came in.
+ */
+export const revisionAfter = (revision: number, atMs: number): number => revision + 1 + (atMs % stepMost);
 
 const shape: readonly RowsShape<BootChange>[] = [
   { name: 'device_no', type: 'BIGINT', of: (change) => change.deviceNo },
   { name: 'boot', type: 'TEXT', of: (change) => change.boot },
   { name: 'at_ms', type: 'BIGINT', of: (change) => change.atMs },
   { name: 'up_to', type: 'BIGINT', of: (change) => change.upTo },
+  { name: 'from_revision', type: 'BIGINT', of: (change) => change.fromRevision },
   { name: 'revision', type: 'BIGINT', of: (change) => change.revision },
   { name: 'range_count', type: 'BIGINT', of: (change) => change.rangeCount },
 ];
 
-/** No row yet is as good as revision 0. A device that is gone changes nothing, and neither does another revision. */
-const changeText = `INSERT INTO boots (device_no, boot, first_seen_ms, up_to, revision, range_count)
+/** No row yet is as good as revision 0, and as no other. A device that is gone changes nothing. */
+const beginText = `INSERT INTO boots (device_no, boot, first_seen_ms, up_to, revision, range_count)
   SELECT r.device_no, r.boot, r.at_ms, r.up_to, r.revision, r.range_count
   FROM r JOIN devices d ON d.device_no = r.device_no WHERE true
   ON CONFLICT (device_no, boot) DO UPDATE SET up_to = excluded.up_to, revision = excluded.revision,
     range_count = excluded.range_count
-  WHERE boots.revision = excluded.revision - 1`;
+  WHERE boots.revision = 0`;
+
+const changeText = `UPDATE boots SET up_to = r.up_to, revision = r.revision, range_count = r.range_count FROM r
+  WHERE boots.device_no = r.device_no AND boots.boot = r.boot AND boots.revision = r.from_revision`;
+
+const changeOf = (sql: string, changes: readonly BootChange[]): readonly Statement[] =>
+  changes.length === 0 ? [] : [{ sql, params: [], rows: toRows(shape, changes), mustChange: changes.length }];
 
 /** Changes each of these boots, or fails as a whole. */
-export function changeBoots(changes: readonly BootChange[]): Statement {
-  return { sql: changeText, params: [], rows: toRows(shape, changes), mustChange: changes.length };
+export function changeBoots(changes: readonly BootChange[]): readonly Statement[] {
+  return [
+    ...changeOf(
+      beginText,
+      changes.filter(({ fromRevision }) => fromRevision === 0),
+    ),
+    ...changeOf(
+      changeText,
+      changes.filter(({ fromRevision }) => fromRevision > 0),
+    ),
+  ];
 }
 
 /** A boot of which nothing new came in, and the revision that it was found to be stored under. */

@@ -1,6 +1,8 @@
 // Work on one key strictly one after the other, whatever fails; different keys do not wait for each other. It holds
 // nothing for a key without work.
 
+export type Queues = ReturnType<typeof createQueues>;
+
 /** Queues by number or name, such as a device's. */
 export function createQueues() {
   const tails = new Map<number | string, Promise<unknown>>();

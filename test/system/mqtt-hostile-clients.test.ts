@@ -260,6 +260,59 @@ describe('a client that sends faster than the disk stores', () => {
   });
 });
 
+describe('what all may hold is full', () => {
+  test('and who has nothing to store is served all the same: a ping, an acknowledgement, a good-bye', async () => {
+    const done: (() => void)[] = [];
+    const { server, login } = await open({
+      onUplink: () => new Promise((resolve) => void done.push(resolve)),
+      limits: { inFlightAll: 10 },
+    });
+    const [busy, idle] = [await login('busy'), await login('idle')];
+    idle.socket.setNoDelay(true);
+    await subscribe(idle, topicOf('idle', 'commands'));
+    for (let id = 1; id <= 50; id++) busy.send(publishPacket(topicOf('busy', 'events'), 'x', id));
+    await sleep(100);
+    idle.send({ cmd: 'pingreq' });
+    await idle.next('pingresp');
+    const address = { accountID: 'acme', deviceID: 'idle' };
+    const message = { verb: 'commands', payload: new Uint8Array(10), qos: 1 } as const;
+    for (let sent = 0; sent < 100; sent++) {
+      expect(await server.publish(address, message)).toBe(true);
+      const { messageId } = await idle.next('publish');
+      idle.send({ cmd: 'puback', messageId: messageId ?? 0 });
+      // The acknowledgement has come in when what was sent after it is answered.
+      idle.send({ cmd: 'pingreq' });
+      await idle.next('pingresp');
+    }
+    idle.send({ cmd: 'disconnect' });
+    await idle.closed;
+    expect(done).toHaveLength(10);
+    busy.end();
+    for (const tell of done) tell();
+  });
+
+  test('and a publish waits for its turn, with all that comes behind it', async () => {
+    const done: (() => void)[] = [];
+    const { login } = await open({
+      onUplink: () => new Promise((resolve) => void done.push(resolve)),
+      limits: { inFlightAll: 10 },
+    });
+    const [busy, other] = [await login('busy'), await login('other')];
+    for (let id = 1; id <= 10; id++) busy.send(publishPacket(topicOf('busy', 'events'), 'x', id));
+    await turned(() => done.length === 10);
+    other.send(publishPacket(topicOf('other', 'events'), 'x', 1));
+    other.send({ cmd: 'pingreq' });
+    await sleep(100);
+    expect([done.length, other.received.length]).toEqual([10, 1]);
+    for (const tell of done.splice(0, 5)) tell();
+    await other.next('pingresp');
+    for (const tell of done) tell();
+    expect((await other.next('puback')).messageId).toBe(1);
+    busy.end();
+    other.end();
+  });
+});
+
 describe('a client that never acknowledges', () => {
   test('gets 64 messages and is dropped; one that does gets all (a bare aedes sends without end)', async () => {
     const { server, login } = await open();
@@ -289,6 +342,24 @@ describe('a client that never acknowledges', () => {
     }
     await turned(() => count(spoilt, 'publish') === 200);
     spoilt.end();
+  });
+});
+
+describe('a client that subscribed with QoS 0', () => {
+  test('gets any number of messages and owes no acknowledgement for them (MQTT-3.8.4-6)', async () => {
+    const { server, login } = await open();
+    const client = await login('t');
+    client.send({
+      cmd: 'subscribe',
+      messageId: 1,
+      subscriptions: [{ topic: topicOf('t', 'commands'), qos: 0 }],
+    });
+    expect((await client.next('suback')).granted).toEqual([0]);
+    const message = { verb: 'commands', payload: new Uint8Array(10), qos: 1 } as const;
+    for (let sent = 0; sent < 200; sent++)
+      expect(await server.publish({ accountID: 'acme', deviceID: 't' }, message)).toBe(true);
+    await turned(() => count(client, 'publish') === 200);
+    client.end();
   });
 });
 

@@ -109,6 +109,30 @@ describe('who handed something over with a call', () => {
     expect(heard).toEqual(['a', 'b', 'c']);
   });
 
+  test('hears that nobody knows when what was stored is not understood: it is not written once more', async () => {
+    const { commits, clock, groups } = bench();
+    let dropped = 0;
+    const broken = {
+      plan: async () => ({
+        batch: [one(7)],
+        settle: () => {
+          throw new Error('a bug');
+        },
+        drop: () => void (dropped += 1),
+      }),
+    };
+    const heard: string[] = [];
+    const taker = {
+      done: () => void heard.push('done'),
+      fail: (thrown: unknown) => void heard.push(String(thrown)),
+    };
+    commits.plan({ planner: broken, item: null, size: 1, isAlone: false }, taker);
+    await expect(settle(clock, commits.write([one(1)]))).rejects.toMatchObject({ code: 'storage' });
+    expect(groups).toEqual([2]);
+    expect(heard).toEqual([expect.stringContaining('a bug')]);
+    expect(dropped).toBe(1);
+  });
+
   test('hears when the next commit is on its way, and before that one is told', async () => {
     const { commits, clock, groups, hold, release } = bench();
     const heard: string[] = [];

@@ -1,0 +1,50 @@
+// What a request for a command writes, in one batch: the limits of its account, what it replaces and takes back, the command
+// itself and the audit entries. Every statement carries its condition; none may take effect when the command is not recorded,
+// and nothing here may stand in the way of a restore.
+import type { Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { isCut, isLimited } from '../core/command-caps.ts';
+import { lockAccount } from '../store/accounts.ts';
+import { isAwaited, withdrawPending } from '../store/approvals.ts';
+import { isPermitted, isTripping, tripBreaker } from '../store/command-caps.ts';
+import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../store/commands.ts';
+import type { CommandRequest } from './command-request.ts';
+
+/** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
+export function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record: toRecord } = request;
+  const { commandID, feature, state, reason, issuedMs } = command;
+  const asker = { accountID, userID: issuer, atMs: issuedMs };
+  const recorded = isRecorded(commandID);
+  const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
+  const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
+  const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
+  const isRestore = feature === 'enginecutoff' && !isLimited(command);
+  return [
+    // One after the other: of two at once the second one counts the first.
+    lockAccount(accountID),
+    ...(isCut(command) ? tripStatements(command, request) : []),
+    ...insert,
+    ...(audit === undefined ? [] : [audit]),
+    ...(isRestore ? withdrawStatements(command, request) : []),
+  ];
+}
+
+/** A restore takes back what waits for a second user. */
+function withdrawStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { deviceNo, issuer: userID, issuedMs: atMs } = command;
+  const onlyIf = isAwaited(deviceNo);
+  const detail = { because: 'the engine was restored' };
+  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
+  const audit = request.record?.(deed);
+  return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
+}
+
+/** Opens the breaker when this cut is one too many; the audit entry stands before what makes its condition untrue. */
+function tripStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
+  const { accountID, issuer, record: toRecord } = request;
+  const asker = { accountID, userID: issuer, atMs: command.issuedMs };
+  const onlyIf = sql`${isTripping(asker)} AND NOT ${isRepeat(command)}`;
+  const audit = toRecord?.({ action: 'command.tripbreaker', object: accountID, detail: {}, onlyIf });
+  return [...(audit === undefined ? [] : [audit]), tripBreaker(asker, onlyIf)];
+}

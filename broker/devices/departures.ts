@@ -1,0 +1,64 @@
+// The ends of connections, until the store has them: one that it does not take is tried again, or a vehicle that has gone
+// while the store failed would count as connected until it comes back. It must never mark one that is back as gone.
+import { messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import type { DeviceRef } from '../store/devices.ts';
+
+export interface DeparturesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Records that the device has gone; what is recorded of one device is recorded in the order of the calls. */
+  readonly record: (device: DeviceRef) => Promise<void>;
+  /** True when a newer connection of the device is there, which says by itself what holds. */
+  readonly isBack: (device: DeviceRef) => boolean;
+}
+
+export interface Departures {
+  /** The connection of the device has ended and no newer one has taken its place. */
+  note(device: DeviceRef): void;
+  /** Gives up what waits. */
+  close(): void;
+}
+
+/** Between two tries of what the store did not take, in ms. */
+const restMs = 1000;
+/** Tried at a time. */
+const togetherMost = 100;
+
+/** Builds it; it holds each device once at most. */
+export function createDepartures({ clock, log, record, isBack }: DeparturesOptions): Departures {
+  const waiting = new Map<number, DeviceRef>();
+  let cancel: Cancel | null = null;
+  let isClosed = false;
+  /** False when the store did not take it. */
+  const tried = async (device: DeviceRef): Promise<boolean> => {
+    const { deviceNo } = device;
+    try {
+      if (!isBack(device)) await record(device);
+    } catch (thrown) {
+      if (!waiting.has(deviceNo)) log.error('offline not recorded', { deviceNo, reason: messageOf(thrown) });
+      waiting.set(deviceNo, device);
+      return false;
+    }
+    // Not the end of a later connection, which may have come to wait in its place.
+    if (waiting.get(deviceNo) === device) waiting.delete(deviceNo);
+    return true;
+  };
+  /** Tries some, and more at once as long as the store takes them. */
+  const round = async (): Promise<void> => {
+    const some = [...waiting.values()].slice(0, togetherMost);
+    const isTaken = (await Promise.all(some.map(tried))).every(Boolean);
+    cancel = null;
+    if (waiting.size > 0) schedule(isTaken ? 0 : restMs);
+  };
+  const schedule = (delayMs: number): void => {
+    if (!isClosed) cancel ??= clock.after(delayMs, () => void round());
+  };
+  return {
+    note: (device) => void tried(device).then((isTaken) => (isTaken ? undefined : schedule(restMs))),
+    close() {
+      isClosed = true;
+      cancel?.();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Who is connected, while the store fails for some seconds: what is recorded afterwards is what holds then, and not what was
+// said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be called sent to nobody.
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { findDevice } from '../../broker/store/devices.ts';
+import { helloOf } from '../support/broker-bench.ts';
+import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
+import { publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function open() {
+  const live = await startLiveBroker();
+  closers.push(() => live.broker.close());
+  const device = await live.addDevice('acme', 'truck-1');
+  return { live, device };
+}
+const until = async (check: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < 500 && !(await check()); tries++) await sleep(10);
+  expect(await check()).toBe(true);
+};
+const sayHello = (client: RawClient, device: LiveDevice, boot: string): void =>
+  client.send(publishPacket(device.topic('hello'), JSON.stringify(helloOf(boot)), 1));
+const present = async ({ db }: LiveBroker, device: LiveDevice) => {
+  const row = await findDevice(db, device);
+  return [row?.isOnline, row?.boot];
+};
+const isFailing = ({ log }: LiveBroker) => log.lines.some(({ event }) => event.includes('does not take'));
+const isWell = ({ log }: LiveBroker) => log.lines.some(({ event }) => event.includes('takes writes again'));
+
+test('a vehicle that has gone while its hello waited for the store does not count as connected', async () => {
+  const { live, device } = await open();
+  live.setFailing(true);
+  const client = await live.login(device);
+  sayHello(client, device, 'b1');
+  await until(() => isFailing(live));
+  client.end();
+  await until(() => live.broker.services.metrics().connections === 0);
+  live.setFailing(false);
+  await until(() => isWell(live));
+  await sleep(300);
+  expect(await present(live, device)).toEqual([false, null]);
+});
+
+test('an end that the store did not take is recorded when it works again', async () => {
+  const { live, device } = await open();
+  const client = await live.login(device);
+  sayHello(client, device, 'b1');
+  await client.next('puback');
+  expect(await present(live, device)).toEqual([true, 'b1']);
+  live.setFailing(true);
+  client.end();
+  await until(() => live.log.lines.some(({ event }) => event === 'offline not recorded'));
+  live.setFailing(false);
+  await until(async () => (await present(live, device))[0] === false);
+});
+
+test('the hello of a new connection stands when that of the one before is tried again after it', async () => {
+  const { live, device } = await open();
+  const first = await live.login(device);
+  const release = live.holdCommits();
+  sayHello(first, device, 'b1');
+  await until(() => live.broker.services.metrics().waiting.writes === 1);
+  const second = await live.login(device);
+  sayHello(second, device, 'b2');
+  await sleep(100);
+  live.setFailing(true);
+  release();
+  // Only what the first one said is refused: the second one comes behind it, to a store that works.
+  while (!isFailing(live)) await turn();
+  live.setFailing(false);
+  await second.next('puback');
+  await until(() => isWell(live));
+  await sleep(300);
+  expect(await present(live, device)).toEqual([true, 'b2']);
+});
