@@ -38,6 +38,14 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
   let isStopped = false;
   let isStepping = false;
   let steppedMs = clock.monoMs();
+  const wait = (wakeMs: number): void => {
+    if (isStopped) return;
+    timer = clock.after(Math.max(1, Math.ceil(wakeMs - clock.monoMs())), () => {
+      // Timers count whole milliseconds and come up to one too early: a step would find nothing to do, and look again.
+      if (clock.monoMs() < wakeMs) wait(wakeMs);
+      else dispatch({ kind: 'time' });
+    });
+  };
   const dispatch = (event: VehicleEvent): void => {
     events.push(event);
     if (isStepping) return;
@@ -54,8 +62,7 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
       // Whoever called may swallow what was thrown; the loop must go on all the same.
       isStepping = false;
       timer();
-      const delayMs = Math.max(1, vehicleWakeMs(state, vehicle) - clock.monoMs());
-      if (!isStopped) timer = clock.after(delayMs, () => dispatch({ kind: 'time' }));
+      wait(vehicleWakeMs(state, vehicle));
     }
   };
   return {

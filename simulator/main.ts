@@ -13,6 +13,7 @@ import { readVersion } from '../src/version.ts';
 import { withCtl } from './cli/ctl.ts';
 import { record, replay, withRecord, withReplay } from './cli/record.ts';
 import { compare, part, run, withCompare, withRun, withScenario } from './cli/run.ts';
+import { endWithReader, usageError } from './cli/usage.ts';
 import { type DemoOptions, runDemo } from './demo/demo.ts';
 import { boardMaps, boardNames } from './hardware/board-maps.ts';
 import { hardwareEpilogue, runHardware } from './hardware/hardware.ts';
@@ -164,9 +165,10 @@ function createCommands(args: readonly string[]): Argv {
     .version(readVersion())
     .wrap(Math.min(110, process.stdout.columns ?? 110))
     .exitProcess(false)
-    .fail((message, error) => {
-      throw error ?? new AppError('usage', message, { hint: 'Try --help.' });
+    .fail((message: string | null, error: Error | undefined) => {
+      throw usageError(message, error);
     });
 }
 
+endWithReader(process.stdout);
 await runProgram('fleetward-simulator', () => createCommands(process.argv.slice(2)).parseAsync());

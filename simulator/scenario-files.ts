@@ -1,10 +1,11 @@
 // Scenarios from files: the presets that are shipped as data beside this module, or any TOML file. Every fault is told with its
 // place, and nothing runs on a scenario that is not whole.
 import { readdir, readFile } from 'node:fs/promises';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { checkScenario, overlay } from './core/scenario.ts';
 import type { Scenario } from './core/scenario-schema.ts';
+import { createLineFinder } from './core/toml-lines.ts';
 
 const shipped = new URL('./scenarios/', import.meta.url);
 const bytesMost = 256 * 1024;
@@ -37,6 +38,26 @@ async function readText(nameOrPath: string): Promise<string> {
   }
 }
 
+/** Whether the command line has set what stands there: the file is not to blame. */
+function isLaidOver(change: unknown, pointer: string): boolean {
+  const names = pointer.split('/').slice(1);
+  const at = names.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? (value as Readonly<Record<string, unknown>>)[name]
+        : undefined,
+    change,
+  );
+  return at !== undefined;
+}
+
+function notToml(file: string, cause: unknown): AppError {
+  const place = cause instanceof TomlError ? `, line ${cause.line}, column ${cause.column}` : '';
+  const [reason = ''] = messageOf(cause).split('\n');
+  const hint = '`scenario show smoke` prints a good one as JSON, `scenario schema` is for your editor.';
+  return new AppError('config', `${file}${place}: ${reason}`, { cause, hint });
+}
+
 /**
  * A scenario by the name of a preset or by path, with what the command line sets laid over it.
  * @throws AppError `config` that names the file and every fault in it.
@@ -51,11 +72,17 @@ export async function readScenario(
   try {
     value = parse(text);
   } catch (cause) {
-    throw new AppError('config', `${nameOrPath} is not TOML: ${messageOf(cause)}`, { cause });
+    throw notToml(nameOrPath, cause);
   }
   const verdict = checkScenario(overlay(value, change));
   const name = nameOrPath.replace(/^.*\//, '').replace(/\.toml$/, '');
   if (verdict.kind === 'ok') return { name, scenario: verdict.scenario };
-  const lines = verdict.faults.map(({ pointer, message }) => `${pointer || '/'}: ${message}`).join('\n  ');
-  throw new AppError('config', `Scenario ${nameOrPath} is wrong:\n  ${lines}`, { details: verdict.faults });
+  const lineOf = createLineFinder(text);
+  const lines = verdict.faults.map(({ pointer, message }) => {
+    const line = isLaidOver(change, pointer) ? null : lineOf(pointer);
+    return `${line === null ? '' : `line ${line}, `}${pointer || '/'}: ${message}`;
+  });
+  throw new AppError('config', `Scenario ${nameOrPath} is wrong:\n  ${lines.join('\n  ')}`, {
+    details: verdict.faults,
+  });
 }

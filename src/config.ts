@@ -6,6 +6,7 @@ import { parse, TomlError } from 'smol-toml';
 import { IsObject, IsOptional, type Static, type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError, type ErrorDetail, messageOf } from './core/errors.ts';
+import { nearestWord } from './core/nearest-word.ts';
 
 const environmentPrefix = 'FLEETWARD_';
 
@@ -101,26 +102,6 @@ function leavesOf(schema: TObject, prefix = ''): readonly Leaf[] {
   });
 }
 
-/** Edit distance (Levenshtein), for the suggestion of a known key. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let at = 1; at <= left.length; at += 1) {
-    const next = [at];
-    for (let to = 1; to <= right.length; to += 1) {
-      const swap = (row[to - 1] ?? 0) + (left[at - 1] === right[to - 1] ? 0 : 1);
-      next.push(Math.min((row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
-}
-
-function nearest(key: string, known: readonly string[]): string | null {
-  const ranked = known.map((name) => ({ name, far: distance(key.toLowerCase(), name.toLowerCase()) }));
-  ranked.sort((one, two) => one.far - two.far);
-  return ranked[0]?.name ?? null;
-}
-
 type Table = Readonly<Record<string, unknown>>;
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
@@ -153,7 +134,7 @@ function walkFile(search: FileSearch, table: Table, prefix = ''): void {
     const key = `${prefix}${name}`;
     const member = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
     if (member === undefined) {
-      const near = nearest(name, known);
+      const near = nearestWord(name, known);
       const suggestion =
         near === null ? '' : `; the nearest one allowed is ${JSON.stringify(`${prefix}${near}`)}`;
       faults.push({

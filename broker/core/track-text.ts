@@ -1,6 +1,7 @@
 // Texts of exported tracks: GPX 1.1, CSV (RFC 4180) and GeoJSON (RFC 7946), a piece for each event. Pure. Whatever an
 // event carries, the text stays well formed, and a spreadsheet never takes a cell for a formula.
 import { statusText } from '../../src/core/status-codes.ts';
+import { escapeXml } from '../../src/core/xml-text.ts';
 
 /** An event as exports write it. */
 export interface TrackPoint {
@@ -25,22 +26,6 @@ export const lineGapMs = 600_000;
 
 /** UTC as XML Schema and RFC 3339 write it. `iso` makes it from ms: the core has no clock and no calendar. */
 export type FormatTime = (ms: number) => string;
-
-const markup: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-/** Text for XML 1.0: markup escaped, characters that XML cannot hold replaced. */
-export function escapeXml(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replace(/[&<>"']/g, (one) => markup[one] ?? one)
-    .replaceAll('\r', '&#13;');
-}
 
 /** A text cell: quoted where it must be, and never a formula (OWASP: a quote before = + - @, tab, return, line feed). */
 export function csvText(text: string): string {

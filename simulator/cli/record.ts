@@ -6,11 +6,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Argv } from 'yargs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { countOf } from '../core/count-words.ts';
 import { createRecordingReader, type Recording, recordingLimits, scriptsOf } from '../core/recording.ts';
 import { checkScenario } from '../core/scenario.ts';
 import { record as recordTraffic } from '../run/record.ts';
 import { openService } from '../run/service.ts';
-import { perform, withResult } from './run.ts';
+import { assertNumber, perform, withResult } from './run.ts';
 import { loginOf, withLogin } from './target.ts';
 
 export const withRecord = (command: Argv) =>
@@ -88,7 +89,7 @@ export async function record(flags: RecordFlags): Promise<void> {
       file,
     });
     process.stdout.write(
-      `${file}: ${events} events of ${devices} devices over ${Math.round(spanS)} s, ids scrambled, positions ${isShifted ? 'shifted' : 'as they were'}\n`,
+      `${file}: ${countOf(events, 'event')} of ${countOf(devices, 'device')} over ${Math.round(spanS)} s, ids scrambled, positions ${isShifted ? 'shifted' : 'as they were'}\n`,
     );
   } finally {
     await service.close();
@@ -128,13 +129,13 @@ const connectS = 2;
 
 export async function replay(flags: ReplayFlags): Promise<void> {
   const { file, speed, threshold: thresholds, drain: drainS } = flags;
-  if (!(speed >= 0.1 && speed <= 1000))
-    throw new AppError('usage', '--speed takes a number from 0.1 to 1000');
+  assertNumber('speed', speed, { low: 0.1, high: 1000, isWhole: false });
+  assertNumber('drain', drainS, { low: 5, high: 86_400, isWhole: false });
   const { events } = await readRecording(file);
   const scripts = scriptsOf(events, speed);
   const lastMs = scripts.reduce((most, script) => Math.max(most, script.at(-1)?.atMs ?? 0), 0);
   const verdict = checkScenario({
-    title: `${file}, ${speed} times as fast`,
+    title: speed === 1 ? `${file}, as it was` : `${file}, ${speed} times as fast`,
     durationS: Math.max(5, Math.ceil(lastMs / 1000) + connectS + 1),
     drainS,
     fleet: { kind: 'tracker', devices: scripts.length, connectSpreadS: connectS },

@@ -14,26 +14,30 @@ import { readEnvironment } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 import { readVersion } from '../../src/version.ts';
+import { countOf } from '../core/count-words.ts';
 import { resultSchema } from '../core/result-schema.ts';
 import { editorSchema } from '../core/scenario.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
 import { figureNames } from '../core/thresholds.ts';
 import { formatComparisonHtml } from '../report/comparison-page.ts';
-import { formatHtml } from '../report/page.ts';
 import type { RunOptions } from '../run/drive.ts';
 import { servePart } from '../run/part-process.ts';
 import { connectionsMost, processesFor } from '../run/parts.ts';
 import type { RunPorts } from '../run/ports.ts';
-import { formatComparison, formatJson, formatJunit, formatResult, parseResult } from '../run/report.ts';
+import { formatComparison, formatResult, parseResult } from '../run/report.ts';
+import { isOnlyBelowRamp } from '../run/result.ts';
 import { runScenario } from '../run/run.ts';
 import { repeatCommand } from '../run/setting.ts';
 import { listPresets, type NamedScenario, readScenario } from '../scenario-files.ts';
+import { assertWritable, writeResults } from './results.ts';
 import { metricsOf, targetOf, withMetrics, withTarget } from './target.ts';
 
 export const standardSocket = './fleetward-run.sock';
 
 /** Thresholds failed: neither a failure of the program nor of its usage. */
 const thresholdsExitCode = 3;
+/** The truth held, but a ramp was too steep to find anything: its very first step was bad already. */
+const belowRampExitCode = 4;
 
 /** What every run has, whatever it does: where it goes, and what becomes of its result. */
 export function withResult(command: Argv) {
@@ -84,15 +88,27 @@ export function withRun(command: Argv) {
     .example('$0 run smoke', 'half a minute against a broker of its own')
     .example("$0 run smoke --devices 100 --threshold 'ingest.p99<100ms' --junit smoke.xml", 'in CI')
     .epilogue(
-      `Exit codes: 0 passed, ${thresholdsExitCode} a breach of the truth or a threshold that was not met, 64 usage, 75 no broker, 78 a wrong scenario.\nThresholds: ${figureNames.join(' ')}`,
+      `Exit codes: 0 passed, ${thresholdsExitCode} a breach of the truth or a threshold that was not met, ${belowRampExitCode} a ramp whose first step was bad already, 64 usage, 74 a result that could not be written, 75 no broker, 78 a wrong scenario, 130 broken off.\nThresholds: ${figureNames.join(' ')}`,
     );
 }
 
 type RunFlags = Awaited<ReturnType<ReturnType<typeof withRun>['parseAsync']>>;
 
+/** Of a flag that was given once. @throws AppError `usage`. */
+export function assertNumber(
+  flag: string,
+  value: unknown,
+  limits: { low: number; high: number; isWhole: boolean },
+) {
+  if (value === undefined) return;
+  const { low, high, isWhole } = limits;
+  const isNumber = typeof value === 'number' && (isWhole ? Number.isInteger(value) : Number.isFinite(value));
+  if (isNumber && value >= low && value <= high) return;
+  throw new AppError('usage', `--${flag} takes one ${isWhole ? 'whole ' : ''}number from ${low} to ${high}`);
+}
+
 function processesOf(asked: number | undefined, { fleet }: Scenario): number {
-  if (asked !== undefined && !(Number.isInteger(asked) && asked >= 1 && asked <= 64))
-    throw new AppError('usage', '--processes takes a whole number from 1 to 64');
+  assertNumber('processes', asked, { low: 1, high: 64, isWhole: true });
   const processes = Math.min(asked ?? processesFor(fleet, availableParallelism()), fleet.devices);
   if (fleet.devices / processes <= connectionsMost) return processes;
   throw new AppError('usage', `${fleet.devices} connections are too many for ${processes} processes`, {
@@ -102,7 +118,6 @@ function processesOf(asked: number | undefined, { fleet }: Scenario): number {
 
 function faster(scenario: Scenario, rate: number | undefined): Scenario {
   if (rate === undefined) return scenario;
-  if (!(rate >= 0 && rate <= 100)) throw new AppError('usage', '--rate takes a number from 0 to 100');
   return { ...scenario, phases: scenario.phases.map((phase) => ({ ...phase, rate: phase.rate * rate })) };
 }
 
@@ -115,12 +130,18 @@ async function shortened(name: string, durationS: number) {
   };
   const left = faults.length - kept.faults.length;
   if (left > 0)
-    process.stdout.write(`${left} faults of ${name} do not fit into ${durationS} s and are left out\n`);
+    process.stdout.write(
+      `Left out, because ${durationS} s are too short: ${countOf(left, 'fault')} of ${name}\n`,
+    );
   return kept;
 }
 
 async function scenarioOf(flags: RunFlags): Promise<NamedScenario> {
   const { devices, kind, duration: durationS, seed, threshold } = flags;
+  assertNumber('devices', devices, { low: 1, high: 200_000, isWhole: true });
+  assertNumber('duration', durationS, { low: 5, high: 604_800, isWhole: false });
+  assertNumber('rate', flags.rate, { low: 0, high: 100, isWhole: false });
+  if (seed !== undefined && typeof seed !== 'string') throw new AppError('usage', '--seed is given once');
   const change = {
     ...(durationS === undefined ? {} : await shortened(flags.scenario, durationS)),
     fleet: { ...(devices === undefined ? {} : { devices }), ...(kind === undefined ? {} : { kind }) },
@@ -162,6 +183,7 @@ export async function perform(
   what: NamedScenario & Pick<RunOptions, 'scripts' | 'controlPath'>,
 ): Promise<void> {
   const processes = processesOf(flags.processes, what.scenario);
+  await assertWritable(flags);
   const clock = createSystemClock();
   const folder = flags.state ?? join(tmpdir(), `fleetward-run-${process.pid}-${Math.floor(clock.utcMs())}`);
   const result = await runScenario(
@@ -182,14 +204,16 @@ export async function perform(
     untilAskedTwice(),
   );
   process.stdout.write(formatResult(result));
-  if (flags.json !== undefined) await writeFile(flags.json, formatJson(result));
-  if (flags.report !== undefined) await writeFile(flags.report, formatHtml(result));
-  if (flags.junit !== undefined) await writeFile(flags.junit, formatJunit(result));
   if (!result.isPassed) {
     if (flags.target === undefined)
       process.stdout.write(`The broker's log and database are kept in ${folder}\n`);
-    process.exitCode = thresholdsExitCode;
+    process.exitCode = isOnlyBelowRamp(result) ? belowRampExitCode : thresholdsExitCode;
   }
+  const unwritten = await writeResults(flags, result);
+  if (unwritten.length === 0) return;
+  // That the run did not hold weighs more than that its file is not there.
+  if (result.isPassed) throw new AppError('storage', unwritten.join('; '));
+  process.stdout.write(unwritten.map((words) => `${words}\n`).join(''));
 }
 
 export async function run(flags: RunFlags): Promise<void> {
@@ -263,5 +287,8 @@ export async function compare(flags: { a: string; b: string; report?: string | u
   };
   const [a, b] = [await read(flags.a), await read(flags.b)];
   process.stdout.write(formatComparison(a, b));
-  if (flags.report !== undefined) await writeFile(flags.report, formatComparisonHtml(a, b));
+  if (flags.report === undefined) return;
+  await writeFile(flags.report, formatComparisonHtml(a, b)).catch((cause: unknown) => {
+    throw new AppError('storage', `--report ${flags.report} is not whole: ${messageOf(cause)}`, { cause });
+  });
 }

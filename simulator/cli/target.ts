@@ -17,7 +17,10 @@ export function withLogin<T>(command: Argv<T>) {
       nargs: 1,
       describe: 'file with his password; - reads standard input',
     })
-    .option('ca', { type: 'string', describe: 'PEM of the authority to trust, for https:// and mqtts://' });
+    .option('ca', {
+      type: 'string',
+      describe: 'PEM of the authority to trust, for https:// and mqtts://, and for --metrics',
+    });
 }
 
 /** What vehicles need besides. Without `--target` a broker is started for the run. */
@@ -61,6 +64,7 @@ export interface TargetFlags extends LoginFlags {
 
 export interface MetricsFlags {
   readonly metrics?: string | undefined;
+  readonly ca?: string | undefined;
   readonly 'metrics-token-file'?: string | undefined;
 }
 
@@ -120,5 +124,6 @@ export async function metricsOf(flags: MetricsFlags): Promise<{ readonly metrics
   const file = flags['metrics-token-file'];
   if (url === undefined) return {};
   assertUrl(url, 'metrics', ['http:', 'https:']);
-  return { metrics: { url, token: file === undefined ? null : await readSecret(file, 'metrics-token') } };
+  const token = file === undefined ? null : await readSecret(file, 'metrics-token');
+  return { metrics: { url, token, ca: await readAuthority(flags.ca) } };
 }

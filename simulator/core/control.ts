@@ -1,6 +1,7 @@
 // What may be asked of a running simulation, as words and as data. Pure. A request that is not whole is refused in words; nothing is
 // guessed, and a fault that this run cannot make is never pretended.
 import { AppError } from '../../src/core/errors.ts';
+import { countOf } from './count-words.ts';
 import { checkScenario } from './scenario.ts';
 import { type Fault, type FaultKind, faultKinds, type Scenario } from './scenario-schema.ts';
 
@@ -73,7 +74,7 @@ function rateOf(value: Table, scenario: Scenario): ControlRequest {
   if (!isFactor || !isRange || !Number.isInteger(from) || !Number.isInteger(to))
     throw wrong('A rate needs a factor from 0 to 100 and the numbers of the first and last vehicle');
   const { devices } = scenario.fleet;
-  if (to > devices) throw wrong(`The fleet has ${devices} vehicles, and no number ${to}`);
+  if (to > devices) throw wrong(`The fleet has ${countOf(devices, 'vehicle')}, and no number ${to}`);
   return { kind: 'rate', factor, from, to };
 }
 

@@ -177,7 +177,8 @@ function judgeEvents(vehicle: VehicleNotes, events: readonly Numbered[], tally: 
 
 /**
  * Judges a run.
- * @param of.endMs when facts ceased; @param of.panicMs most time of a panic press with the link up.
+ * @param of.endMs until when vehicles could notice what happened to them, which is when they were taken off the road: a fact
+ *   whose time for its event lay before then must have one, made before or after the deeds' end; @param of.panicMs most time of a panic press with the link up.
  */
 export function judge(
   ledger: Ledger,

@@ -1,5 +1,6 @@
 // A ramp: load in steps that grow until a threshold fails, and what is told of it: the last good step, the first bad one, which
 // threshold it was, and whether the generator itself was too slow. Pure; it never calls a step good that was not measured.
+import { countOf } from './count-words.ts';
 import type { Phase, Ramp } from './scenario-schema.ts';
 import { type Figures, judgeThresholds } from './thresholds.ts';
 
@@ -25,6 +26,8 @@ export interface Knee {
   readonly firstBad: RampStep | null;
   /** The generator was late or full in the first bad step: the system may bear more than this. */
   readonly isGenerator: boolean;
+  /** Where it lies; `unknown`: the run ended before a step was measured. Older results do not say it. */
+  readonly place?: 'within' | 'below' | 'above' | 'unknown';
   readonly words: string;
 }
 
@@ -46,7 +49,7 @@ export function levelsOf({ of, from, to, steps }: Ramp): readonly number[] {
 export function phasesOf(ramp: Ramp, devices: number): readonly Phase[] | null {
   if (ramp.of !== 'devices') return null;
   return levelsOf(ramp).map((level, at) => ({
-    name: `${level} vehicles`,
+    name: countOf(level, 'vehicle'),
     atS: at * ramp.stepS,
     share: Math.min(1, level / devices),
     rate: 1,
@@ -66,7 +69,7 @@ const fullCore = 0.9;
 
 /** A level in words. */
 export const formatLevel = (of: Ramp['of'], level: number): string =>
-  of === 'devices' ? `${level} vehicles` : `x${level}`;
+  of === 'devices' ? countOf(level, 'vehicle') : `x${level}`;
 
 const levelText = (of: Ramp['of'], { level, figures }: RampStep): string =>
   `${formatLevel(of, level)} (${figures['events.rate'] ?? 0} events/s)`;
@@ -76,6 +79,22 @@ function generatorWords({ figures, generatorCore }: RampStep): string {
   return `the generator was the bottleneck or shared its machine with it: busiest process ${Math.round(generatorCore * 100)} % of a core, lag p99 ${lag} ms; the system may bear more`;
 }
 
+function wordsOf(of: Ramp['of'], knee: Omit<Knee, 'words' | 'place'>): string {
+  const { lastGood, firstBad, isGenerator } = knee;
+  const good = lastGood === null ? null : `last good step ${levelText(of, lastGood)}`;
+  if (firstBad === null)
+    return good === null
+      ? 'unknown: the run ended before a step was measured'
+      : `none up to the end of the ramp: ${good}`;
+  const bad = `${levelText(of, firstBad)}: ${firstBad.failures.join(', ')}`;
+  return [
+    ...(good === null
+      ? [`it lies below the first step, which was bad already, ${bad}`]
+      : [good, `first bad step ${bad}`]),
+    ...(isGenerator ? [generatorWords(firstBad)] : []),
+  ].join('; ');
+}
+
 /** The knee of what was measured; steps in their order. */
 export function kneeOf(of: Ramp['of'], steps: readonly RampStep[]): Knee {
   const at = steps.findIndex(({ failures }) => failures.length > 0);
@@ -83,14 +102,12 @@ export function kneeOf(of: Ramp['of'], steps: readonly RampStep[]): Knee {
   const lastGood = (at < 0 ? steps.at(-1) : steps[at - 1]) ?? null;
   const lag = firstBad?.figures['lag.p99'] ?? 0;
   const isGenerator = firstBad !== null && (lag > lateMs || firstBad.generatorCore > fullCore);
-  const good = lastGood === null ? 'none was good' : `last good step ${levelText(of, lastGood)}`;
-  const words =
-    firstBad === null
-      ? `no knee up to the end of the ramp: ${good}`
-      : [
-          good,
-          `first bad step ${levelText(of, firstBad)}: ${firstBad.failures.join(', ')}`,
-          ...(isGenerator ? [generatorWords(firstBad)] : []),
-        ].join('; ');
-  return { lastGood, firstBad, isGenerator, words };
+  const found = { lastGood, firstBad, isGenerator };
+  const [within, without] =
+    firstBad === null ? (['above', 'unknown'] as const) : (['within', 'below'] as const);
+  return { ...found, place: lastGood === null ? without : within, words: wordsOf(of, found) };
 }
+
+/** Whether nothing can be said of how much load is good, because already the least that was tried was too much. */
+export const isBelowRamp = (ramp: RampResult | null): boolean =>
+  ramp !== null && ramp.knee.lastGood === null && ramp.knee.firstBad !== null;

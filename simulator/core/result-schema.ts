@@ -94,6 +94,12 @@ const ramp = Type.Object(
       lastGood: nullable(step),
       firstBad: nullable(step),
       isGenerator: Type.Boolean({ description: 'The generator was late or full in the first bad step' }),
+      place: Type.Optional(
+        Type.Enum(['within', 'below', 'above', 'unknown'], {
+          description:
+            'Of the knee, seen from the ramp; below: its first step was bad already, so the run failed',
+        }),
+      ),
       words: text('In words'),
     }),
   },
@@ -145,6 +151,7 @@ export const resultSchema = Type.Object(
       cpuMs: number('CPU time of the generator, ms'),
       rssMb: number('Its resident memory at the end, MiB'),
       startRssMb: number('... and before the first vehicle'),
+      grownMb: Type.Optional(number('By how much the processes with the vehicles have grown, MiB')),
       processes: count('That shared the fleet'),
     }),
     refusedCommands: counted('Commands that the service refused'),

@@ -2,6 +2,8 @@
 // fault that names its place.
 import { Default, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../src/core/errors.ts';
+import { nearestWord } from '../../src/core/nearest-word.ts';
+import { countOf } from './count-words.ts';
 import { phasesOf } from './ramp.ts';
 import { type FaultKind, type Scenario, scenarioSchema } from './scenario-schema.ts';
 import { parseThreshold } from './thresholds.ts';
@@ -33,12 +35,40 @@ interface SchemaError {
   readonly params: unknown;
 }
 
+/** What stands behind these names in the schema, or in a scenario: tables by key, lists by number. */
+function memberAt(root: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>((at, name) => {
+    if (Array.isArray(at)) return at[Number(name)];
+    if (!isTable(at)) return undefined;
+    if (at['type'] === 'array') return at['items'];
+    return isTable(at['properties']) ? at['properties'][name] : at[name];
+  }, root);
+}
+
+function meant(word: string, known: readonly string[]): string {
+  const near = nearestWord(word, known);
+  return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
+}
+
 /** In words; an unknown key is told at its own place, and not once more at that of its table. */
-function wordsOf({ keyword, params, message, instancePath: pointer }: SchemaError): readonly ErrorDetail[] {
+function wordsOf(
+  { keyword, params, message, instancePath: pointer }: SchemaError,
+  value: unknown,
+): readonly ErrorDetail[] {
+  const names = pointer.split('/').slice(1);
   if (keyword === 'additionalProperties') return [];
-  if (keyword === 'boolean') return [{ pointer, message: 'there is no such key' }];
-  if (isTable(params) && keyword === 'enum')
-    return [{ pointer, message: `must be one of ${JSON.stringify(params['allowedValues'] ?? [])}` }];
+  if (keyword === 'boolean') {
+    const table = memberAt(scenarioSchema, names.slice(0, -1));
+    const known = isTable(table) && isTable(table['properties']) ? Object.keys(table['properties']) : [];
+    return [{ pointer, message: `there is no such key${meant(names.at(-1) ?? '', known)}` }];
+  }
+  if (isTable(params) && keyword === 'enum') {
+    const allowed: unknown = params['allowedValues'];
+    const texts = Array.isArray(allowed) ? allowed.map(String) : [];
+    const given = memberAt(value, names);
+    const hint = typeof given === 'string' ? meant(given, texts) : '';
+    return [{ pointer, message: `must be one of ${texts.join(', ')}${hint}` }];
+  }
   return [{ pointer, message }];
 }
 
@@ -66,7 +96,11 @@ function rampFaults({ ramp, fleet, durationS }: Scenario): readonly ErrorDetail[
     isWrong ? [{ pointer: `/ramp/${key}`, message }] : [];
   return [
     ...wrong(from >= to, 'to', 'a ramp goes up: more than /ramp/from'),
-    ...wrong(of === 'devices' && to > fleet.devices, 'to', `the fleet has ${fleet.devices} vehicles`),
+    ...wrong(
+      of === 'devices' && to > fleet.devices,
+      'to',
+      `the fleet has ${countOf(fleet.devices, 'vehicle')}`,
+    ),
     ...wrong(of === 'rate' && to > 100, 'to', 'the rate goes up to 100 times'),
     ...wrong(settleS >= stepS, 'settleS', 'a step has to be measured: less than /ramp/stepS'),
     ...wrong(
@@ -140,7 +174,7 @@ function withRampPhases(scenario: Scenario): Scenario {
 export function checkScenario(value: unknown): ScenarioVerdict {
   // Default writes into what it is given.
   const filled: unknown = Default(scenarioSchema, JSON.parse(JSON.stringify(value ?? {})));
-  const errors = Errors(scenarioSchema, filled).flatMap((error) => wordsOf(error as SchemaError));
+  const errors = Errors(scenarioSchema, filled).flatMap((error) => wordsOf(error as SchemaError, filled));
   if (errors.length > 0) return { kind: 'faults', faults: errors };
   const scenario = withRampPhases(filled as Scenario);
   const faults = rulesOf(scenario);

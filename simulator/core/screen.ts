@@ -1,5 +1,6 @@
 // The live screen of a run as lines of text, in the manner of `fleetward-agent status`: what is good, what is worth a word, what is wrong.
 // Pure: the size of the terminal comes in. No line is longer than the terminal is wide, and nothing from outside steers it.
+import { countOf, formatCount } from './count-words.ts';
 import { formatMoment, formatNumber } from './plot-scale.ts';
 
 /** A latency so far, ms. */
@@ -115,8 +116,8 @@ function stateRows({ now, bands, rate, history }: ScreenState, columns: number):
       breaches === 0 ? 'ok' : 'fault',
       'truth',
       breaches === 0
-        ? `no breach so far; ${formatNumber(now.facts)} facts`
-        : `${formatNumber(breaches)} BREACHES so far; ${formatNumber(now.facts)} facts`,
+        ? `no breach so far; ${formatCount(now.facts, 'fact')}`
+        : `${formatCount(breaches, 'BREACH', 'BREACHES')} so far; ${formatCount(now.facts, 'fact')}`,
     ),
     row(
       online < running ? 'note' : 'ok',
@@ -171,9 +172,9 @@ export function progressLine({ now, bands, rate }: ScreenState): string {
   const text = (band: ScreenBand | null): string =>
     band === null ? '-' : `${band.p50.toFixed(0)}/${band.p99.toFixed(0)}/${band.max.toFixed(0)}`;
   const faults = now.faults.length === 0 ? '' : `, faults: ${now.faults.join(' ')}`;
-  const breaches = now.breaches === 0 ? '' : `, ${now.breaches} BREACHES`;
+  const breaches = now.breaches === 0 ? '' : `, ${countOf(now.breaches, 'BREACH', 'BREACHES')}`;
   const late = (bands.lag?.p99 ?? 0) > lagMostMs ? ', THE GENERATOR IS THE BOTTLENECK' : '';
   return printable(
-    `${formatMoment(now.elapsedS * 1000).padStart(5, '0')} ${now.phase}: ${now.online}/${now.devices} online, ${now.facts} facts, ${now.acknowledged} events (${rate.acknowledged.toFixed(1)}/s), ${now.waiting} waiting, ingest ${text(bands.ingest)} ms, visible ${text(bands.visible)} ms, lag ${text(bands.lag)} ms${faults}${breaches}${late}`,
+    `${formatMoment(now.elapsedS * 1000).padStart(5, '0')} ${now.phase}: ${now.online}/${now.devices} online, ${countOf(now.facts, 'fact')}, ${countOf(now.acknowledged, 'event')} (${rate.acknowledged.toFixed(1)}/s), ${now.waiting} waiting, ingest ${text(bands.ingest)} ms, visible ${text(bands.visible)} ms, lag ${text(bands.lag)} ms${faults}${breaches}${late}`,
   );
 }

@@ -1,6 +1,7 @@
 // Thresholds: `ingest.p99<250ms`, `lost==0`, `events.rate>=100`. Parsed once, judged at the end and while a run goes on. A figure
 // that was never measured fails its threshold: what nobody looked at is not good.
 
+import { nearestWord } from '../../src/core/nearest-word.ts';
 import { breachKinds } from './ledger-types.ts';
 
 /** What a run measured; latencies in ms, `rate` in events a second, the rest are counts. */
@@ -55,7 +56,11 @@ export function parseThreshold(text: string): Parsed {
     latencyNames.some((latency) => name.startsWith(`${latency}.`)) && !name.endsWith('.count');
   if (name === '') return { kind: 'fault', message: `"${text}" is not such as ingest.p99<250ms or lost==0` };
   if (!figureNames.includes(name)) {
-    return { kind: 'fault', message: `there is no figure "${name}"; there are ${figureNames.join(', ')}` };
+    const near = nearestWord(name, figureNames) ?? '';
+    return {
+      kind: 'fault',
+      message: `there is no figure "${name}"; did you mean "${near}"? \`run --help\` lists them all`,
+    };
   }
   if (isLatency && unit !== 'ms' && unit !== 's')
     return { kind: 'fault', message: `"${text}" needs its unit, ms or s` };

@@ -1,6 +1,8 @@
 // What a run came to, in words: why it failed, or what it proved. Pure; it says no more than was looked at.
+import { formatCount } from './count-words.ts';
 import { type BreachKind, breachKinds, breachWords } from './ledger-types.ts';
 import { formatNumber } from './plot-scale.ts';
+import { isBelowRamp, type RampResult } from './ramp.ts';
 import type { ThresholdResult } from './thresholds.ts';
 
 export interface Verdict {
@@ -36,10 +38,8 @@ interface Judged {
   readonly unjudged: number;
   readonly thresholds: readonly ThresholdResult[];
   readonly failedStarts: { readonly count: number; readonly last: string };
+  readonly ramp: RampResult | null;
 }
-
-const times = (count: number, one: string): string =>
-  `${formatNumber(count)} ${one}${count === 1 ? '' : 's'}`;
 
 /** What was measured, with the unit in which a threshold states it. */
 export function formatMeasured({ name, value }: Pick<ThresholdResult, 'name' | 'value'>): string {
@@ -49,7 +49,7 @@ export function formatMeasured({ name, value }: Pick<ThresholdResult, 'name' | '
 }
 
 function reasonsOf(run: Judged): readonly string[] {
-  const { truth, thresholds, failedStarts, counts, unjudged } = run;
+  const { truth, thresholds, failedStarts, counts, unjudged, ramp } = run;
   return [
     ...breachKinds
       .filter((kind) => truth[kind] > 0)
@@ -60,8 +60,9 @@ function reasonsOf(run: Judged): readonly string[] {
       .filter(({ isMet }) => !isMet)
       .map((threshold) => `threshold ${threshold.text} was not met: ${formatMeasured(threshold)}`),
     ...(failedStarts.count > 0
-      ? [`${times(failedStarts.count, 'vehicle')} did not start: ${failedStarts.last}`]
+      ? [`${formatCount(failedStarts.count, 'vehicle')} did not start: ${failedStarts.last}`]
       : []),
+    ...(ramp !== null && isBelowRamp(ramp) ? [`the ramp found no knee: ${ramp.knee.words}`] : []),
     ...(counts.shown === 0 ? ['the service returned no event, so nothing is proven'] : []),
     ...(unjudged * 2 > counts.facts ? ['most facts could not be judged, so nothing is proven'] : []),
   ];
@@ -70,16 +71,16 @@ function reasonsOf(run: Judged): readonly string[] {
 /** Words for a result. */
 export function verdictOf(run: Judged): Verdict {
   const { isPassed, devices, counts, kind } = run;
-  const fleet = times(devices, kind === 'agent' ? 'vehicle' : 'light tracker');
+  const fleet = formatCount(devices, kind === 'agent' ? 'vehicle' : 'light tracker');
   if (!isPassed) {
     const reasons = reasonsOf(run);
-    const sentence = `The run of ${fleet} did not hold: ${times(reasons.length, 'reason')}.`;
+    const sentence = `The run of ${fleet} did not hold: ${formatCount(reasons.length, 'reason')}.`;
     return { isPassed, sentence, reasons };
   }
   const commands =
     counts.commands === 0
       ? ''
       : ` ${counts.commands === 1 ? 'The one command' : `The ${formatNumber(counts.commands)} commands`} moved relays at most once, in time, and never while a vehicle moved.`;
-  const sentence = `Every one of the ${times(counts.shown, 'event')} of ${fleet} came back once, whole and in order.${commands}`;
+  const sentence = `Every one of the ${formatCount(counts.shown, 'event')} of ${fleet} came back once, whole and in order.${commands}`;
   return { isPassed, sentence, reasons: [] };
 }

@@ -1,6 +1,7 @@
 // Two runs side by side as one HTML file: their verdicts, every figure with its ratio, and their plots one over the other. It judges
 // nothing, because what is better depends on the figure.
 import { compareFigures } from '../core/comparison.ts';
+import { formatCount } from '../core/count-words.ts';
 import { formatNumber } from '../core/plot-scale.ts';
 import { verdictOf } from '../core/verdict.ts';
 import { differencesOf, kindWords } from '../run/report.ts';
@@ -17,7 +18,7 @@ function card(name: 'a' | 'b', result: RunResult): Html {
     ['Vehicles', `${formatNumber(devices)} ${kindWords[kind]}`],
     ['Time', `${formatNumber(durationS)} s, ${dayOf(startedAt)}`],
     ['Seed', seed],
-    ['Machine', `${setting.machine.cpu}, ${setting.machine.cores} cores`],
+    ['Machine', `${setting.machine.cpu}, ${formatCount(setting.machine.cores, 'core')}`],
     ['Versions', `Fleetward ${setting.version}, Node ${setting.node}`],
     ...(ramp === null ? [] : [['Knee', ramp.knee.words] as const]),
   ];

@@ -105,8 +105,13 @@ export function routeMap(routes: readonly DrivenRoute[], devices: number): Html 
     const start = first === undefined ? '' : `M${projection.place(first).join(' ')}h0`;
     return html`<g><title>${deviceID}</title><path class="${tone}" d="${lineOf(places, projection)}"/><path class="start ${tone}" d="${start}"/></g>`;
   });
-  const of = ways.length < devices ? `the first ${ways.length} of ${devices}` : `all ${devices}`;
-  const words = `Ways of ${of} vehicles as they reported them, north up. The dot is where a vehicle began; the bar is ${bar.words} long.`;
+  const of =
+    ways.length < devices
+      ? `the first ${ways.length} of ${devices} vehicles`
+      : devices === 1
+        ? 'the one vehicle'
+        : `all ${devices} vehicles`;
+  const words = `Ways of ${of} as they reported them, north up. The dot is where a vehicle began; the bar is ${bar.words} long.`;
   const rows = ways
     .slice(0, rowsMost)
     .map(({ deviceID, places }) => [deviceID, (lengthM(places) / 1000).toFixed(2), String(places.length)]);

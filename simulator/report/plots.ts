@@ -1,4 +1,5 @@
 // The plots of one run or of two, on one time axis with the faults in it, and the data for the cursor that moves over all of them.
+import { countOf, formatCount } from '../core/count-words.ts';
 import { type FaultSpan, placeLabels } from '../core/fault-spans.ts';
 import { formatMoment } from '../core/plot-scale.ts';
 import type { ColumnName } from '../core/series-columns.ts';
@@ -25,10 +26,9 @@ function faultTable(spans: readonly FaultSpan[]): Html {
       `${Math.round(share * 100)} %`,
     ]);
   const more = spans.length - rows.length;
-  const rest =
-    more > 0 ? html`<p>… and ${more} more, which are not shaded: see the JSON of the run.</p>` : nothing;
+  const rest = more > 0 ? html`<p>… and ${more} more, not shaded: see the JSON of the run.</p>` : nothing;
   const heads = ['fault', 'from', 'to', 'of the fleet'];
-  return html`<details><summary>${spans.length} faults as a table</summary>${table({ caption: 'What went wrong on purpose, and when', heads, rows })}${rest}</details>`;
+  return html`<details><summary>${formatCount(spans.length, 'fault')} as a table</summary>${table({ caption: 'What went wrong on purpose, and when', heads, rows })}${rest}</details>`;
 }
 
 function axisOf(spans: readonly FaultSpan[], endMs: number, factsEndMs: number | null): TimeAxis {
@@ -66,8 +66,8 @@ export function sightWords({ brokerSight }: RunResult): string {
   if (seen === 0 && missed === 0)
     return 'Nobody told where the broker shows its own figures (--metrics), so they are not here.';
   if (seen === 0) return `The broker’s own figures could not be read: ${reason}.`;
-  if (missed === 0) return `The broker’s own figures were read ${seen} times.`;
-  return `The broker’s own figures were read ${seen} times and ${missed} times not (last: ${reason}).`;
+  if (missed === 0) return `The broker’s own figures were read ${countOf(seen, 'time')}.`;
+  return `The broker’s own figures were read ${countOf(seen, 'time')} and ${countOf(missed, 'time')} not (last: ${reason}).`;
 }
 
 function missing(plan: PlotPlan, results: readonly RunResult[]): Html {

@@ -1,9 +1,10 @@
 // The parts of a report that are words and tables: verdict, truth, thresholds, latencies, and how to repeat the run.
+import { formatCount } from '../core/count-words.ts';
 import { breachKinds, breachWords } from '../core/ledger-types.ts';
 import { formatNumber } from '../core/plot-scale.ts';
 import { latencyNames } from '../core/thresholds.ts';
 import { breachTitles, formatMeasured, verdictOf } from '../core/verdict.ts';
-import { formatBreach, kindWords, latencyWords } from '../run/report.ts';
+import { each, formatBreach, kindWords, latencyWords, memoryPerVehicle, memoryWords } from '../run/report.ts';
 import type { RunResult } from '../run/result.ts';
 import { type Html, html, nothing, pill, short, table } from './html.ts';
 import { sightWords } from './plots.ts';
@@ -24,12 +25,9 @@ export function verdictPart(result: RunResult): Html {
 const msOf = (value: number | undefined): string =>
   value === undefined ? 'not measured' : `${formatNumber(value)} ms`;
 
-export function memoryPerVehicle({ machine, devices }: RunResult): string {
-  return `${formatNumber((machine.rssMb - machine.startRssMb) / devices)} MiB`;
-}
-
 export function tilesPart(result: RunResult): Html {
   const { counts, figures, devices, kind } = result;
+  const mb = memoryPerVehicle(result);
   const tiles: readonly (readonly [name: string, value: string, more: string])[] = [
     [kind === 'agent' ? 'Vehicles' : 'Light trackers', formatNumber(devices), kindWords[kind]],
     [
@@ -40,11 +38,12 @@ export function tilesPart(result: RunResult): Html {
     ['Until durable, p99', msOf(figures['ingest.p99']), `p50 ${msOf(figures['ingest.p50'])}`],
     ['Until visible, p99', msOf(figures['visible.p99']), `p50 ${msOf(figures['visible.p50'])}`],
     ['Commands', formatNumber(counts.commands), `restored within ${msOf(figures['restore.max'])}`],
-    ['Memory a vehicle', memoryPerVehicle(result), 'of the generator'],
+    [`Memory ${each[kind]}`, mb === null ? '' : `${formatNumber(mb)} MiB`, 'of the generator'],
   ];
   const isAbsent: Readonly<Record<string, boolean>> = {
     Commands: counts.commands === 0,
     'Until visible, p99': figures['visible.p99'] === undefined,
+    [`Memory ${each[kind]}`]: mb === null,
   };
   const shown = tiles.filter(([name]) => isAbsent[name] !== true);
   return html`<dl class="tiles">${shown.map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`)}</dl>`;
@@ -69,7 +68,7 @@ export function truthPart(result: RunResult): Html {
     total === 0
       ? nothing
       : html`<details open><summary>The facts, events and commands that it concerns</summary><ol class="found">${listed.map((breach) => html`<li>${short(formatBreach(breach))}</li>`)}</ol>${more > 0 ? html`<p>… and ${formatNumber(more)} more: see the JSON of the run.</p>` : nothing}</details>`;
-  const judged = `${formatNumber(counts.facts)} facts happened${unjudged > 0 ? `, ${formatNumber(unjudged)} of which could not be judged` : ''}; ${formatNumber(counts.events)} events were stored on vehicles and ${formatNumber(counts.shown)} came back.`;
+  const judged = `${formatCount(counts.facts, 'fact')} happened${unjudged > 0 ? `, ${formatNumber(unjudged)} of which could not be judged` : ''}; ${formatCount(counts.events, 'event was', 'events were')} stored on vehicles and ${formatNumber(counts.shown)} came back.`;
   return html`<section><h2>Truth</h2><p>${judged}</p>${table({ caption: 'What must never happen, and how often it did', heads: ['check', 'means', 'found'], rows, numbersFrom: 2 })}${found}</section>`;
 }
 
@@ -92,7 +91,7 @@ export function latencyPart({ figures }: RunResult): Html {
       ? []
       : [
           [
-            latencyWords[name],
+            latencyWords[name].replace('->', '→').replace("'", '’'),
             ...parts.map((part) => {
               const value = figures[`${name}.${part}`];
               return value === undefined ? '–' : formatNumber(value);
@@ -108,10 +107,11 @@ export function settingPart(result: RunResult): Html {
   const { setting, spec, seed, kind, devices, durationS, elapsedS, machine, counts, series } = result;
   const { memoryMb, cpu, cores, system } = setting.machine;
   const spec2 = JSON.stringify(spec, null, 2);
+  const memory = memoryWords(result);
   const rows: readonly (readonly [name: string, value: string | Html])[] = [
     ['Scenario', `${result.scenario}: ${result.title}`],
     ['Seed', html`<code>${seed === '' ? '(empty)' : seed}</code>`],
-    ['Vehicles', `${formatNumber(devices)} ${kindWords[kind]}; ${formatNumber(counts.connects)} connects`],
+    ['Vehicles', `${formatNumber(devices)} ${kindWords[kind]}; ${formatCount(counts.connects, 'connect')}`],
     [
       'Time',
       `${formatNumber(durationS)} s of facts were asked for, ${formatNumber(elapsedS)} s were made; what waited was awaited until ${formatNumber(series.endMs / 1000)} s`,
@@ -120,9 +120,9 @@ export function settingPart(result: RunResult): Html {
     ['Broker’s figures', sightWords(result)],
     [
       'Generator',
-      `${formatNumber(machine.processes)} ${machine.processes === 1 ? 'process' : 'processes'}, ${formatNumber(machine.cpuMs / 1000)} s of CPU, ${formatNumber(machine.rssMb)} MiB at the end, ${memoryPerVehicle(result)} a vehicle`,
+      `${formatCount(machine.processes, 'process', 'processes')}, ${formatNumber(machine.cpuMs / 1000)} s of CPU, ${formatNumber(machine.rssMb)} MiB at the end${memory === '' ? '' : `, ${memory}`}`,
     ],
-    ['Machine', `${cpu}, ${cores} cores, ${formatNumber(memoryMb)} MiB, ${system}`],
+    ['Machine', `${cpu}, ${formatCount(cores, 'core')}, ${formatNumber(memoryMb)} MiB, ${system}`],
     ['Versions', `Fleetward ${setting.version}, Node ${setting.node}`],
   ];
   const command =

@@ -1,16 +1,19 @@
 // Looks at the broker's own figures every second while a run goes on: CPU, memory, loop delay, commits. A look that fails is counted
-// and said at the end; it never holds up the run, and the token is never written anywhere.
+// and said at the end; it never holds up the run, follows nobody elsewhere, and the token is never written anywhere.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import { type BrokerSample, grownBy, metricsBytesMost, parseBrokerSample } from '../core/metrics-text.ts';
 import type { SeriesBook } from '../core/series.ts';
 import type { RunTime } from './fleet-vehicle.ts';
+import { createHttp, type Http } from './http.ts';
 
 /** Where the broker shows its figures. */
 export interface MetricsAddress {
   readonly url: string;
   /** Null: none is asked for. */
   readonly token: string | null;
+  /** PEM of the authority to trust, for https://; null: the system's list. */
+  readonly ca: string | null;
 }
 
 /** How the looking went. */
@@ -38,20 +41,12 @@ interface BrokerWatchOptions {
 const everyMs = 1000;
 const answerMs = 3000;
 
-async function ask({ url, token }: MetricsAddress): Promise<BrokerSample> {
-  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-  const answer = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(answerMs) });
-  const length = Number(answer.headers.get('content-length') ?? 0);
-  if (!answer.ok || length > metricsBytesMost) {
-    await answer.body?.cancel();
-    throw new Error(answer.ok ? `${length} bytes are too many` : `answered ${answer.status}`);
-  }
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > metricsBytesMost) throw new Error('the answer is too long');
-  }
+async function ask(http: Http, { url, token }: MetricsAddress): Promise<BrokerSample> {
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+  const signal = AbortSignal.timeout(answerMs);
+  const answer = await http.ask(url, { method: 'GET', headers, signal });
+  const text = await answer.text(metricsBytesMost);
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
   const sample = parseBrokerSample(text);
   if (sample === null) throw new Error('what answers shows no figures of a broker');
   return sample;
@@ -90,9 +85,10 @@ export function watchBroker({ address, clock, time, book }: BrokerWatchOptions):
   let isOpen = true;
   let before: Look | null = null;
   let timer: Cancel = () => undefined;
+  const http = createHttp(address?.ca ?? null);
   const look = async (of: MetricsAddress): Promise<void> => {
     try {
-      const now: Look = { sample: await ask(of), atMs: time.nowMs() };
+      const now: Look = { sample: await ask(http, of), atMs: time.nowMs() };
       if (!isOpen) return;
       note(book, before, now);
       before = now;
@@ -114,6 +110,7 @@ export function watchBroker({ address, clock, time, book }: BrokerWatchOptions):
     close() {
       isOpen = false;
       timer();
+      http.close();
     },
   };
 }

@@ -1,7 +1,8 @@
 // The Unix socket of a running simulation: one line of JSON in, one out, for the user of this process only (mode 0600). It never
 // listens on a network, never takes the place of another listener, and never holds up the run.
-import { chmod, lstat, unlink } from 'node:fs/promises';
+import { access, chmod, constants, lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 
 const limits = { lineBytes: 4096, connections: 8, patienceMs: 5000, answerBytes: 65_536 } as const;
@@ -54,7 +55,12 @@ function isAlive(path: string): Promise<boolean> {
  */
 export async function makeWay(path: string): Promise<void> {
   const there = await lstat(path).catch(() => null);
-  if (there === null) return;
+  if (there === null) {
+    await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+      throw new AppError('usage', `--ctl ${path} cannot be made: ${messageOf(cause)}`, { cause });
+    });
+    return;
+  }
   if (!there.isSocket()) throw new AppError('usage', `--ctl ${path} is a file and no socket`);
   if (await isAlive(path))
     throw new AppError('usage', `Another run listens at ${path}`, {

@@ -127,19 +127,24 @@ async function pass(scene: Scene, untilMs: number, stop: { isAsked: boolean }): 
 /** Who stops a run does not wait longer than this for what is still on its way; a second signal ends it at once. */
 const stoppedDrainS = 20;
 
-/** Everything delivered and every command at its end, or the time for it is over. */
+/** Parts in processes of their own tell every 200 ms how they are: what they told before is not yet the end. */
+const reportedMs = 500;
+
+/** Everything that happened noticed and delivered and every command at its end, or the time for it is over. */
 async function drain(scene: Scene, commander: Commander, stop: { isAsked: boolean }): Promise<void> {
-  const { time, ledger, options } = scene;
+  const { time, ledger, parts, options } = scene;
   const { drainS } = options.scenario;
   const beganMs = time.nowMs();
   const isTime = (): boolean =>
     time.nowMs() - beganMs < (stop.isAsked ? Math.min(drainS, stoppedDrainS) : drainS) * 1000;
   await commander.finish();
+  await sleep(reportedMs);
   const isOpen = (): boolean => [...ledger.commands.values()].some(({ hasEnded }) => !hasEnded);
+  const isQuiet = (): boolean => ledger.waiting() === 0 && parts.look().openFacts === 0;
   while (isTime()) {
-    if (ledger.waiting() === 0) {
+    if (isQuiet()) {
       await commander.settle();
-      if (!isOpen() && ledger.waiting() === 0) return;
+      if (!isOpen() && isQuiet()) return;
       await sleep(1000);
     }
     await sleep(pollMs);
@@ -187,8 +192,9 @@ function onTheRoad({ devices, options, time }: Scene): readonly FleetDevice[] {
 /** What a drive leaves behind besides the ledger. */
 interface Driven
   extends Pick<RunResult, 'refusedCommands' | 'failedStarts' | 'machine' | 'ramp' | 'interventions'> {
-  /** When facts ceased, ms since the start. */
+  /** When deeds ceased, and when vehicles were taken off the road, ms since the start. */
   readonly endMs: number;
+  readonly offRoadMs: number;
 }
 
 async function openSteering(
@@ -241,11 +247,20 @@ export async function drive(scene: Scene, stop: { isAsked: boolean }): Promise<D
     parts.order({ kind: 'endDeeds' });
     const endMs = time.nowMs();
     await drain(scene, commander, stop);
+    const offRoadMs = time.nowMs();
     recorder.close();
     const refusedCommands = commander.refused();
     const interventions = steering?.interventions ?? [];
     const { eachCpuMs: _, ...machine } = scene.machine();
-    return { endMs, refusedCommands, failedStarts: parts.look().failures, machine, ramp, interventions };
+    return {
+      endMs,
+      offRoadMs,
+      refusedCommands,
+      failedStarts: parts.look().failures,
+      machine,
+      ramp,
+      interventions,
+    };
   } finally {
     await steering?.close();
     faults.close();

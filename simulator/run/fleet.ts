@@ -48,7 +48,7 @@ export interface Fleet {
   failures(): { readonly count: number; readonly last: string };
   /** Of the vehicles from the first number to the last, those that start later too. */
   setRate(of: RateOrder): void;
-  /** No further deeds. */
+  /** No further deeds, and no further vehicle comes on the road. */
   endDeeds(): void;
   /** Takes all off the road; what they store from now on may stay with them. */
   close(): Promise<void>;
@@ -120,6 +120,7 @@ export function createFleet(options: FleetOptions, make: Maker): Fleet {
   const rates: RateOrder[] = [];
   const timers: Cancel[] = [];
   const failed = { count: 0, last: '' };
+  let isResting = false;
   let isClosing = false;
   const start = async (device: FleetDevice): Promise<void> => {
     try {
@@ -127,6 +128,7 @@ export function createFleet(options: FleetOptions, make: Maker): Fleet {
       made.set(device.index, one);
       const rate = rates.findLast((order) => isIn(order, device.index));
       if (rate !== undefined) one.setRate(rate.factor);
+      if (isResting) one.rest();
       if (isClosing) await one.close();
     } catch (thrown) {
       failed.count += 1;
@@ -151,11 +153,13 @@ export function createFleet(options: FleetOptions, make: Maker): Fleet {
       for (const [index, one] of made) if (isIn(order, index)) one.setRate(order.factor);
     },
     endDeeds() {
+      for (const cancel of timers.splice(0)) cancel();
+      isResting = true;
       for (const one of made.values()) one.rest();
     },
     async close() {
       isClosing = true;
-      for (const cancel of timers) cancel();
+      for (const cancel of timers.splice(0)) cancel();
       await forAll([...made.values()], (one) => one.close(), closingMost);
     },
   };

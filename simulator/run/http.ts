@@ -13,8 +13,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | null;
-  /** The whole body. Rejects beyond 64 MiB. */
-  text(): Promise<string>;
+  /** The whole body. Rejects beyond so many bytes; 64 MiB unless given. */
+  text(mostBytes?: number): Promise<string>;
   /** The body while it comes. */
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -28,12 +28,12 @@ export interface Http {
 const bodyMostBytes = 64 * 1024 * 1024;
 const socketsMost = 64;
 
-async function textOf(message: IncomingMessage): Promise<string> {
+async function textOf(message: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of message as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > bodyMostBytes) throw new Error(`the answer has more than ${bodyMostBytes} bytes`);
+    if (bytes > mostBytes) throw new Error(`the answer is too long: more than ${mostBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -46,7 +46,7 @@ function answerOf(message: IncomingMessage): HttpAnswer {
       const value = message.headers[name];
       return typeof value === 'string' ? value : null;
     },
-    text: () => textOf(message),
+    text: (mostBytes = bodyMostBytes) => textOf(message, mostBytes),
     body: message,
   };
 }
@@ -66,7 +66,7 @@ export function createHttp(ca: string | null): Http {
         const asked = isTls
           ? tlsRequest(url, { ...given, agent: tls }, taken)
           : plainRequest(url, { ...given, agent: plain }, taken);
-        asked.once('error', fail);
+        asked.on('error', fail); // one may follow the answer: whoever reads the body hears of it
         asked.end(payload);
       });
     },

@@ -1,10 +1,10 @@
 // A broker of the run's own: the program from this build on a database in the run's folder, set up through its own command line.
 // It can be killed without mercy and started again on the same files; it never outlives the run.
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { AppError } from '../../src/core/errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
 import {
   type DemoBroker,
@@ -54,9 +54,22 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/**
+ * One after the other from the top: asked for a whole path at once, Node 20 never comes back where a parent takes no folder and says
+ * that it is not there, as /proc does.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  const isThere = (await stat(folder).catch(() => null))?.isDirectory() === true;
+  if (isThere) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder));
+  await mkdir(folder, { mode: 0o700 });
+}
+
 /** A run removes its folder when it has passed: whatever else is in there must not go with it. */
 async function claim(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(resolve(folder)).catch((cause: unknown) => {
+    throw new AppError('usage', `The folder ${folder} cannot be made: ${messageOf(cause)}`, { cause });
+  });
   if ((await readdir(folder)).length === 0) return;
   throw new AppError('usage', `The folder ${folder} is not empty`, {
     hint: 'A run removes its folder at the end: give it one of its own with --state.',

@@ -3,6 +3,7 @@
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { createLedger, eventsMost } from '../core/ledger.ts';
 import type { LedgerCounts, LedgerNotes } from '../core/ledger-types.ts';
+import { countOpenFacts } from '../core/open-facts.ts';
 import type { ScriptedEvent } from '../core/recording.ts';
 import type { Fault, Scenario } from '../core/scenario-schema.ts';
 import type { LatencyName } from '../core/thresholds.ts';
@@ -42,6 +43,8 @@ export interface PartLook {
   readonly running: number;
   /** Events that must be delivered and are not acknowledged. */
   readonly waiting: number;
+  /** After the end of the deeds: facts until then that an event may still come of. */
+  readonly openFacts: number;
   readonly breaches: number;
   readonly counts: LedgerCounts;
   readonly failures: { readonly count: number; readonly last: string };
@@ -90,6 +93,7 @@ export const noLook: PartLook = {
   online: 0,
   running: 0,
   waiting: 0,
+  openFacts: 0,
   breaches: 0,
   counts: emptyCounts,
   failures: { count: 0, last: '' },
@@ -147,19 +151,20 @@ function createPartOf(
     { clock: ports.clock, time, begin: (fault) => begin(faultOptions, fault) },
     mine,
   );
-  let isOver = false;
+  let endMs: number | null = null;
   const endDeeds = (): void => {
-    isOver = true;
     faults.close();
     fleet.endDeeds();
-    const nowMs = time.nowMs();
-    for (const deviceID of ledger.vehicles.keys()) ledger.stopping(deviceID, nowMs);
+    endMs = time.nowMs();
+    for (const deviceID of ledger.vehicles.keys()) ledger.stopping(deviceID, endMs);
   };
   return {
     look: () => ({
       online: fleet.running().reduce((sum, vehicle) => sum + (vehicle.isUp() ? 1 : 0), 0),
       running: fleet.running().length,
       waiting: ledger.waiting(),
+      openFacts:
+        endMs === null ? 0 : countOpenFacts(ledger.vehicles.values(), { nowMs: time.nowMs(), endMs }),
       breaches: ledger.breaches.length,
       counts: ledger.counts(),
       failures: fleet.failures(),
@@ -168,15 +173,17 @@ function createPartOf(
       switch (order.kind) {
         case 'fault':
           excuse(faultOptions, order.fault);
-          return isOver ? undefined : faults.add(order.fault);
+          return endMs === null ? faults.add(order.fault) : undefined;
         case 'rate':
-          return isOver ? undefined : fleet.setRate(order.rate);
+          return endMs === null ? fleet.setRate(order.rate) : undefined;
         case 'endDeeds':
           return endDeeds();
         case 'seen':
           for (const { deviceID, eventID, atMs } of order.sightings) {
             const storedMs = ledger.storedMsOf(deviceID, eventID);
-            if (storedMs !== null) handlers.onLatency('visible', atMs - storedMs);
+            // As with what is acknowledged: from when it could be sent.
+            const firstUpMs = ledger.vehicles.get(deviceID)?.ups[0] ?? 0;
+            if (storedMs !== null) handlers.onLatency('visible', atMs - Math.max(storedMs, firstUpMs));
           }
       }
     },

@@ -73,12 +73,13 @@ function sumCounts(all: readonly LedgerCounts[]): LedgerCounts {
 }
 
 function sumLooks(looks: readonly PartLook[]): PartLook {
-  const total = (name: 'online' | 'running' | 'waiting' | 'breaches'): number =>
+  const total = (name: 'online' | 'running' | 'waiting' | 'openFacts' | 'breaches'): number =>
     sum(looks.map((look) => look[name]));
   return {
     online: total('online'),
     running: total('running'),
     waiting: total('waiting'),
+    openFacts: total('openFacts'),
     breaches: total('breaches'),
     counts: sumCounts(looks.map(({ counts }) => counts)),
     failures: {

@@ -9,6 +9,12 @@ import { createLagMeter } from './latency.ts';
 type Pass = (untilMs: number) => Promise<boolean>;
 
 const lagEveryMs = 200;
+/** A step is judged this long before the next begins: where it was bad, no further vehicle may have come on the road by then. */
+const judgedMs = 500;
+
+/** When the measuring of a step ends, ms of the run. */
+const endOf = ({ stepS, settleS }: Ramp, no: number): number =>
+  (no + 1) * stepS * 1000 - Math.min(judgedMs, ((stepS - settleS) * 1000) / 2);
 
 interface Mark {
   readonly atMs: number;
@@ -74,7 +80,7 @@ export async function driveRamp(
       if (await of.pass((no * ramp.stepS + ramp.settleS) * 1000)) break;
       tap.reset();
       const from = markOf(scene);
-      if (await of.pass((no + 1) * ramp.stepS * 1000)) break;
+      if (await of.pass(endOf(ramp, no))) break;
       const step = stepOf(scene, ramp, { no, level, from });
       steps.push(step);
       of.say(stepWords(ramp, step));

@@ -1,8 +1,11 @@
 // A result for people, for programs and for CI: plain text, JSON, JUnit XML. Each says the same, and which kind of vehicle was used.
 import { Check, Errors } from 'typebox/value';
 import { AppError } from '../../src/core/errors.ts';
+import { escapeXml, escapeXmlAttribute } from '../../src/core/xml-text.ts';
 import { compareFigures } from '../core/comparison.ts';
+import { countOf } from '../core/count-words.ts';
 import { type Breach, breachKinds, breachWords } from '../core/ledger-types.ts';
+import { isBelowRamp } from '../core/ramp.ts';
 import { resultSchema } from '../core/result-schema.ts';
 import { printable } from '../core/screen.ts';
 import { latencyNames } from '../core/thresholds.ts';
@@ -46,6 +49,28 @@ export function formatBreach({ kind, deviceID, factNo, eventID, commandID, words
 
 export const kindWords = { agent: 'real agents', tracker: 'light trackers, no agent in them' } as const;
 const shownMost = 20;
+/** Of fewer than this the memory is lost in that of the program. */
+const measuredLeast = 10;
+export const each = { agent: 'a vehicle', tracker: 'a light tracker' } as const;
+
+/** Memory of the generator for each vehicle, beyond what it took before the first, MiB; null where that cannot be told. */
+export function memoryPerVehicle({
+  machine,
+  devices,
+}: Pick<RunResult, 'machine' | 'devices'>): number | null {
+  const grownMb = machine.grownMb ?? machine.rssMb - machine.startRssMb;
+  return devices < measuredLeast || grownMb <= 0 ? null : grownMb / devices;
+}
+
+/** The same in words; '' where it cannot be told. */
+export function memoryWords(result: Pick<RunResult, 'machine' | 'devices' | 'kind'>): string {
+  const mb = memoryPerVehicle(result);
+  return mb === null
+    ? ''
+    : `${mb < 0.1 ? `${(mb * 1024).toFixed(0)} KiB` : `${mb.toFixed(2)} MiB`} ${each[result.kind]}`;
+}
+
+const inBrackets = (words: string): string => (words === '' ? '' : ` (${words})`);
 
 /** The end of a run for a terminal or a log. */
 export function formatResult(result: RunResult): string {
@@ -55,11 +80,11 @@ export function formatResult(result: RunResult): string {
   return [
     '',
     `${result.isPassed ? 'PASSED' : 'FAILED'}  ${result.scenario}: ${result.title}`,
-    `  ${result.devices} vehicles (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}`,
-    `  ${counts.facts} facts, ${counts.events} events stored, ${counts.acknowledged} acknowledged (${figures['events.rate']}/s), ${counts.shown} returned, ${counts.commands} commands, ${counts.connects} connects`,
-    `  generator: ${machine.processes} ${machine.processes === 1 ? 'process' : 'processes'}, ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB (${((machine.rssMb - machine.startRssMb) / result.devices).toFixed(2)} MiB a vehicle)`,
+    `  ${countOf(result.devices, 'vehicle')} (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}`,
+    `  ${countOf(counts.facts, 'fact')}, ${countOf(counts.events, 'event')} stored, ${counts.acknowledged} acknowledged (${figures['events.rate']}/s), ${counts.shown} returned, ${countOf(counts.commands, 'command')}, ${countOf(counts.connects, 'connect')}`,
+    `  generator: ${countOf(machine.processes, 'process', 'processes')}, ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB${inBrackets(memoryWords(result))}`,
     ...latencyTable(result),
-    `  truth: ${total === 0 ? `${breachKinds.length} checks, all 0` : `${total} breaches`}`,
+    `  truth: ${total === 0 ? `${breachKinds.length} checks, all 0` : countOf(total, 'breach', 'breaches')}`,
     ...found.map((kind) => `    ${kind} ${truth[kind]}: ${breachWords[kind]}`),
     ...result.breaches.slice(0, shownMost).map((breach) => `      ${formatBreach(breach)}`),
     ...(total > shownMost ? [`      ... and ${total - shownMost} more (see --json)`] : []),
@@ -75,18 +100,6 @@ export function formatResult(result: RunResult): string {
     .join('\n');
 }
 
-/** XML 1.0 has no way to write most control characters. */
-const isWritable = (character: string): boolean => character >= ' ' || '\t\n\r'.includes(character);
-
-const escapeXml = (text: string): string =>
-  Array.from(text)
-    .filter(isWritable)
-    .join('')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-
 /** What the cases of a run have in common. */
 const propertiesOf = (result: RunResult): readonly (readonly [name: string, value: string])[] => [
   ['title', result.title],
@@ -101,7 +114,7 @@ const propertiesOf = (result: RunResult): readonly (readonly [name: string, valu
 
 /** JUnit XML: a case for each check of the truth and for each threshold. */
 export function formatJunit(result: RunResult): string {
-  const suite = escapeXml(`fleetward-simulator ${result.scenario}`);
+  const suite = escapeXmlAttribute(`fleetward-simulator ${result.scenario}`);
   const truthCases = breachKinds.map((kind) => ({
     name: `truth: ${kind}`,
     failure:
@@ -124,21 +137,27 @@ export function formatJunit(result: RunResult): string {
       ? null
       : `${failedStarts.count} did not start; ${counts.shown} events returned; ${unjudged} of ${counts.facts} facts not judged`,
   };
-  const cases = [runCase, ...truthCases, ...thresholdCases];
+  const rampCase = {
+    name: 'ramp: its first step was good',
+    failure: result.ramp !== null && isBelowRamp(result.ramp) ? result.ramp.knee.words : null,
+  };
+  const rampCases = result.ramp === null ? [] : [rampCase];
+  const cases = [runCase, ...truthCases, ...thresholdCases, ...rampCases];
   const failures = cases.filter(({ failure }) => failure !== null).length;
   const lines = cases.map(({ name, failure }) => {
-    const head = `    <testcase classname="${suite}" name="${escapeXml(name)}"`;
+    const head = `    <testcase classname="${suite}" name="${escapeXmlAttribute(name)}"`;
     if (failure === null) return `${head}/>`;
     const [first = ''] = failure.split('\n');
-    return `${head}><failure message="${escapeXml(first)}">${escapeXml(failure)}</failure></testcase>`;
+    return `${head}><failure message="${escapeXmlAttribute(first)}">${escapeXml(failure)}</failure></testcase>`;
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites tests="${cases.length}" failures="${failures}">`,
-    `  <testsuite name="${suite}" tests="${cases.length}" failures="${failures}" time="${(result.series.endMs / 1000).toFixed(3)}" timestamp="${escapeXml(result.startedAt)}">`,
+    `  <testsuite name="${suite}" tests="${cases.length}" failures="${failures}" time="${(result.series.endMs / 1000).toFixed(3)}" timestamp="${escapeXmlAttribute(result.startedAt)}">`,
     '    <properties>',
     ...propertiesOf(result).map(
-      ([name, value]) => `      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>`,
+      ([name, value]) =>
+        `      <property name="${escapeXmlAttribute(name)}" value="${escapeXmlAttribute(value)}"/>`,
     ),
     '    </properties>',
     ...lines,
@@ -180,7 +199,7 @@ export function differencesOf(a: RunResult, b: RunResult): readonly string[] {
 /** Two runs side by side, for a terminal. */
 export function formatComparison(before: RunResult, after: RunResult): string {
   const describe = (result: RunResult): string =>
-    `${result.scenario}, ${result.devices} vehicles (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}, ${result.isPassed ? 'passed' : 'FAILED'}, ${result.startedAt}`;
+    `${result.scenario}, ${countOf(result.devices, 'vehicle')} (${kindWords[result.kind]}), ${result.durationS} s, seed ${JSON.stringify(result.seed)}, ${result.isPassed ? 'passed' : 'FAILED'}, ${result.startedAt}`;
   const rows = compareFigures(before.figures, after.figures).map(
     ({ name, before: old, after: now, ratio }) =>
       `  ${name.padEnd(22)}${figure(old)}${figure(now)}${ratio === null ? '' : `  x${ratio.toFixed(2)}`}`,

@@ -1,12 +1,13 @@
 // What a run found, as one value: figures, thresholds, the judgement. Made from what was measured, and nothing left out that speaks
 // against the run.
 import type { Intervention } from '../core/control.ts';
+import { countOf } from '../core/count-words.ts';
 import type { FaultSpan } from '../core/fault-spans.ts';
 import type { Judgement } from '../core/judgement.ts';
 import { commandDelays } from '../core/judgement-commands.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { type Breach, breachKinds, type LedgerCounts } from '../core/ledger-types.ts';
-import type { RampResult } from '../core/ramp.ts';
+import { isBelowRamp, type RampResult } from '../core/ramp.ts';
 import { type DrivenRoute, routesOf } from '../core/route-map.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
 import { lagMostMs } from '../core/screen.ts';
@@ -22,6 +23,8 @@ export interface MachineFigures {
   readonly cpuMs: number;
   readonly rssMb: number;
   readonly startRssMb: number;
+  /** By how much the processes that hold the vehicles have grown with them, MiB; older results do not say it. */
+  readonly grownMb?: number;
   /** That shared the fleet. */
   readonly processes: number;
 }
@@ -101,19 +104,23 @@ function warningsOf({
   return [
     ...(lag !== null && lag.p99 > lagMostMs
       ? [
-          `the generator is the bottleneck: its event loop was late by ${lag.p99} ms (p99); latencies are its own too`,
+          `the generator is the bottleneck: its event loop was late by ${Math.round(lag.p99)} ms (p99); latencies are its own too`,
         ]
       : []),
     ...(refusedCommands.count > 0
-      ? [`${refusedCommands.count} commands were refused, the last with: ${refusedCommands.last}`]
+      ? [
+          `${countOf(refusedCommands.count, 'command was', 'commands were')} refused, the last with: ${refusedCommands.last}`,
+        ]
       : []),
     ...(interventions.length > 0
-      ? [`the run was changed by hand ${interventions.length} times: it is not the scenario alone`]
+      ? [`the run was changed by hand ${countOf(interventions.length, 'time')}: it is not the scenario alone`]
       : []),
-    ...(failedStarts.count > 0 ? [`${failedStarts.count} vehicles did not start: ${failedStarts.last}`] : []),
+    ...(failedStarts.count > 0
+      ? [`${countOf(failedStarts.count, 'vehicle')} did not start: ${failedStarts.last}`]
+      : []),
     ...(judgement.unjudged > 0
       ? [
-          `${judgement.unjudged} facts are not judged: too short to be seen, under a fault, in one of ${ledger.stalls.length} stalls of the generator, or too late in the run`,
+          `${countOf(judgement.unjudged, 'fact is', 'facts are')} not judged: too short to be seen, under a fault, in a stall of the generator (${countOf(ledger.stalls.length, 'stall')} in all), or too late in the run`,
         ]
       : []),
     ...(judgement.unjudged * 2 > ledger.counts().facts
@@ -131,6 +138,18 @@ function wholeSeries({ series, ledger }: ResultParts): SeriesColumns {
   for (const { atMs, tookMs } of commandDelays(ledger, '1')) late.latency('cut', atMs, tookMs);
   return columnsOf(mergeSeries(series, late.data()));
 }
+
+type Found = Pick<RunResult, 'counts' | 'truth' | 'unjudged' | 'thresholds' | 'failedStarts'>;
+
+/** Everything is as it must be, and enough was looked at: a run without events, or with most facts unjudged, proves nothing. */
+function isGood({ counts, truth, unjudged, thresholds, failedStarts }: Found): boolean {
+  const isProof = counts.shown > 0 && unjudged * 2 <= counts.facts && failedStarts.count === 0;
+  const isTrue = breachKinds.every((kind) => truth[kind] === 0);
+  return isProof && isTrue && thresholds.every(({ isMet }) => isMet);
+}
+
+/** That its ramp began too high is all that is wrong with the run. */
+export const isOnlyBelowRamp = (result: RunResult): boolean => isGood(result) && isBelowRamp(result.ramp);
 
 /** Puts the result together. */
 export function resultOf(parts: ResultParts): RunResult {
@@ -150,10 +169,13 @@ export function resultOf(parts: ResultParts): RunResult {
     commands: counts.commands,
     delivered: counts.events === 0 ? 0 : Math.round((counts.acknowledged * 10_000) / counts.events) / 100,
   };
-  const thresholds = judgeThresholds(parts.thresholds, figures);
-  // A run without events, or with most of its facts unjudged, proves nothing.
-  const isProof = counts.shown > 0 && judgement.unjudged * 2 <= counts.facts;
-  const isTrue = breachKinds.every((kind) => judgement.counts[kind] === 0);
+  const found = {
+    counts,
+    truth: judgement.counts,
+    unjudged: judgement.unjudged,
+    thresholds: judgeThresholds(parts.thresholds, figures),
+    failedStarts: parts.failedStarts,
+  };
   return {
     format: 1,
     scenario: parts.name,
@@ -163,17 +185,13 @@ export function resultOf(parts: ResultParts): RunResult {
     devices: scenario.fleet.devices,
     durationS: scenario.durationS,
     startedAt: parts.startedAt,
-    isPassed: isTrue && isProof && parts.failedStarts.count === 0 && thresholds.every(({ isMet }) => isMet),
-    counts,
-    truth: judgement.counts,
-    unjudged: judgement.unjudged,
+    ...found,
+    isPassed: isGood(found) && !isBelowRamp(parts.ramp),
     figures,
-    thresholds,
     ramp: parts.ramp,
     interventions: parts.interventions,
     machine: parts.machine,
     refusedCommands: parts.refusedCommands,
-    failedStarts: parts.failedStarts,
     warnings: warningsOf(parts),
     breaches: judgement.breaches.slice(0, breachesMost),
     elapsedS: parts.elapsedS,

@@ -1,5 +1,6 @@
 // A short run of real agents in this process against a broker of the tests.
 import { checkScenario } from '../../simulator/core/scenario.ts';
+import type { RunPorts } from '../../simulator/run/ports.ts';
 import type { RunResult } from '../../simulator/run/result.ts';
 import { runScenario } from '../../simulator/run/run.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
@@ -20,11 +21,14 @@ const base = {
   reporting: { movingS: 1, stoppedS: 10, windowS: 0 },
 };
 
-/** Runs it to its end. @param change laid over the scenario. */
+const openOutboxFile: RunPorts['openDatabase'] = (file) => openSqlite({ pageSize: 1024, ...file });
+
+/** Runs it to its end. @param change laid over the scenario. @param openDatabase of the disks of the vehicles. */
 export async function runAgainst(
   broker: FaultyBroker,
   folder: string,
   change: object = {},
+  openDatabase: RunPorts['openDatabase'] = openOutboxFile,
 ): Promise<RunResult> {
   const verdict = checkScenario({ ...base, ...change });
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
@@ -37,7 +41,7 @@ export async function runAgainst(
         entropy: createSystemEntropy(),
         openMqttLink,
         createVerifier,
-        openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+        openDatabase,
       },
       target: broker.target,
       folder,

@@ -1,5 +1,6 @@
 // The judge of a simulation: sees every contact of the board, every order, every durable event and the true motion, and
 // notes each breach of an invariant (reliability-security 2.4). It knows nothing of how the agent decides.
+import { createOrderBook } from '../../simulator/core/order-book.ts';
 import type { RelayChange } from '../../simulator/hardware/contacts.ts';
 import type { CommandState, FeatureName, FleetEvent } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
@@ -93,7 +94,7 @@ export function createTruth(options: {
   const stored: Stored[] = [];
   const trail: string[] = [];
   const moves: CommandMove[] = [];
-  const orders = new Map<string, string>();
+  const orders = createOrderBook();
   let orderCount = 0;
   let executionCount = 0;
   /** Commands that moved a relay, and what moved it back since. */
@@ -162,9 +163,8 @@ export function createTruth(options: {
     onLog(event, fields) {
       if (interesting.test(event)) note(`${event} ${JSON.stringify(fields)}`);
       if (event === 'command' && fields['state'] === 'executing') executionCount += 1;
-      if (event !== 'relay order') return;
-      orderCount += 1;
-      orders.set(String(fields['relay']), String(fields['order']));
+      if (event === 'relay order') orderCount += 1;
+      orders.note(event, fields);
     },
     onStored(boot, events) {
       for (const event of events) {
@@ -180,9 +180,7 @@ export function createTruth(options: {
     },
     onRelayChange({ feature, energised, cause }) {
       if (feature === null) return;
-      // Power and the board's own timer move a contact without an order.
-      const isByItself = cause === 'power' || cause === 'flash end';
-      const token = isByItself ? cause : (orders.get(feature) ?? 'nobody');
+      const token = orders.tokenOf({ feature, energised, cause }) ?? 'nobody';
       note(
         `contact ${feature} ${energised ? 'closes' : 'opens'} for ${token} (${cause}) ${JSON.stringify(options.world())}`,
       );

@@ -1,22 +1,37 @@
 // A run looks at the broker's own figures over HTTP: with the token where one is asked for, and whatever is wrong with what answers, the
 // run goes on and says what it did not see.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createSeries } from '../../simulator/core/series.ts';
 import { columnsOf } from '../../simulator/core/series-columns.ts';
 import { watchBroker } from '../../simulator/run/broker-watch.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
+import { createOwnAuthority } from '../support/own-authority.ts';
 
 const waitMs = 20_000;
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-figures-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Looked {
+  readonly token?: string;
+  readonly ca?: string;
+  /** Of the server; plain HTTP unless given. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
 
 /** Looks at what answers until `isEnough`. */
 async function look(
   answer: RequestListener,
-  token: string | null,
+  { token, ca, tls }: Looked,
   isEnough: (sight: { seen: number; missed: number }) => boolean,
 ) {
-  const server = createServer(answer);
+  const isTls = tls !== undefined;
+  const server = isTls ? createTlsServer(tls, answer) : createServer(answer);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   const clock = createSystemClock();
@@ -24,7 +39,11 @@ async function look(
   const startMs = clock.monoMs();
   const time = { nowMs: () => clock.monoMs() - startMs };
   const watch = watchBroker({
-    address: { url: `http://127.0.0.1:${port}/metrics`, token },
+    address: {
+      url: `http${isTls ? 's' : ''}://127.0.0.1:${port}/metrics`,
+      token: token ?? null,
+      ca: ca ?? null,
+    },
     clock,
     time,
     book,
@@ -44,7 +63,7 @@ describe('the look at the figures of a broker', () => {
       cpuS += 0.5;
       response.end(`process_cpu_seconds_total ${cpuS}\nprocess_resident_memory_bytes 104857600\n`);
     };
-    const { sight, columns } = await look(answer, 'secret', ({ seen }) => seen >= 3);
+    const { sight, columns } = await look(answer, { token: 'secret' }, ({ seen }) => seen >= 3);
     expect(sight).toMatchObject({ missed: 0, reason: '' });
     expect(columns.brokerMb).toContain(100);
     // Half a second of CPU for each look, which comes once a second or, on a busy machine, later.
@@ -65,10 +84,20 @@ describe('the look at the figures of a broker', () => {
     ['tells too much', (_, response) => void response.end('x'.repeat(5_000_000)), 'too'],
     ['hangs up', (request) => void request.socket.destroy(), ''],
   ])('draws nothing when what answers %s, and says why', async (_, answer, words) => {
-    const { sight, columns } = await look(answer, null, ({ missed }) => missed >= 1);
+    const { sight, columns } = await look(answer, {}, ({ missed }) => missed >= 1);
     expect(sight.seen).toBe(0);
     expect(sight.reason).toContain(words);
     expect(sight.reason).not.toBe('');
     expect(columns).toEqual({});
+  });
+
+  it('behind TLS trusts the authority that was named, and nobody without one', async () => {
+    const authority = createOwnAuthority(folder);
+    const tls = authority.server('127.0.0.1');
+    const answer: RequestListener = (_, response) => void response.end('process_cpu_seconds_total 1\n');
+    const trusted = await look(answer, { tls, ca: authority.ca }, ({ seen, missed }) => seen + missed >= 1);
+    expect(trusted.sight).toEqual({ seen: 1, missed: 0, reason: '' });
+    const stranger = await look(answer, { tls }, ({ seen, missed }) => seen + missed >= 1);
+    expect(stranger.sight).toMatchObject({ seen: 0, reason: expect.stringMatching(/certificate/) });
   });
 });

@@ -161,7 +161,7 @@ describe.skipIf(why !== '')(`the report of a run${why}`, () => {
     expect(words).toContain('there is no map of them');
     expect(words).toContain('Until visible: The live stream is read without plain positions');
     expect(await page.locator('#plot-rate path.fault').getAttribute('d')).toMatch(/^M\d+ 0h\d+v400h-\d+z$/);
-    await page.locator('summary', { hasText: 'faults as a table' }).click();
+    await page.locator('summary', { hasText: '1 fault as a table' }).click();
     expect(await page.locator('main').innerText()).toMatch(/reconnect-storm\s+0:06\s+0:06\s+100 %/);
     expect(await page.locator('#plot-rate .label').allInnerTexts()).toEqual(['reconnect-storm']);
     await page.context().close();

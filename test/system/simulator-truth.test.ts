@@ -13,6 +13,7 @@ import {
   type FaultyBroker,
   startFaultyBroker,
 } from '../support/faulty-broker.ts';
+import { createForgetfulDisk } from '../support/forgetful-disk.ts';
 import { runAgainst as runIn } from '../support/simulated-run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetward-truth-'));
@@ -105,6 +106,38 @@ describe('a run in which agents are killed', () => {
     expect(result.breaches).toEqual([]);
     expect(result.isPassed).toBe(true);
     expect(result.counts.connects).toBeGreaterThanOrEqual(10);
+  });
+
+  // The links are out when the newest event is stored, so the broker cannot have it.
+  const cutOff = {
+    ...killed,
+    drainS: 10,
+    faults: [
+      { kind: 'link-outage', atS: 3, forS: 12 },
+      { kind: 'agent-kill', atS: 14, forS: 1 },
+    ],
+  };
+
+  it('names as lost each event that a vehicle told durable and its disk forgot', async () => {
+    const broker = await startFaultyBroker(null);
+    const disk = createForgetfulDisk('newest row');
+    const result = await runIn(broker, folder, cutOff, disk.openDatabase);
+    await broker.close();
+    expect(disk.done()).toHaveLength(5);
+    expect(found(result, 'lost')).toEqual(disk.done());
+    expect(result.isPassed).toBe(false);
+  });
+
+  it('names as lost what a vehicle had on a disk that is empty after its kill', async () => {
+    const broker = await startFaultyBroker(null);
+    const disk = createForgetfulDisk('file');
+    const result = await runIn(broker, folder, cutOff, disk.openDatabase);
+    await broker.close();
+    const lost = found(result, 'lost');
+    expect(new Set(lost.map((name) => name.split(' ')[0])).size).toBe(5);
+    // What was acknowledged already may have lain there a little longer.
+    expect(disk.done()).toEqual(expect.arrayContaining([...lost]));
+    expect(result.isPassed).toBe(false);
   });
 });
 

@@ -1,6 +1,13 @@
 // A ramp: its levels, what makes a step bad, and how the knee is named, also when there is none or the generator was too slow.
 import { describe, expect, it } from 'vitest';
-import { failuresOf, kneeOf, levelsOf, phasesOf, type RampStep } from '../../simulator/core/ramp.ts';
+import {
+  failuresOf,
+  isBelowRamp,
+  kneeOf,
+  levelsOf,
+  phasesOf,
+  type RampStep,
+} from '../../simulator/core/ramp.ts';
 import { checkScenario } from '../../simulator/core/scenario.ts';
 
 const ramp = {
@@ -79,11 +86,20 @@ describe('the knee', () => {
     );
   });
 
-  it('is told as not found when every step was good, and as below the ramp when none was', () => {
-    expect(kneeOf('devices', [step(0), step(1)]).words).toContain('no knee up to the end of the ramp');
-    const none = kneeOf('devices', [step(0, bad)]);
-    expect([none.lastGood, none.firstBad?.no]).toEqual([null, 0]);
-    expect(none.words).toContain('none was good');
+  it.each<readonly [string, readonly RampStep[], string]>([
+    ['within', [step(0), step(1, bad)], 'last good step 100 vehicles'],
+    [
+      'above',
+      [step(0), step(1)],
+      'none up to the end of the ramp: last good step 200 vehicles (200 events/s)',
+    ],
+    ['below', [step(0, bad)], 'it lies below the first step, which was bad already, 100 vehicles'],
+    ['unknown', [], 'the run ended before a step was measured'],
+  ])('is told as %s the ramp', (place, steps, words) => {
+    const knee = kneeOf('devices', steps);
+    expect(knee.place).toBe(place);
+    expect(knee.words).toContain(words);
+    expect(isBelowRamp({ of: 'devices', steps, knee })).toBe(place === 'below');
   });
 
   it.each([{ generatorCore: 0.97 }, { figures: { 'lag.p99': 180, 'events.rate': 400 } }])(

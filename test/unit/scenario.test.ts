@@ -1,15 +1,23 @@
 // Scenarios and thresholds: what is right is filled in, what is wrong is named with its place and never ignored; and the deeds that
 // the seed plans.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
+import { parse } from 'smol-toml';
+import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { deedKinds, planDeeds, settleMs, startMsOf } from '../../simulator/core/deeds.ts';
 import { checkScenario, editorSchema, overlay } from '../../simulator/core/scenario.ts';
 import { type Scenario, scenarioSchema } from '../../simulator/core/scenario-schema.ts';
 import { figureNames, judgeThresholds, parseThreshold } from '../../simulator/core/thresholds.ts';
+import { createLineFinder } from '../../simulator/core/toml-lines.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { listPresets, readScenario } from '../../simulator/scenario-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetward-scenario-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function scenario(value: object): Scenario {
   const verdict = checkScenario({ title: 'a test', ...value });
@@ -87,6 +95,92 @@ describe('a scenario', () => {
       ).toMatch(/^# /);
     }
     expect(editorSchema()).toMatchObject({ type: 'object', required: ['title'] });
+  });
+
+  it('of every preset is good for an editor too, which knows the schema alone and fills in nothing', async () => {
+    const schema = JSON.parse(JSON.stringify(editorSchema())) as TSchema;
+    const good = (value: unknown): boolean => Check(schema, value);
+    for (const name of await listPresets()) {
+      const file = new URL(`../../simulator/scenarios/${name}.toml`, import.meta.url);
+      expect([name, good(parse(readFileSync(file, 'utf8')))]).toEqual([name, true]);
+    }
+    for (const wrong of [
+      {},
+      { title: 'x', fleet: { device: 3 } },
+      { title: 'x', faults: [{ kind: 'link-outage' }] },
+      { title: 'x', faults: [{ kind: 'outage', atS: 1 }] },
+      { title: 'x', durationS: '60' },
+      { title: 'x', ramp: { of: 'rate', from: 1, to: 2 } },
+    ])
+      expect([wrong, good(wrong)]).toEqual([wrong, false]);
+  });
+
+  const written = (lines: readonly string[]): string => {
+    const file = join(folder, 'wrong.toml');
+    writeFileSync(file, `# a comment\ntitle = "x" # of it\n${lines.join('\n')}\n`);
+    return file;
+  };
+
+  it.each<readonly [readonly string[], string]>([
+    [['[fleet]', 'device = 3'], 'line 4, /fleet/device: there is no such key; did you mean "devices"?'],
+    [['duration = 60'], 'line 3, /duration: there is no such key; did you mean "durationS"?'],
+    [
+      ['[[faults]]', 'kind = "link-outage"', 'atS = 1', '[[faults]]', 'kind = "link-outgae"', 'atS = 2'],
+      'line 7, /faults/1/kind: must be one of link-outage',
+    ],
+    [['[[faults]]', 'kind = "tow"', 'atS = 1'], 'did you mean'],
+    [['thresholds = [', '  "ingest.p99<250ms",', '  "ingest.p98<1ms",', ']'], 'line 3, /thresholds/1:'],
+    [['thresholds = ["ingets.p99<1ms"]'], 'did you mean "ingest.p99"?'],
+    [['fleet.devices = "many"'], 'line 3, /fleet/devices: must be integer'],
+    [['seed = "no [fleet]', '"'], 'line 3'],
+    [['[fleet', 'devices = 3'], 'line 3, column'],
+    [['[fleet]', 'devices = 3', 'devices = 4'], 'line 5, column'],
+  ])('with a slip says the line of it and what may be meant: %j', async (lines, words) => {
+    await expect(readScenario(written(lines))).rejects.toThrow(words);
+  });
+
+  it('is not blamed on the file where a flag has set it', async () => {
+    const file = written(['[fleet]', 'kind = "agent"', '[commands]', 'perMinute = 1']);
+    const change = { fleet: { kind: 'tracker' } };
+    await expect(readScenario(file, change)).rejects.toThrow('\n  /fleet/kind: a light tracker');
+    await expect(readScenario(file, { durationS: 3 })).rejects.toThrow('\n  /durationS: must be');
+  });
+
+  it('is told the line also behind texts and lists over several lines', () => {
+    const text = [
+      'title = """',
+      '[fleet]',
+      'devices = 1 """',
+      "seed = '[[faults]]' # [x]",
+      'thresholds = [ # one [of] them',
+      '  "lost==0",',
+      '  "a]b = [",',
+      ']',
+      '[fleet]',
+      'devices = 2',
+      '[[faults]]',
+      '"kind" = "x"',
+      '[[faults]]',
+      'atS = { a = [1, 2] }',
+      'forS = 3',
+    ].join('\n');
+    const line = createLineFinder(text);
+    const places = [
+      '/title',
+      '/seed',
+      '/thresholds/1',
+      '/fleet',
+      '/fleet/devices',
+      '/faults/0/kind',
+      '/faults/1',
+    ];
+    expect(places.map(line)).toEqual([1, 4, 5, 9, 10, 12, 13]);
+    expect([line('/faults/1/atS'), line('/faults/1/forS/7'), line('/route'), line('')]).toEqual([
+      14,
+      15,
+      null,
+      null,
+    ]);
   });
 
   it('that is not there, or not TOML, says so', async () => {

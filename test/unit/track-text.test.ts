@@ -1,15 +1,7 @@
 // Exported texts stay well formed whatever a record carries, and no spreadsheet takes a cell for a formula.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  csvHead,
-  csvLine,
-  csvText,
-  escapeXml,
-  geojsonPoint,
-  gpxHead,
-  gpxPoint,
-} from '../../broker/core/track-text.ts';
+import { csvHead, csvLine, csvText, geojsonPoint, gpxHead, gpxPoint } from '../../broker/core/track-text.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const anyText = fc.oneof(
@@ -100,33 +92,6 @@ describe('CSV', () => {
 });
 
 describe('GPX', () => {
-  it('holds no markup and no character that XML cannot hold, and gives back what it can', () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        const escaped = escapeXml(text);
-        expect(escaped).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|apos|#13);)/);
-        const codes = Array.from(escaped, (one) => one.codePointAt(0) ?? 0);
-        expect(
-          codes.filter(
-            (code) => (code < 32 && ![9, 10, 13].includes(code)) || code === 0xfffe || code === 0xffff,
-          ),
-        ).toEqual([]);
-        expect(escaped.isWellFormed()).toBe(true);
-        const names: Record<string, string> = {
-          amp: '&',
-          lt: '<',
-          gt: '>',
-          quot: '"',
-          apos: "'",
-          '#13': '\r',
-        };
-        const back = escaped.replace(/&(\w+|#13);/g, (_whole, name: string) => names[name] ?? '');
-        if (/^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/.test(text)) expect(back).toBe(text);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
   it('keeps longitudes in the range of its schema', () => {
     expect(gpxPoint(point, { latitude: 10, longitude: 180 }, time)).toContain(
       'lat="10.0000000" lon="-180.0000000"',

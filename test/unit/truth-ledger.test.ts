@@ -6,6 +6,7 @@ import { changesOf, factRules, type Terminals } from '../../simulator/core/facts
 import { type Judgement, judge } from '../../simulator/core/judgement.ts';
 import { createLedger, type Ledger } from '../../simulator/core/ledger.ts';
 import { breachKinds, type ContactNote, type ShownEvent } from '../../simulator/core/ledger-types.ts';
+import { countOpenFacts } from '../../simulator/core/open-facts.ts';
 import type { FleetEvent } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
 
@@ -146,6 +147,48 @@ describe('events', () => {
     expect(ledger.waiting()).toBe(1);
   });
 
+  it('that were acknowledged never escape, whenever they were made, sent or acknowledged, over the end of the deeds and restarts', () => {
+    const life = fc.record({
+      boot: fc.constantFrom('b1', 'b2'),
+      atMs: fc.integer({ min: 0, max: 9000 }),
+      // Before it was seen on disk, which a ledger may hear late; in the end of the run; after the vehicle was told to stop.
+      ackedMs: fc.option(fc.integer({ min: 0, max: 20_000 })),
+      isShown: fc.boolean(),
+      isNoted: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(life, { maxLength: 30 }), fc.integer({ min: 0, max: 10_000 }), (lives, stopMs) => {
+        const ledger = createLedger();
+        const seqs = new Map<string, number>();
+        const all = lives.map((one) => {
+          const seq = (seqs.get(one.boot) ?? 0) + 1;
+          seqs.set(one.boot, seq);
+          return { ...one, seq, id: `${one.boot}:${seq}`, event: eventOf(seq) };
+        });
+        ledger.stopping(vehicle, stopMs);
+        for (const { boot: of, atMs, event, isNoted } of all) {
+          if (isNoted) ledger.stored(vehicle, of, { events: [event], atMs });
+          ledger.sent(vehicle, of, { events: [event], atMs });
+        }
+        for (const { boot: of, seq, ackedMs } of all)
+          if (ackedMs !== null) ledger.acknowledged(vehicle, of, { ranges: [[seq, seq]], atMs: ackedMs });
+        for (const { isShown, event, id } of all)
+          if (isShown) ledger.shown({ ...shownOf(event), eventID: id });
+        const expected = all.flatMap(({ id, atMs, ackedMs, isShown }) =>
+          isShown
+            ? []
+            : ackedMs !== null
+              ? [`acknowledgedMissing ${id}`]
+              : atMs < stopMs
+                ? [`lost ${id}`]
+                : [],
+        );
+        const about = found(ledger).filter((text) => !text.startsWith('reordered'));
+        expect(about.toSorted()).toEqual(expected.toSorted());
+      }),
+    );
+  });
+
   it('given up by the vehicle are told', () => {
     const ledger = createLedger();
     const event = eventOf(1, { statusCode: statusCodes.EVENTS_DROPPED.code, attributes: { count: 3 } });
@@ -225,6 +268,30 @@ describe('facts', () => {
     const late = createLedger();
     late.fact(vehicle, 'tow', 3_500_000);
     expect(judged(late)).toMatchObject({ breaches: [], unjudged: 1 });
+  });
+
+  it("until the deeds' end are waited for, as long as an event may come of them", () => {
+    const openAt = (nowMs: number, ledger: Ledger): number =>
+      countOpenFacts(ledger.vehicles.values(), { nowMs, endMs: 20_000 });
+    const ledger = pressed(10_050, 10_200);
+    expect(openAt(12_000, ledger)).toBe(0);
+    ledger.fact(vehicle, 'panicOff', 19_900);
+    ledger.fact(vehicle, 'tow', 19_950);
+    ledger.fact(vehicle, 'ignitionOff', 20_001);
+    // The tow takes minutes, and the ignition went off when nothing was done any more.
+    expect([20_100, 29_900, 29_901].map((nowMs) => openAt(nowMs, ledger))).toEqual([1, 1, 0]);
+    const event = eventOf(2, { statusCode: factRules.panicOff.code });
+    ledger.stored(vehicle, boot, { events: [event], atMs: 21_000 });
+    expect(openAt(22_000, ledger)).toBe(0);
+  });
+
+  it("after the deeds' end are judged where their time lay before the vehicles were taken off the road", () => {
+    const ledger = createLedger();
+    ledger.stopping(vehicle, 5000);
+    ledger.fact(vehicle, 'ignitionOn', 6000);
+    const judgedUntil = (endMs: number) => judge(ledger, { endMs, panicMs: 2000, inputsMs: 200 });
+    expect(judgedUntil(15_999)).toMatchObject({ breaches: [], unjudged: 1 });
+    expect(judgedUntil(16_000)).toMatchObject({ breaches: [{ kind: 'unnoticed' }], unjudged: 0 });
   });
 
   it('too short for two readings and the debouncing may go unseen, longer ones may not', () => {

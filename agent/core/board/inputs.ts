@@ -71,6 +71,7 @@ export function stepInputs<Name extends string>(
   const sensors: Partial<Record<Name, Sensor>> = {};
   const changes: InputChange<Name>[] = [];
   let wakeAtMs = Infinity;
+  let isSame = true;
   for (const signal of namesOf(state.rules)) {
     const rule = state.rules[signal];
     const before = state.sensors[signal];
@@ -80,6 +81,7 @@ export function stepInputs<Name extends string>(
     const after =
       raw === null ? fresh : withSample(fresh, rule, { on: raw !== rule.invert, atMs: input.atMs });
     sensors[signal] = after;
+    isSame &&= after === before;
     // Unknown and back within one step is a change too: the old state was not proved in between.
     if (after.reading !== before.reading || after.sinceMs !== before.sinceMs) {
       changes.push({ signal, reading: after.reading, sinceMs: after.sinceMs });
@@ -87,6 +89,7 @@ export function stepInputs<Name extends string>(
     if (after.reading !== 'unknown') wakeAtMs = Math.min(wakeAtMs, after.lastSampleMs + rule.staleMs);
   }
   const wake = wakeAtMs === Infinity ? null : wakeAtMs;
+  if (isSame && wake === state.wakeAtMs) return { state, changes };
   return { state: { rules: state.rules, sensors, wakeAtMs: wake }, changes };
 }
 

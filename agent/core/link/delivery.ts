@@ -340,7 +340,8 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
   const light = lightOf(traffic, now.link, now.utcMs);
   // At another light other things may be sent.
   const empty = light === state.light ? state.empty : 'nothing';
-  return { ...state, traffic, countedMs, light, empty };
+  const isSame = traffic === state.traffic && countedMs === state.countedMs && light === state.light;
+  return isSame ? state : { ...state, traffic, countedMs, light, empty };
 }
 
 /** One step of the session. */

@@ -49,10 +49,8 @@ function tell(work: Work, told: Told): void {
 }
 
 function take(work: Work, step: AlarmsStep): void {
-  put(work, { alarms: step.state });
-  const { memory } = work.state;
   // In place before the events, so that one commit holds both.
-  put(work, { memory: { ...memory, alarms: memoryOf(step.state) } });
+  put(work, { alarms: step.state, memory: { ...work.state.memory, alarms: memoryOf(step.state) } });
   for (const told of step.told) tell(work, told);
   if (step.isDip && work.state.pending.length > 0) commitNow(work, []);
 }

@@ -16,7 +16,7 @@ export function stepPortOf(work: Work, name: PortName, input: PortInput): void {
   const { monoMs, fraction } = work.now;
   const before = work.state.ports[name];
   const { state, effects } = stepPort(before, input, { ms: monoMs, fraction, options });
-  put(work, { ports: { ...work.state.ports, [name]: state } });
+  if (state !== before) put(work, { ports: { ...work.state.ports, [name]: state } });
   for (const effect of effects) {
     if (effect.kind === 'open') work.effects.push({ kind: 'openPort', port: name });
     if (effect.kind === 'close') work.effects.push({ kind: 'closePort', port: name });

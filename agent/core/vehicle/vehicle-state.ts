@@ -172,9 +172,10 @@ export const vehicleLimits = {
   } satisfies Record<PortName, PortOptions>,
 } as const;
 
-/** Replaces pieces of the state. */
+/** Replaces pieces of the state. Most steps change little: where every piece is there already, nothing is copied. */
 export function put(work: Work, piece: Partial<VehicleState>): void {
-  work.state = { ...work.state, ...piece };
+  const names = Object.keys(piece) as (keyof VehicleState)[];
+  if (names.some((name) => piece[name] !== work.state[name])) work.state = { ...work.state, ...piece };
 }
 
 export function log(
