@@ -14,6 +14,7 @@ import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
 import { createSlicing } from './upkeep/slicing.ts';
 import { createLongReads } from './work/long-reads.ts';
+import { createSpareTime, inSpareTime } from './work/spare-time.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;
@@ -46,6 +47,7 @@ export function createServices({
   const { onNews } = broker.db;
   const live = createLiveHub({ ...broker, onNews });
   const lagMs = (): number => broker.metrics().lagMs;
+  const archive = inSpareTime(broker.db, createSpareTime({ clock: broker.clock, lagMs }));
   const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
   const sealer = createAuditSealer(upkeep);
   const purge = createPurge(upkeep);
@@ -63,6 +65,7 @@ export function createServices({
       enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
       live,
       longReads: createLongReads(),
+      archive,
       senders,
       wakeDelivery: () => notices.wake(),
     },

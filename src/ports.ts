@@ -135,6 +135,8 @@ export interface Statement {
    * them each time where a database would otherwise plan a statement once for all values.
    */
   readonly isPlannedAnew?: boolean;
+  /** A read of work that may take its time: it never stands before a read that somebody waits for. See `patiently`. */
+  readonly isPatient?: true;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;

@@ -1,6 +1,6 @@
 // The `sql` template: text with holes becomes a Statement with `$n` parameters, so that no value is ever glued into
 // SQL text. Fragments made by `sql` nest; anything else in a hole is a parameter.
-import type { SqlValue, Statement } from './ports.ts';
+import type { Database, SqlValue, Statement } from './ports.ts';
 
 function isStatement(value: SqlValue | Statement): value is Statement {
   return typeof value === 'object' && value !== null && 'sql' in value;
@@ -32,4 +32,13 @@ export function commaList(parts: readonly Statement[]): Statement {
 /** Values with commas between them, for IN; at least one. */
 export function valueList(values: readonly SqlValue[]): Statement {
   return { sql: values.map((_, at) => `$${at + 1}`).join(', '), params: values };
+}
+
+/** The same database, whose reads let those of everybody else go first. */
+export function patiently(db: Database): Database {
+  return {
+    read: (statement) => db.read({ ...statement, isPatient: true }),
+    write: (batch) => db.write(batch),
+    close: () => db.close(),
+  };
 }

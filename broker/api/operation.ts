@@ -53,6 +53,8 @@ export interface ApiServices {
   /** Deliveries may be due. */
   wakeDelivery(): void;
   readonly longReads: LongReads;
+  /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
+  readonly archive: Database;
 }
 
 /** `public` needs no token; otherwise the weakest role that may call it. */

@@ -15,6 +15,9 @@ import {
   type Taker,
 } from './commit-draft.ts';
 
+/** Least time from the begin of one commit of events to that of the next, in ms, unless told otherwise. */
+export const commitPaceMs = 10;
+
 export interface GroupCommitOptions {
   readonly db: Database;
   readonly clock: Clock;
@@ -296,7 +299,13 @@ class Commits {
 
 /** Groups writes into commits: after `gatherMs` when none runs, else no sooner than `paceMs` allows. */
 export function createGroupCommit(given: GroupCommitOptions): GroupCommit {
-  const options = { gatherMs: 2, paceMs: 10, valuesMost: 115_000, waitingMost: 5_000_000, ...given };
+  const options = {
+    gatherMs: 2,
+    paceMs: commitPaceMs,
+    valuesMost: 115_000,
+    waitingMost: 5_000_000,
+    ...given,
+  };
   const { clock, gatherMs, waitingMost } = options;
   const commits = new Commits(options);
   const { line } = commits;

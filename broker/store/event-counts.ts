@@ -1,41 +1,80 @@
-// How many events of one status code a scope has had in a span of time. The work grows with what is counted, never with the
-// history before it.
+// How many events of some status codes a scope has had in a span of time. The work grows with what is counted, never with the
+// history before it, nor with the number of codes that nobody sent.
 import type { Database, Statement } from '../../src/ports.ts';
-import { sql } from '../../src/sql.ts';
+import { sql, valueList } from '../../src/sql.ts';
 import type { KeyRange } from './event-keys.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf } from './row.ts';
 import { visible } from './scope.ts';
-import { readSlice, runsWithin } from './slices.ts';
+import { type Run, readSlice, runsWithin } from './slices.ts';
 
 const isNotRoutine: Statement = { sql: notRoutine, params: [] };
 
-/** Span counted by one read: on a busy day a few thousand events. */
-const pieceMs = 6 * 3_600_000;
+/** Span that the first read of a slice counts; each one after it is half as long or twice as long, by what was found. */
+const firstPieceMs = 3_600_000;
+const pieceMostMs = 7 * 24 * 3_600_000;
+const pieceLeastMs = 60_000;
+/** One read counts some thousand events, a few milliseconds of work. */
+const fewEvents = 1000;
+const manyEvents = 4000;
 
-/** @param code that is not routine. */
+type CountRange = Pick<KeyRange, 'scope' | 'fromMs' | 'toMs' | 'plausibleMs'>;
+
+interface Piece {
+  readonly run: Run;
+  readonly range: CountRange;
+  readonly codes: readonly number[];
+  /** Event time, both ends included. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+async function countPiece(db: Database, piece: Piece, counts: Map<number, number>): Promise<number> {
+  const { run, range, codes, fromMs, toMs } = piece;
+  const { scope, plausibleMs } = range;
+  // CROSS JOIN: SQLite then goes through the index of the codes, and never through every device of the account.
+  const rows = await readSlice(
+    db,
+    run.sliceNo,
+    sql`SELECT e.status_code, COUNT(*) AS events FROM ${run.table} e CROSS JOIN devices d
+      WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+        AND e.status_code IN (${valueList(codes)}) AND ${isNotRoutine}
+        AND e.timestamp_ms >= ${fromMs} AND e.timestamp_ms <= ${toMs}
+        AND (e.timestamp_ms <= ${plausibleMs} OR e.received_ms >= ${range.fromMs})
+        AND d.device_no = e.device_no AND ${visible(scope)}
+      GROUP BY e.status_code`,
+  );
+  let found = 0;
+  for (const row of rows) {
+    const [code, events] = [numberOf(row, 'status_code'), numberOf(row, 'events')];
+    counts.set(code, (counts.get(code) ?? 0) + events);
+    found += events;
+  }
+  return found;
+}
+
+/**
+ * Events by status code; a code of which there is none is not in it.
+ * @param codes none of which may be routine; at least one.
+ */
 export async function countByCode(
   db: Database,
-  range: Pick<KeyRange, 'scope' | 'fromMs' | 'toMs' | 'plausibleMs'>,
-  code: number,
-): Promise<number> {
-  const { scope, fromMs, plausibleMs } = range;
-  let count = 0;
+  range: CountRange,
+  codes: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const counts = new Map<number, number>();
   for (const run of await runsWithin(db, range)) {
     // What lies beyond the plausible is little, and counted with the last piece.
-    const lastMs = Math.max(run.fromMs, Math.min(run.toMs, plausibleMs));
-    for (let start = run.fromMs; start <= lastMs; start += pieceMs) {
-      const end = start + pieceMs > plausibleMs ? run.toMs : Math.min(run.toMs, start + pieceMs - 1);
-      const [row] = await readSlice(
-        db,
-        run.sliceNo,
-        sql`SELECT COUNT(*) AS events FROM ${run.table} e JOIN devices d ON d.device_no = e.device_no
-          WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
-            AND e.status_code = ${code} AND ${isNotRoutine} AND e.timestamp_ms >= ${start} AND e.timestamp_ms <= ${end}
-            AND (e.timestamp_ms <= ${plausibleMs} OR e.received_ms >= ${fromMs}) AND ${visible(scope)}`,
-      );
-      count += row === undefined ? 0 : numberOf(row, 'events');
+    const lastMs = Math.max(run.fromMs, Math.min(run.toMs, range.plausibleMs));
+    let widthMs = firstPieceMs;
+    for (let fromMs = run.fromMs; fromMs <= lastMs; ) {
+      const endMs = fromMs + widthMs - 1;
+      const toMs = endMs >= lastMs ? run.toMs : endMs;
+      const found = await countPiece(db, { run, range, codes, fromMs, toMs }, counts);
+      if (found < fewEvents) widthMs = Math.min(pieceMostMs, widthMs * 2);
+      if (found > manyEvents) widthMs = Math.max(pieceLeastMs, widthMs / 2);
+      fromMs = endMs + 1;
     }
   }
-  return count;
+  return counts;
 }

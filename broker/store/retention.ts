@@ -63,7 +63,7 @@ export async function oldEvents(db: Database, span: OldSpan): Promise<readonly O
   return rows.map(toOldEvent);
 }
 
-/** Events removed by one batch: some 10 ms, because those of one vehicle lie far apart in the file. */
+/** Events removed by one batch at most. */
 export const removedAtOnce = 100;
 
 const isRemoved = `device_no = $1 AND event_no IN (${Array.from(

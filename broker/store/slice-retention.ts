@@ -44,9 +44,6 @@ export function beginDrop(sliceNo: number): Statement {
   return sql`UPDATE event_slices SET state = 'dropping' WHERE slice_no = ${sliceNo} AND state = 'retired'`;
 }
 
-/** Rows taken away by one piece: a few milliseconds. */
-const pieceRows = { 'without indexes': 5000, 'with indexes': 500 } as const;
-
 /**
  * True where dropping a full table holds up whoever writes: SQLite has to look at every page of it, PostgreSQL only
  * removes its files. Told by what LIKE does in each (SQLite, "The LIKE operator"; PostgreSQL 15, 9.7.1).
@@ -61,11 +58,11 @@ export function dropIndexes(sliceNo: number): readonly Statement[] {
   return indexesOf(sliceNo).map((name) => ({ sql: `DROP INDEX IF EXISTS ${name}`, params: [] }));
 }
 
-/** Removes the last rows of a slice; changes 0 rows when it is empty. */
-export function dropPiece(sliceNo: number, how: keyof typeof pieceRows): Statement {
+/** Removes the last `rows` rows of a slice; changes 0 rows when it is empty. */
+export function dropPiece(sliceNo: number, rows: number): Statement {
   const table = tableOf(sliceNo);
   return sql`DELETE FROM ${table} WHERE event_no > COALESCE((SELECT event_no FROM ${table}
-    ORDER BY event_no DESC LIMIT 1 OFFSET ${pieceRows[how]}), -1)`;
+    ORDER BY event_no DESC LIMIT 1 OFFSET ${rows}), -1)`;
 }
 
 /** True while its table is there. */

@@ -5,6 +5,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/deletions.ts';
 import { createRounds } from '../work/rounds.ts';
+import { createPieces, pieceTargetMs } from './pieces.ts';
 
 export interface PurgeOptions {
   readonly db: Database;
@@ -22,23 +23,25 @@ export interface Purge {
 
 /** Of each kind. */
 const rowsAtOnce = 500;
-/** Between two batches; ten times what one takes. */
+/** Rows of one vehicle lie far apart in the file: on a slow disk far fewer are a few milliseconds of work. */
+const pieceRules = { targetMs: pieceTargetMs, first: 200, least: 50, most: rowsAtOnce } as const;
+/** Between two batches; some times what one takes. */
 const pauseMs = 50;
 /** Vehicles wait longer than this: they come first. */
 const lagMostMs = 200;
 const idleMs = 5000;
+const nothingToDo = -1;
 /** How long a deletion is remembered after it is done, for other processes that still hold the device. */
 const rememberedS = 3600;
 
-/** One batch: rows deleted, or null when there is nothing to do. */
-export async function purgeSome({
-  db,
-  clock,
-  log,
-}: Omit<PurgeOptions, 'lagMs' | 'isOurs'>): Promise<number | null> {
+/** One batch of at most `count` rows of each kind: rows deleted, or null when there is nothing to do. */
+export async function purgeSome(
+  { db, clock, log }: Omit<PurgeOptions, 'lagMs' | 'isOurs'>,
+  count: number = rowsAtOnce,
+): Promise<number | null> {
   const deviceNo = await nextToPurge(db);
   if (deviceNo === null) return null;
-  const results = await db.write(await purgeRows(db, deviceNo, rowsAtOnce));
+  const results = await db.write(await purgeRows(db, deviceNo, count));
   const deleted = results.reduce((sum, { changes }) => sum + changes, 0);
   if (deleted > 0) return deleted;
   const beforeS = Math.floor(clock.utcMs() / 1000) - rememberedS;
@@ -50,10 +53,12 @@ export async function purgeSome({
 /** Starts the work; it goes on until `close`. */
 export function createPurge(options: PurgeOptions): Purge {
   const { clock, log, lagMs } = options;
+  const pieces = createPieces(clock, pieceRules);
   const step = async (): Promise<number> => {
     if (options.isOurs?.() === false || lagMs() > lagMostMs) return idleMs;
     try {
-      return (await purgeSome(options)) === null ? idleMs : pauseMs;
+      const { rows } = await pieces.run(async (count) => (await purgeSome(options, count)) ?? nothingToDo);
+      return rows === nothingToDo ? idleMs : pauseMs;
     } catch (thrown) {
       log.error('purge-failed', { reason: messageOf(thrown) });
       return idleMs;

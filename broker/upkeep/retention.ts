@@ -3,11 +3,13 @@
 // undone the next one finds. It must never touch what is younger than a day, nor make an event that is sent again look new.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
+import { patiently } from '../../src/sql.ts';
 import { aheadMostMs } from '../core/projection.ts';
 import {
   countOldPayloads,
   deviceNosAfter,
   type OldEvent,
+  type OldOf,
   oldEvents,
   type RetainingAccount,
   removedAtOnce,
@@ -18,6 +20,7 @@ import {
 import { spansOf } from '../store/slice-retention.ts';
 import { allSlices } from '../store/slices.ts';
 import { createRounds } from '../work/rounds.ts';
+import { createPieces, createRests, type Pieces, pieceTargetMs } from './pieces.ts';
 import {
   createKeeping,
   graceOf,
@@ -55,9 +58,6 @@ export interface Retention {
 const periodMs = 3_600_000;
 /** After the start, so that a restart under load does not begin with it. */
 const firstMs = 60_000;
-/** Between two batches: so many times what one took, and at least so long. */
-const pauseFactor = 2;
-const pauseLeastMs = 10;
 /** Vehicles wait longer than this: they come first. */
 const lagMostMs = 100;
 const waitMs = 1000;
@@ -68,10 +68,18 @@ const start = { timestampMs: -1, eventNo: 0 } as const;
 /** Slices of which an account has nothing left to remove, by their numbers and its id. */
 export type Cleared = Set<string>;
 
-interface Run extends RetentionRun {
+interface Asked extends RetentionRun {
   /** Kept from run to run by who runs for long: a closed slice gets nothing new. */
   readonly cleared?: Cleared;
 }
+
+interface Run extends Asked {
+  /** Of events that are removed one by one. */
+  readonly pieces: Pieces;
+}
+
+/** Those of one vehicle lie far apart in the file. */
+const pieceRules = { targetMs: pieceTargetMs, first: removedAtOnce, least: 25, most: removedAtOnce } as const;
 
 interface Span {
   readonly sliceNo: number;
@@ -79,6 +87,18 @@ interface Span {
   readonly fromMs: number;
   readonly toMs: number;
   readonly isOld: (event: OldEvent) => boolean;
+}
+
+/** Removes these events of a device, some at a time. */
+async function removeAll(run: Run, of: OldOf, old: readonly OldEvent[]): Promise<void> {
+  for (let left = old; left.length > 0; ) {
+    const { rows, tookMs } = await run.pieces.run(async (count) => {
+      await run.db.write(removeEvents(of, left.slice(0, count)));
+      return Math.min(count, left.length);
+    });
+    left = left.slice(rows);
+    await run.rest(tookMs);
+  }
 }
 
 /** Removes the events of one span that are old; the others are looked at and left. */
@@ -94,11 +114,7 @@ async function clearSpan(run: Run, { sliceNo, deviceNo, fromMs, toMs, isOld }: S
       limit: removedAtOnce,
     });
     const old = events.filter(isOld);
-    if (old.length > 0 && !run.isDry) {
-      const sinceMs = run.clock.monoMs();
-      await run.db.write(removeEvents({ sliceNo, deviceNo }, old));
-      await run.rest(run.clock.monoMs() - sinceMs);
-    }
+    if (!run.isDry) await removeAll(run, { sliceNo, deviceNo }, old);
     removed += old.length;
     const last = events.at(-1);
     if (last === undefined || events.length < removedAtOnce) return removed;
@@ -187,9 +203,10 @@ export interface RetentionReport {
 
 /**
  * One run over all accounts with a limit.
- * @param run `isDry`: counts and removes nothing.
+ * @param asked `isDry`: counts and removes nothing.
  */
-export async function runRetention(run: Run): Promise<RetentionReport> {
+export async function runRetention(asked: Asked): Promise<RetentionReport> {
+  const run: Run = { ...asked, pieces: createPieces(asked.clock, pieceRules) };
   const { db } = run;
   const limited = await retainingAccounts(db);
   const keeping = await createKeeping(db, limited);
@@ -211,7 +228,8 @@ class Stopped extends Error {}
 
 /** Starts the work: a run each hour, until `close`. */
 export function createRetention(options: RetentionOptions): Retention {
-  const { db, clock, log, lagMs, isOurs } = options;
+  const { clock, log, lagMs, isOurs } = options;
+  const db = patiently(options.db);
   const counts = { devices: 0, events: 0, payloads: 0, runs: 0 };
   const cleared: Cleared = new Set();
   let isStopped = false;
@@ -224,8 +242,9 @@ export function createRetention(options: RetentionOptions): Retention {
         resolve();
       };
     });
+  const restAfter = createRests(lagMs);
   const rest = async (tookMs: number): Promise<void> => {
-    let delayMs = Math.max(pauseLeastMs, tookMs * pauseFactor);
+    let delayMs = restAfter(tookMs);
     do {
       await sleep(delayMs);
       if (isStopped || isOurs?.() === false) throw new Stopped();

@@ -1,7 +1,7 @@
 // Takes away slices of the events of which every row is past the limit of its account: one piece of work instead of a
 // deletion for each event. What was decided by a clock that turns out wrong within the hour is taken back.
 import { causeCodeOf } from '../../src/core/errors.ts';
-import type { Clock, Database } from '../../src/ports.ts';
+import type { Clock, Database, Statement } from '../../src/ports.ts';
 import type { TimeSpan } from '../core/event-spans.ts';
 import { aheadMostMs } from '../core/projection.ts';
 import { type RetainingAccount, retainingAccounts } from '../store/retention.ts';
@@ -21,6 +21,7 @@ import {
   spansOf,
 } from '../store/slice-retention.ts';
 import { allSlices, type Slice } from '../store/slices.ts';
+import { createPieces, pieceTargetMs } from './pieces.ts';
 import { sliceRules } from './slicing.ts';
 
 const dayMs = 86_400_000;
@@ -96,7 +97,7 @@ export async function createKeeping(db: Database, accounts: readonly RetainingAc
   };
 }
 
-async function writeAlone(run: RetentionRun, statement: Parameters<Database['write']>[0][number]) {
+async function writeAlone(run: RetentionRun, statement: Statement): Promise<number> {
   const sinceMs = run.clock.monoMs();
   const [result] = await run.db.write([statement]);
   await run.rest(run.clock.monoMs() - sinceMs);
@@ -123,6 +124,25 @@ async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
 /** Taking an index of more rows away would hold up who writes for more than some 40 ms. */
 const indexRowsMost = 1_000_000;
 
+/** Rows of a piece: those without indexes lie together, those with them are looked up all over the file. */
+const pieceRules = {
+  'without indexes': { targetMs: pieceTargetMs, first: 1000, least: 100, most: 20_000 },
+  'with indexes': { targetMs: pieceTargetMs, first: 200, least: 100, most: 20_000 },
+} as const;
+
+/** Takes the rows away, from the last one on. */
+async function empty(run: RetentionRun, sliceNo: number, how: keyof typeof pieceRules): Promise<void> {
+  const pieces = createPieces(run.clock, pieceRules[how]);
+  for (;;) {
+    const { rows, tookMs } = await pieces.run(async (count) => {
+      const [result] = await run.db.write([dropPiece(sliceNo, count)]);
+      return result?.changes ?? 0;
+    });
+    await run.rest(tookMs);
+    if (rows === 0) return;
+  }
+}
+
 /** Takes the table away, from wherever an earlier run was stopped. */
 async function drop(
   run: RetentionRun,
@@ -131,7 +151,7 @@ async function drop(
   if ((await hasTable(run.db, sliceNo)) && (await isDroppedInPieces(run.db))) {
     const isSmall = events <= indexRowsMost;
     if (isSmall) for (const statement of dropIndexes(sliceNo)) await writeAlone(run, statement);
-    while ((await writeAlone(run, dropPiece(sliceNo, isSmall ? 'without indexes' : 'with indexes'))) > 0);
+    await empty(run, sliceNo, isSmall ? 'without indexes' : 'with indexes');
   }
   try {
     await writeAlone(run, dropTable(sliceNo));

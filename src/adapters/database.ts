@@ -19,6 +19,11 @@ export interface DatabaseOptions {
 
 /** Bytes of a page of a new SQLite file. */
 const pageSize = 4096;
+/**
+ * 64 MB of log. A commit of events changes some rows of every vehicle that speaks, so with SQLite's 4 MB every second or third
+ * commit would copy the same pages into the database, and wait for the disk twice.
+ */
+const checkpointPages = 16_000;
 /** Reading connections of a command. */
 const commandReaders = 2;
 
@@ -31,7 +36,7 @@ export async function openDatabase({ database, environment, use }: DatabaseOptio
       ...(use === 'command' ? { readersMost: commandReaders } : {}),
     });
   }
-  const options = { path: database, pageSize } as const;
+  const options = { path: database, pageSize, checkpointPages } as const;
   return use === 'service' ? openSqliteThreads(options) : openSqlite(options);
 }
 

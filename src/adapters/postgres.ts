@@ -16,10 +16,11 @@ import { withoutRows } from './postgres-rows.ts';
 import { createPostgresSessions, type PostgresSessions, type SessionOptions } from './postgres-sessions.ts';
 
 export interface PostgresOptions extends SessionOptions {
-  /** Reading connections, 1 to 20. */
+  /** Reading connections, 1 to 20; with three or more some of them are for patient reads alone. */
   readonly readersMost?: number;
 }
 
+const readersDefault = 6;
 /** Values that may wait for the writing connection; beyond it batches are refused. */
 const waitingMost = 5_000_000;
 /** Tries of one batch, of which nothing was written before. */
@@ -241,18 +242,22 @@ export async function openPostgres(options: PostgresOptions): Promise<WakingData
   const name = randomUUID();
   const writer = createWriter(sessions, name);
   await writer.prepare();
-  const readers = createPostgresReaders(sessions, options.readersMost ?? 6);
+  const most = options.readersMost ?? readersDefault;
+  // A third of them, where there are three.
+  const patientMost = Math.floor(most / 3);
+  const promptReaders = createPostgresReaders(sessions, most - patientMost);
+  const patientReaders = patientMost > 0 ? createPostgresReaders(sessions, patientMost) : promptReaders;
   const board = createNewsBoard();
   let listener: PostgresListener | null = null;
   return {
-    read: (statement) => readers.read(statement),
+    read: (statement) => (statement.isPatient === true ? patientReaders : promptReaders).read(statement),
     write: telling(board, (batch) => writer.write(batch)),
     onNews(listen: (news: News) => void): Cancel {
       listener ??= listenToPostgres(sessions, name, ({ kinds }) => board.tell({ kinds, isOwn: false }));
       return board.onNews(listen);
     },
     close: async () => {
-      await Promise.all([readers.close(), writer.close(), listener?.close()]);
+      await Promise.all([promptReaders.close(), patientReaders.close(), writer.close(), listener?.close()]);
     },
   };
 }

@@ -1,9 +1,12 @@
 // The database thread behind `openSqliteThreads`: one connection, requests in order. It holds no state of its own.
 import { parentPort, workerData } from 'node:worker_threads';
 import { codeOf, messageOf } from '../core/errors.ts';
-import { connectSqlite, type SqliteOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
+import { connectSqlite, type ThreadOptions, type WorkerReply, type WorkerRequest } from './sqlite.ts';
+import { stepBack } from './thread-priority.ts';
 
-const connection = connectSqlite(workerData as SqliteOptions);
+const { niceness, ...options } = workerData as ThreadOptions;
+if (niceness !== undefined) stepBack(niceness);
+const connection = connectSqlite(options);
 
 function answer(request: WorkerRequest): WorkerReply {
   try {

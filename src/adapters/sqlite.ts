@@ -1,5 +1,5 @@
 // Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` keeps
-// one writing and one reading thread, so that neither a commit nor a long query holds up the caller's event loop.
+// one writing and two reading threads, so that neither a commit nor a long query holds up the caller's event loop.
 // The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
 import { Worker } from 'node:worker_threads';
 import SqliteConnection from 'better-sqlite3';
@@ -15,6 +15,11 @@ export interface SqliteOptions {
   readonly pageSize: 1024 | 4096;
   /** Hard limit of the database file in bytes; SQLITE_FULL beyond it. */
   readonly maxBytes?: number;
+  /**
+   * Pages in the log before it is copied into the database, by the commit that comes to it; else SQLite's 1000. Pages that
+   * change all the time are then copied once for many commits.
+   */
+  readonly checkpointPages?: number;
 }
 
 interface Prepared {
@@ -55,6 +60,9 @@ export function connectSqlite(options: SqliteOptions) {
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
   connection.pragma('busy_timeout = 5000');
+  if (options.checkpointPages !== undefined) {
+    connection.pragma(`wal_autocheckpoint = ${options.checkpointPages}`);
+  }
   if (options.maxBytes !== undefined) {
     connection.pragma(`max_page_count = ${Math.floor(options.maxBytes / options.pageSize)}`);
   }
@@ -201,6 +209,12 @@ export function holdLock(path: string, what: string): { close(): void } {
   }
 }
 
+/** Of one thread of a database. */
+export interface ThreadOptions extends SqliteOptions {
+  /** How far it steps back for the other threads of the machine, 1 to 19; absent: not at all. */
+  readonly niceness?: number;
+}
+
 export type WorkerRequest =
   | { readonly id: number; readonly kind: 'read'; readonly statement: Statement }
   | { readonly id: number; readonly kind: 'write'; readonly batch: readonly Statement[] };
@@ -228,7 +242,7 @@ interface Waiting {
   reject(error: AppError): void;
 }
 
-function startThread(options: SqliteOptions) {
+function startThread(options: ThreadOptions) {
   const worker = new Worker(workerUrl, { workerData: options });
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
@@ -267,26 +281,38 @@ function startThread(options: SqliteOptions) {
   };
 }
 
-/** Database on two threads of its own. The file must exist with its pragmas set: the writer opens it first. */
+/**
+ * Of the thread for patient reads: beside two busy threads a core it still gets a tenth of one, and where a core is free all
+ * of it.
+ */
+const patientNiceness = 10;
+
+/**
+ * Database on three threads of its own: one that writes, one for reads that somebody waits for, one for patient reads. The
+ * file must exist with its pragmas set: the writer opens it first.
+ */
 export async function openSqliteThreads(options: SqliteOptions): Promise<WakingDatabase> {
   const writer = startThread(options);
   await writer.call({ kind: 'read', statement: { sql: 'SELECT 1', params: [] } } as Omit<
     WorkerRequest,
     'id'
   >);
-  const reader = startThread(options);
+  const prompt = startThread(options);
+  const patient = startThread({ ...options, niceness: patientNiceness });
   const board = createNewsBoard();
   return {
     onNews: board.onNews,
-    read: async (statement) =>
-      rowsOf((await reader.call({ kind: 'read', statement } as Omit<WorkerRequest, 'id'>)) as Table),
+    async read(statement) {
+      const reader = statement.isPatient === true ? patient : prompt;
+      return rowsOf((await reader.call({ kind: 'read', statement } as Omit<WorkerRequest, 'id'>)) as Table);
+    },
     write: telling(
       board,
       (batch) =>
         writer.call({ kind: 'write', batch } as Omit<WorkerRequest, 'id'>) as Promise<readonly WriteResult[]>,
     ),
     close: async () => {
-      await reader.close();
+      await Promise.all([prompt.close(), patient.close()]);
       await writer.close();
     },
   };

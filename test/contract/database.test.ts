@@ -1,5 +1,5 @@
-// The contract of the Database port, run against every implementation: SQLite in the calling thread and on its own two
-// threads, and PostgreSQL. What is promised here is all that product code may rely on.
+// The contract of the Database port, run against every implementation: SQLite in the calling thread and on threads of its
+// own, and PostgreSQL. What is promised here is all that product code may rely on.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { ddl, migrate } from '../../src/migrate.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { type RowsShape, toRows } from '../../src/rows.ts';
-import { sql } from '../../src/sql.ts';
+import { patiently, sql } from '../../src/sql.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
 
 const isBuilt = existsSync(new URL('../../dist/src/adapters/sqlite-worker.js', import.meta.url));
@@ -27,6 +27,8 @@ interface Implementation {
   /** Where a new store is; `open` opens it, as often as it is asked to. */
   readonly place: (folder: string) => Promise<string>;
   readonly open: (place: string) => Promise<Database>;
+  /** It works for several at once. */
+  readonly isConcurrent: boolean;
   readonly codes: { readonly syntax: string; readonly foreignKey: string };
 }
 
@@ -35,11 +37,14 @@ const sqlitePlace = async (folder: string): Promise<string> => join(folder, 'tes
 
 const inThread = (options: SqliteOptions): Promise<Database> => (async () => openSqlite(options))();
 const sqliteWays = [
-  { name: 'SQLite in the calling thread', open: inThread, missing: false },
+  { name: 'SQLite in the calling thread', open: inThread, missing: false, isConcurrent: false },
   {
-    name: isBuilt ? 'SQLite on two threads' : 'SQLite on two threads [skipped: run npm run build first]',
+    name: isBuilt
+      ? 'SQLite on its own threads'
+      : 'SQLite on its own threads [skipped: run npm run build first]',
     open: openSqliteThreads,
     missing: !isBuilt,
+    isConcurrent: true,
   },
 ] as const;
 
@@ -55,11 +60,12 @@ const implementations: readonly Implementation[] = [
     missing: postgresMissing !== null,
     place: async () => (await server?.create()) ?? '',
     open: (url) => openPostgres({ url }),
+    isConcurrent: true,
     codes: { syntax: '42P01', foreignKey: '23503' },
   },
 ];
 
-for (const { name, place, open, missing, codes } of implementations) {
+for (const { name, place, open, missing, isConcurrent, codes } of implementations) {
   describe.skipIf(missing)(name, () => {
     let folder = '';
     let path = '';
@@ -195,6 +201,27 @@ for (const { name, place, open, missing, codes } of implementations) {
       ]);
       expect(results.map(({ changes }) => changes)).toEqual([1, 1, 2]);
       expect(await names()).toEqual(['a', 'b']);
+    });
+
+    test.skipIf(!isConcurrent)(
+      'patient reads, however many, stand before no other read and no write',
+      async () => {
+        const many = patiently(db);
+        const long = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+        SELECT COUNT(*) AS seen FROM n`;
+        const ended: string[] = [];
+        const longReads = Array.from({ length: 8 }, () => many.read(long).then(() => ended.push('long')));
+        await db.read(sql`SELECT 1 AS one`).then(() => ended.push('short'));
+        await db.write([sql`INSERT INTO items (name) VALUES ('beside')`]).then(() => ended.push('write'));
+        expect(ended.filter((one) => one === 'long').length).toBeLessThan(8);
+        await Promise.all(longReads);
+        expect(ended.indexOf('short')).toBeLessThan(ended.lastIndexOf('long'));
+      },
+    );
+
+    test('a patient read sees what was written before it', async () => {
+      await db.write([sql`INSERT INTO items (name) VALUES ('a')`]);
+      expect(await patiently(db).read(sql`SELECT name FROM items`)).toEqual([{ name: 'a' }]);
     });
 
     test('a batch with one fault leaves nothing of itself', async () => {

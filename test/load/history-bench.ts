@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allSlices } from '../../broker/store/slices.ts';
+import { createRests } from '../../broker/upkeep/pieces.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import { openSqliteThreads } from '../../src/adapters/sqlite.ts';
 import { sql } from '../../src/sql.ts';
@@ -77,12 +78,13 @@ async function benchCommits(path: string, { nowMs, say }: { nowMs: number; say: 
       await commitsWhile(db, 'a long query', () => Promise.all([1, 2, 3].map(() => db.read(scan)))),
     );
     await db.write([sql`UPDATE accounts SET retained_days = 1`]);
+    const restAfter = createRests(() => 0);
     const run = (atMs: number) =>
       runRetention({
         db,
         clock,
         nowMs: atMs,
-        rest: (tookMs) => pause(Math.max(10, 2 * tookMs)),
+        rest: (tookMs) => pause(restAfter(tookMs)),
         isDry: false,
       });
     const laterMs = nowMs + 3 * dayMs;

@@ -1,5 +1,7 @@
 // What vehicles wait for their acknowledgements while people read much and while retention takes a slice away: a real broker on
-// a copy of a database with history, single events at a fixed rate, and beside it over HTTP what an operator may do.
+// a copy of a database with history, single events at a fixed rate, and beside it over HTTP what an operator may do. The floor
+// is the same load beside a process that only spins: on a machine with few cores anything that computes costs as much.
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,6 +29,8 @@ export interface BesideFigure {
   readonly failures: number;
   /** To the p99 with nothing beside, which ran just before. */
   readonly ratio: number | null;
+  /** To the p99 beside a process that only spins, in the same round: what want of cores alone costs. */
+  readonly toFloor: number | null;
   /** Answers that were read to their end meanwhile. */
   readonly answers: number;
 }
@@ -80,10 +84,32 @@ const load = ({ ratePerS, seconds }: BesideOptions) => {
   return { ...shape, warmupS: 1.5, seconds, ratePerS };
 };
 
-function figureOf(name: string, measured: Measured, of: { alone: Measured | null; answers: number }) {
+interface Beside {
+  /** Null: it is that itself. */
+  readonly alone: Measured | null;
+  readonly floor: Measured | null;
+  readonly answers: number;
+}
+
+function figureOf(name: string, measured: Measured, { alone, floor, answers }: Beside): BesideFigure {
   const { eventsPerS, p50Ms, p99Ms, highestMs, failures } = measured;
-  const ratio = of.alone === null ? null : p99Ms / of.alone.p99Ms;
-  return { while: name, eventsPerS, p50Ms, p99Ms, highestMs, failures, ratio, answers: of.answers };
+  const ratio = alone === null ? null : p99Ms / alone.p99Ms;
+  const toFloor = floor === null ? null : p99Ms / floor.p99Ms;
+  return { while: name, eventsPerS, p50Ms, p99Ms, highestMs, failures, ratio, toFloor, answers };
+}
+
+const nothing: Beside = { alone: null, floor: null, answers: 0 };
+
+/** The load beside a process that does nothing but take a core, as important as the broker. */
+async function besideSpinning(work: () => Promise<Measured>): Promise<Measured> {
+  const spinning = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => void spinning.once('exit', resolve));
+  try {
+    return await work();
+  } finally {
+    spinning.kill('SIGKILL');
+    await ended;
+  }
 }
 
 /** Of the whole fleet, so that an answer has some 17,000 records: the service gives 20,000 at most. */
@@ -107,20 +133,25 @@ async function questions(stage: Stage): Promise<readonly BesideFigure[]> {
   const { broker, options } = stage;
   const place = { servers: [broker], postgres: null };
   const figures: BesideFigure[] = [];
+  const run = (): Promise<Measured> => measure(place, load(options));
+  // Not counted: a broker that has just started, on a file that has just been copied, is slower.
+  await run();
   for (let round = 0; round < options.rounds; round++) {
+    const floor = await besideSpinning(run);
+    const first = questionsAt(options.nowMs)[0]?.name;
     for (const { name, path, atOnce } of questionsAt(options.nowMs)) {
-      const alone = await measure(place, load(options));
+      const alone = await run();
       let isOver = false;
       const asking = ask(stage, path, { atOnce, isOver: () => isOver });
       asking.catch(() => undefined);
-      const measured = await measure(place, load(options));
+      const measured = await run();
       isOver = true;
       const answers = await asking;
-      figures.push(figureOf('nothing', alone, { alone: null, answers: 0 }));
-      figures.push(figureOf(name, measured, { alone, answers }));
-      options.say(
-        `${name}: ${answers} answers, p99 ${measured.p99Ms.toFixed(1)} ms against ${alone.p99Ms.toFixed(1)}`,
-      );
+      figures.push(figureOf('nothing', alone, nothing));
+      if (name === first) figures.push(figureOf('a process that spins', floor, { ...nothing, alone }));
+      figures.push(figureOf(name, measured, { alone, floor, answers }));
+      const p99s = `p99 ${measured.p99Ms.toFixed(1)} ms against ${alone.p99Ms.toFixed(1)}, floor ${floor.p99Ms.toFixed(1)}`;
+      options.say(`${name}: ${answers} answers, ${p99s}`);
     }
   }
   return figures;
@@ -131,14 +162,18 @@ async function retention(stage: Stage, sinceMs: number): Promise<readonly Beside
   const { broker, options } = stage;
   const place = { servers: [broker], postgres: null };
   const begun = (): boolean => broker.lines.some((line) => line.includes('"slice-retention"'));
-  const alone = await measure(place, load(options));
+  const run = (): Promise<Measured> => measure(place, load(options));
+  await run();
+  const floor = await besideSpinning(run);
+  const alone = await run();
   await sleep(Math.max(0, sinceMs + (firstRetentionS - 2) * 1000 - performance.now()));
   const measured = await measure(place, load({ ...options, seconds: options.seconds * 3 }));
   const name = `retention takes a slice away (${begun() ? 'done' : 'not done'} by then)`;
   options.say(`${name}: p99 ${measured.p99Ms.toFixed(1)} ms against ${alone.p99Ms.toFixed(1)}`);
   return [
-    figureOf('nothing', alone, { alone: null, answers: 0 }),
-    figureOf(name, measured, { alone, answers: 0 }),
+    figureOf('nothing', alone, nothing),
+    figureOf('a process that spins', floor, { ...nothing, alone }),
+    figureOf(name, measured, { alone, floor, answers: 0 }),
   ];
 }
 

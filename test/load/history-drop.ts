@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrations } from '../../broker/store/migrations.ts';
 import { tableOf } from '../../broker/store/slices.ts';
+import { createRests } from '../../broker/upkeep/pieces.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import { openSqliteThreads } from '../../src/adapters/sqlite.ts';
 import { migrate } from '../../src/migrate.ts';
@@ -69,8 +70,25 @@ export function removeDatabase(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-lock']) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** As the broker rests between two batches. */
-const restMs = (tookMs: number): number => Math.max(10, 2 * tookMs);
+/** The same database, and for how long its oldest batch has waited. */
+function aged(db: Database): { readonly db: Database; lagMs(): number } {
+  const begun: number[] = [];
+  return {
+    db: {
+      ...db,
+      async write(batch) {
+        const sinceMs = performance.now();
+        begun.push(sinceMs);
+        try {
+          return await db.write(batch);
+        } finally {
+          begun.splice(begun.indexOf(sinceMs), 1);
+        }
+      },
+    },
+    lagMs: () => performance.now() - (begun[0] ?? performance.now()),
+  };
+}
 
 class CapReached extends Error {}
 
@@ -109,12 +127,15 @@ async function dropOne(
     await db.write([sql`UPDATE event_slices SET state = 'dropping' WHERE slice_no = 2`]);
     const pieces: Record<string, number> = {};
     const fromMs = performance.now();
+    const vehicles = aged(db);
+    // As the broker rests between two batches.
+    const restAfter = createRests(vehicles.lagMs);
     const rest = async (tookMs: number): Promise<void> => {
-      await sleep(restMs(tookMs));
+      await sleep(restAfter(tookMs));
       if (performance.now() - fromMs > capS * 1000) throw new CapReached();
     };
     const clock = { monoMs: () => performance.now() };
-    const figure = await commitsWhile(db, `${events.toLocaleString('en')} events go`, async () => {
+    const figure = await commitsWhile(vehicles.db, `${events.toLocaleString('en')} events go`, async () => {
       const run = { db: watched(db, pieces), clock, nowMs, rest, isDry: false };
       await runRetention(run).catch((thrown: unknown) => {
         if (!(thrown instanceof CapReached)) throw thrown;

@@ -21,6 +21,7 @@ const besideRow = (one: BesideFigure): string =>
     Math.round(one.eventsPerS).toLocaleString('en'),
     ...[one.p50Ms, one.p99Ms, one.highestMs].map(number),
     one.ratio === null ? '' : one.ratio.toFixed(2),
+    one.toFloor === null ? '' : one.toFloor.toFixed(2),
     String(one.answers),
     String(one.failures),
   ]);
@@ -42,7 +43,7 @@ export function formatHistory(result: HistoryBenchResult): string {
     lines.push(...commits.map(commitRow), ...drops.flatMap(dropRows), '');
   }
   if (beside.length > 0) {
-    const heads = ['events/s', 'p50 ms', 'p99 ms', 'most ms', 'p99 ratio', 'answers', 'failed'];
+    const heads = ['events/s', 'p50 ms', 'p99 ms', 'most ms', 'p99 ratio', 'to floor', 'answers', 'failed'];
     lines.push(row('acknowledgement while', heads), ...beside.map(besideRow), '');
   }
   lines.push(`load of the machine ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`);

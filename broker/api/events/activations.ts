@@ -5,7 +5,6 @@ import { AppError } from '../../../src/core/errors.ts';
 import { statusText } from '../../../src/core/status-codes.ts';
 import {
   type ActivationCategory,
-  activationCategories,
   activationCodes,
   codesByCategory,
   raisableCodes,
@@ -58,7 +57,7 @@ async function answerDevice(services: ApiServices, caller: Caller, { deviceID, s
     subject: `device-activations ${deviceID} ${span.toMs}`,
     span,
     query,
-    open: (range: KeyRange) => deviceKeys(services.db, { ...range, deviceID }, codes),
+    open: (range: KeyRange) => deviceKeys(services.archive, { ...range, deviceID }, codes),
   });
   return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
 }
@@ -143,7 +142,7 @@ ${capWords}`,
       subject: 'fleet-activations',
       span: lastDay(services),
       query,
-      open: (range: KeyRange) => codesKeys(services.db, range, activationCodes),
+      open: (range: KeyRange) => codesKeys(services.archive, range, activationCodes),
     });
     return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
   },
@@ -179,19 +178,17 @@ answer.`,
   effects: false,
   examples: { params: {}, body: null, result: { ...ok, fuel: 0, activations: 1, cargo: 14, base: 3 } },
   async run({ caller }, services) {
-    const upToNo = await lastEventNo(services.db);
+    const upToNo = await lastEventNo(services.archive);
     const range: KeyRange = { ...lastDay(services), scope: caller.scope, after: null, sinceNo: 0, upToNo };
-    const counts: { -readonly [Name in keyof Counts]: number } = {
-      fuel: 0,
-      activations: 0,
-      cargo: 0,
-      base: 0,
+    const found = await countByCode(services.archive, range, activationCodes);
+    const of = (category: ActivationCategory): number =>
+      codesByCategory[category].reduce((sum, code) => sum + (found.get(code) ?? 0), 0);
+    const counts: Counts = {
+      fuel: of('fuel'),
+      activations: of('activations'),
+      cargo: of('cargo'),
+      base: of('base'),
     };
-    for (const category of activationCategories) {
-      for (const code of codesByCategory[category]) {
-        counts[category] += await countByCode(services.db, range, code);
-      }
-    }
     return { ...ok, ...counts };
   },
 });

@@ -247,8 +247,10 @@ export async function* recordPages(
   caller: Caller,
   { eventNos }: Pick<Listing, 'eventNos'>,
 ): Pages<EventRecord> {
+  // A short answer is waited for.
+  const db = eventNos.length <= recordsPerRead ? services.db : services.archive;
   for (let start = 0; start < eventNos.length; start += recordsPerRead) {
-    yield await eventRecords(services.db, caller.scope, eventNos.slice(start, start + recordsPerRead));
+    yield await eventRecords(db, caller.scope, eventNos.slice(start, start + recordsPerRead));
   }
 }
 

@@ -90,7 +90,7 @@ function findDeviceEvents(
   { deviceID, span, query, members }: Asked,
 ): Promise<Listing> {
   const subject = `device ${deviceID} ${span.toMs}`;
-  const open = (range: KeyRange) => deviceKeys(services.db, { ...range, deviceID }, null);
+  const open = (range: KeyRange) => deviceKeys(services.archive, { ...range, deviceID }, null);
   return findEvents(services, caller, { subject, span, query, open }, members);
 }
 

@@ -27,7 +27,7 @@ interface Asked {
 }
 
 function streamOf(services: ApiServices, code: number | null) {
-  const { db } = services;
+  const { archive: db } = services;
   return (range: KeyRange) => {
     if (code === null) return fleetKeys(db, range, null);
     return isRoutine(code) ? fleetKeys(db, range, new Set([code])) : codesKeys(db, range, [code]);
@@ -41,7 +41,7 @@ async function answerFleet(services: ApiServices, caller: Caller, { span, query,
     query,
     open: streamOf(services, code),
     ...(code === null
-      ? { holdsMore: (range: KeyRange, most: number) => fleetHoldsMore(services.db, range, most) }
+      ? { holdsMore: (range: KeyRange, most: number) => fleetHoldsMore(services.archive, range, most) }
       : {}),
   });
   return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };

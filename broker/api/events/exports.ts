@@ -179,10 +179,10 @@ async function exported(
   const of = { scope, deviceID: device.deviceID };
   const { fromMs } = periodOf(services, {
     ...params,
-    firstMs: await firstEventMs(services.db, of),
+    firstMs: await firstEventMs(services.archive, of),
     daysMost,
   });
-  const pages = trackEvents(services.db, { ...of, fromMs, toMs: spanOf(params).toMs });
+  const pages = trackEvents(services.archive, { ...of, fromMs, toMs: spanOf(params).toMs });
   return services.longReads.limit(caller.accountID, write(device, pages));
 }
 

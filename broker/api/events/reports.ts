@@ -116,7 +116,7 @@ async function periodOfDevice(
   given: { readonly deviceID: string; readonly startTime: string; readonly endTime: string },
 ): Promise<Period> {
   const of = { scope: caller.scope, deviceID: given.deviceID };
-  const firstMs = await firstEventMs(services.db, of);
+  const firstMs = await firstEventMs(services.archive, of);
   return { ...of, ...periodOf(services, { ...given, firstMs, daysMost: periodDays.device }) };
 }
 
@@ -180,7 +180,7 @@ const trips = operation({
   examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
   async run({ params, caller }, services) {
     const { deviceID } = await needDevice(services, caller, params.deviceID);
-    const journeys = journeysOf(services.db, await periodOfDevice(services, caller, params));
+    const journeys = journeysOf(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(journeys, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
     return { ...ok, trips: services.longReads.limit(caller.accountID, found) };
   },
@@ -222,7 +222,7 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
   },
   async run({ params, caller }, services) {
     const { deviceID } = await needDevice(services, caller, params.deviceID);
-    const journeys = journeysOf(services.db, await periodOfDevice(services, caller, params));
+    const journeys = journeysOf(services.archive, await periodOfDevice(services, caller, params));
     const found = pick(journeys, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
     return { ...ok, stops: services.longReads.limit(caller.accountID, found) };
   },
@@ -273,7 +273,7 @@ async function summarise(
     startFuelLevel: null,
     endFuelLevel: null,
   };
-  for await (const some of journeysOf(services.db, { ...period, scope: caller.scope, deviceID })) {
+  for await (const some of journeysOf(services.archive, { ...period, scope: caller.scope, deviceID })) {
     for (const journey of some) add(sums, journey);
   }
   return sums;
@@ -286,7 +286,7 @@ async function* summaries(
 ): Pages<SummaryView> {
   let after = '';
   for (;;) {
-    const rows = await listDevices(services.db, caller.scope, { after, limit: devicesPerPage });
+    const rows = await listDevices(services.archive, caller.scope, { after, limit: devicesPerPage });
     for (const row of rows) yield [await summarise(services, caller, row, period)];
     const last = rows.at(-1);
     if (last === undefined || rows.length < devicesPerPage) return;
