@@ -24,6 +24,8 @@ const pageSize = 4096;
  * commit would copy the same pages into the database, and wait for the disk twice.
  */
 const checkpointPages = 16_000;
+/** With a long history an event touches pages all over its indexes. */
+const cacheKib = 64_000;
 /** Reading connections of a command. */
 const commandReaders = 2;
 
@@ -36,7 +38,7 @@ export async function openDatabase({ database, environment, use }: DatabaseOptio
       ...(use === 'command' ? { readersMost: commandReaders } : {}),
     });
   }
-  const options = { path: database, pageSize, checkpointPages } as const;
+  const options = { path: database, pageSize, checkpointPages, cacheKib } as const;
   return use === 'service' ? openSqliteThreads(options) : openSqlite(options);
 }
 

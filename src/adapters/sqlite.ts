@@ -20,6 +20,8 @@ export interface SqliteOptions {
    * change all the time are then copied once for many commits.
    */
   readonly checkpointPages?: number;
+  /** Most memory for pages of the connection, in KiB; else 16,000. Of `openSqliteThreads` that of the writer. */
+  readonly cacheKib?: number;
 }
 
 interface Prepared {
@@ -60,6 +62,7 @@ export function connectSqlite(options: SqliteOptions) {
   connection.pragma('synchronous = FULL');
   connection.pragma('foreign_keys = ON');
   connection.pragma('busy_timeout = 5000');
+  if (options.cacheKib !== undefined) connection.pragma(`cache_size = ${-options.cacheKib}`);
   if (options.checkpointPages !== undefined) {
     connection.pragma(`wal_autocheckpoint = ${options.checkpointPages}`);
   }
@@ -297,8 +300,9 @@ export async function openSqliteThreads(options: SqliteOptions): Promise<WakingD
     WorkerRequest,
     'id'
   >);
-  const prompt = startThread(options);
-  const patient = startThread({ ...options, niceness: patientNiceness });
+  const { cacheKib: _, ...reading } = options;
+  const prompt = startThread(reading);
+  const patient = startThread({ ...reading, niceness: patientNiceness });
   const board = createNewsBoard();
   return {
     onNews: board.onNews,
