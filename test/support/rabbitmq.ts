@@ -1,6 +1,8 @@
 // RabbitMQ nodes of a test's own, on the configuration that the repository ships (systemd/rabbitmq), with other ports, names
 // and folders: started, killed without mercy, started again, and ended with the test by their process ids.
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -59,22 +61,28 @@ export interface RabbitSetup {
   readonly changes?: Readonly<Record<string, string>>;
 }
 
-/** Free ports of this moment. */
+/** Below those that connections of this machine get by themselves (ip_local_port_range): a node takes seconds until it listens. */
+const portRange = { first: 15_000, last: 32_000 };
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const isOurs = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (isOurs) await new Promise((resolve) => server.close(resolve));
+  return isOurs;
+}
+
+/** Ports that are free, and that nobody gets who does not ask for just these. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => {
-            const bound = server.address();
-            resolve(typeof bound === 'object' && bound !== null ? bound.port : 0);
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count; tries++) {
+    if (tries > 1000) throw new Error('no free ports');
+    const port = randomInt(portRange.first, portRange.last);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
 }
 
 /** The shipped configuration with some keys changed; `null` removes one. */
