@@ -1,8 +1,8 @@
 // One commit: what goes into it, the statements made of that, and what became of each part. It writes all of it or nothing,
 // and must never tell anybody that his part is stored before the store says so.
-import { AppError, messageOf } from '../../src/core/errors.ts';
+import { AppError, messageOf, unknownOutcome } from '../../src/core/errors.ts';
 import type { Database, Log, Statement, WriteResult } from '../../src/ports.ts';
-import { isConflict, isDataFault, isUnknown, unknownOutcome } from './store-faults.ts';
+import { isConflict, isDataFault, isUnknown } from './store-faults.ts';
 
 /** What is to be written for some items, and what became of each once it is. */
 export interface Plan<Outcome> {
@@ -193,17 +193,7 @@ export async function commitEach({ db, log }: Writing, jobs: readonly Job[]): Pr
   }
 }
 
-/** Tells everybody of a commit what became of his job; once. */
-function tellingAll(log: Log, jobs: readonly Job[], outcomes: readonly unknown[]): () => void {
-  let isTold = false;
-  return () => {
-    if (isTold) return;
-    isTold = true;
-    for (const [at, { taker }] of jobs.entries()) tell(log, () => taker.done(outcomes[at]));
-  };
-}
-
-/** Commits a draft, and gives what is to be called for its people to hear of it. One that fails is told at once. */
+/** Commits a draft, and gives what is to be called, once, for its people to hear of it. One that fails is told at once. */
 export async function commitDraft(
   { db, log }: Writing,
   draft: Draft,
@@ -211,7 +201,10 @@ export async function commitDraft(
 ): Promise<() => void> {
   const { jobs } = draft;
   try {
-    return tellingAll(log, jobs, await commitWhole(db, draft, { most: triesMost, onSent, takeBack }));
+    const outcomes = await commitWhole(db, draft, { most: triesMost, onSent, takeBack });
+    return () => {
+      for (const [at, { taker }] of jobs.entries()) tell(log, () => taker.done(outcomes[at]));
+    };
   } catch (thrown) {
     log.warn('commit failed', { jobs: jobs.length, reason: messageOf(thrown) });
     if (isUnknown(thrown)) for (const { taker } of jobs) tell(log, () => taker.fail(thrown));

@@ -1,6 +1,6 @@
 // What the fault of a write means: that the rows cannot be stored, that somebody else was faster, that nobody knows, or that
 // the store itself is down. It must never call a fault of the store one of the data: that would be given up and not tried again.
-import { AppError, causeCodeOf, codeOf } from '../../src/core/errors.ts';
+import { AppError, causeCodeOf, codeOf, unknownOutcome } from '../../src/core/errors.ts';
 
 /**
  * True when the rows themselves cannot be stored, whatever the state of the store: SQLite's constraint and type faults,
@@ -15,9 +15,6 @@ export function isDataFault(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
   return causeCodeOf(error) === 'CONFLICT';
 }
-
-/** Code of a cause, as stores give it too. */
-export const unknownOutcome = 'UNKNOWN_OUTCOME';
 
 /**
  * True when nobody knows whether a batch was stored (a commit that a server never answered): what it holds must not be

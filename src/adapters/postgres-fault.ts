@@ -24,9 +24,6 @@ export class PostgresFault extends Error {
   }
 }
 
-/** Code of the cause when nobody knows whether a batch was stored. */
-export const unknownOutcome = 'UNKNOWN_OUTCOME';
-
 /** The server ends the session with these (shutdown, crash, idle for too long), or they are about the connection itself. */
 const lostCodes = /^(08|57P0[1-5]|25P03|25P04)/;
 /** Serialisation failure and deadlock; and prepared statements that no longer fit, which a new connection mends. */

@@ -3,13 +3,13 @@
 // SQLite, and event numbers become visible in their order. What is promised when a connection breaks: a batch that was
 // refused was not written, and one that was written is not refused.
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../core/errors.ts';
+import { AppError, unknownOutcome } from '../core/errors.ts';
 import { toPostgresDdl } from '../core/postgres-ddl.ts';
 import type { Cancel, News, Statement, WakingDatabase, WriteResult } from '../ports.ts';
 import { sizeOf } from '../rows.ts';
 import { createNewsBoard, newsIn, telling } from './news.ts';
 import type { Connection } from './postgres-connection.ts';
-import { PostgresFault, storageFault, unknownOutcome } from './postgres-fault.ts';
+import { PostgresFault, storageFault } from './postgres-fault.ts';
 import { listenToPostgres, noticeOf, type PostgresListener } from './postgres-listener.ts';
 import { createPostgresReaders } from './postgres-readers.ts';
 import { withoutRows } from './postgres-rows.ts';

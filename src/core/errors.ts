@@ -67,6 +67,9 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Code of a cause when nobody knows whether a batch was stored. */
+export const unknownOutcome = 'UNKNOWN_OUTCOME';
+
 /** The code of what an AppError wraps; '' when it wraps nothing, has none, or is no AppError. */
 export function causeCodeOf(thrown: unknown): string {
   return thrown instanceof AppError ? codeOf(thrown.cause) : '';
