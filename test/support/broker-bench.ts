@@ -3,10 +3,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type DeviceRef, findDevice, insertDevice } from '../../broker/store/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
+import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import type { Hello } from '../../src/core/wire.ts';
 import { migrate } from '../../src/migrate.ts';
-import type { Clock, Database, Entropy, Log, LogFields, WakingDatabase } from '../../src/ports.ts';
+import type {
+  Clock,
+  Database,
+  Entropy,
+  Log,
+  LogFields,
+  Signer,
+  Verifier,
+  WakingDatabase,
+} from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 
 /** Noon of 2026-01-05 UTC, in ms. */
@@ -48,6 +58,12 @@ export function createBenchClock(): BenchClock {
       offset = utcMs - mono;
     },
   };
+}
+
+/** What signs for a broker, and what a vehicle checks it with. */
+export function createBenchKeys(): { readonly signer: Signer; readonly verifier: Verifier } {
+  const key = generateSigningKey();
+  return { signer: createSigner(key.privatePem), verifier: createVerifier(key.publicKey) };
 }
 
 /** Lets virtual time pass, 1 ms a turn of the loop, until the promise settles. */

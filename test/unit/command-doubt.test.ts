@@ -5,7 +5,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
 import { createRequestDesk, type RequestDeskOptions } from '../../broker/commands/device-requests.ts';
-import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
 import type { Database } from '../../src/ports.ts';
@@ -14,15 +13,14 @@ import {
   addDevice,
   createBenchClock,
   createBenchEntropy,
+  createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
   settle,
 } from '../support/broker-bench.ts';
 
-const key = generateSigningKey();
-const signer = createSigner(key.privatePem);
-const verifier = createVerifier(key.publicKey);
+const { signer, verifier } = createBenchKeys();
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();

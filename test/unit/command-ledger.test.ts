@@ -13,13 +13,9 @@ import {
   unfinishedCommands,
   unfinishedOf,
 } from '../../broker/store/commands.ts';
+import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
 import { insertMessage } from '../../broker/store/messages.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
-
-const span = { from: '', to: '~' };
-
-import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
-import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import {
   decodeCommand,
   decodeFirmware,
@@ -34,6 +30,7 @@ import {
   addDevice,
   createBenchClock,
   createBenchEntropy,
+  createBenchKeys,
   createBenchLog,
   helloOf,
   jsonBytes,
@@ -42,9 +39,8 @@ import {
   startMs,
 } from '../support/broker-bench.ts';
 
-const key = generateSigningKey();
-const signer = createSigner(key.privatePem);
-const verifier = createVerifier(key.publicKey);
+const span = { from: '', to: '~' };
+const { signer, verifier } = createBenchKeys();
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

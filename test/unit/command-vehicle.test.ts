@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
 import { newestCommand } from '../../broker/store/commands.ts';
 import { setAllOffline } from '../../broker/store/devices.ts';
-import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
 import type { Database } from '../../src/ports.ts';
@@ -15,15 +14,14 @@ import {
   addDevice,
   createBenchClock,
   createBenchEntropy,
+  createBenchKeys,
   createBenchLog,
   helloOf,
   settle,
 } from '../support/broker-bench.ts';
 import { openReplayedDatabase } from '../support/replayed-database.ts';
 
-const key = generateSigningKey();
-const signer = createSigner(key.privatePem);
-const verifier = createVerifier(key.publicKey);
+const { signer, verifier } = createBenchKeys();
 
 /** Where work on the store breaks off: nowhere, before anything, before a read, after a commit. */
 type Mode = 'works' | 'fails' | 'no reads' | 'loses answers';

@@ -13,7 +13,6 @@ import {
 } from '../../broker/store/device-requests.ts';
 import { type DeviceRef, recordHello } from '../../broker/store/devices.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
-import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { decodeRequest, type RequestKind } from '../../src/core/device-request.ts';
 import type { AttributeValue, FleetEvent } from '../../src/core/event.ts';
 import { signedTypes } from '../../src/core/wire.ts';
@@ -23,13 +22,13 @@ import {
   addDevice,
   createBenchClock,
   createBenchEntropy,
+  createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
 } from '../support/broker-bench.ts';
 
-const key = generateSigningKey();
-const verifier = createVerifier(key.publicKey);
+const { signer, verifier } = createBenchKeys();
 const acme = wholeAccount('acme');
 
 let db: Database;
@@ -49,7 +48,7 @@ beforeEach(async () => {
     db,
     clock,
     entropy: createBenchEntropy(),
-    signer: createSigner(key.privatePem),
+    signer,
     log: createBenchLog(),
     async publish(device, { verb, payload }) {
       const body = verifier.verify(new TextDecoder().decode(payload), signedTypes.request);

@@ -6,22 +6,20 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
 import type { DeviceRef } from '../../broker/store/devices.ts';
-import { createSigner, createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
   createBenchClock,
   createBenchEntropy,
+  createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
   settle,
 } from '../support/broker-bench.ts';
 
-const key = generateSigningKey();
-const signer = createSigner(key.privatePem);
-const verifier = createVerifier(key.publicKey);
+const { signer, verifier } = createBenchKeys();
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
