@@ -7,6 +7,7 @@ import { eventLimits, type FeatureName, type FeatureState, featureNames } from '
 import { decodeJson } from './event-json.ts';
 import { type Decoded, decodeProtobuf } from './event-protobuf.ts';
 import { isId } from './ids.ts';
+import { type WitnessStates, witnessesFrom } from './witness.ts';
 
 const protobufFirstByte = 0x08;
 
@@ -27,6 +28,8 @@ export interface Hello {
   readonly agentVersion: string;
   readonly features: readonly FeatureName[];
   readonly sensors: readonly string[];
+  /** Which witnesses of standstill are fitted and proven; absent from units that keep none. */
+  readonly witnesses?: WitnessStates;
   /** Version of the configuration that holds now, be it on trial; 0: the installer's file alone. */
   readonly configVersion: number;
   /** SHA-256 of its content; absent with version 0. */
@@ -173,12 +176,14 @@ export function decodeHello(payload: Uint8Array): Hello | null {
   const known = featureNames.filter((name) => features.includes(name));
   const { configSha256 } = value;
   const config = isText(configSha256, 64) && sha256Pattern.test(configSha256) ? { configSha256 } : {};
+  const witnesses = witnessesFrom(value['witnesses']);
   return {
     boot,
     nonce,
     agentVersion,
     features: known,
     sensors,
+    ...(witnesses === null ? {} : { witnesses }),
     configVersion,
     ...config,
     commandCounter,
