@@ -113,7 +113,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     outbox,
     boot,
     dispatch,
-    hello: (nonce) => helloOf(loop.state(), vehicle, nonce),
+    hello: (nonce) => helloOf(loop.state(), vehicle, { nonce, nowMs: clock.monoMs() }),
   });
   const { acknowledge } = session;
   const commits = createCommitQueue({ outbox, clock, log, isIntact, dispatch, acknowledge });

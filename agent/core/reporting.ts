@@ -2,8 +2,8 @@
 // seldom still where sending costs, and never one that is in doubt. Also the odometer, which counts only proven movement.
 import { distanceM, headingDeg, type Point, radians, turnDeg } from '../../src/core/geo.ts';
 import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
+import { gnssLimits } from './evidence/gnss-standing.ts';
 import type { Fix, FixDoubt } from './gnss/epochs.ts';
-import { evidenceLimits } from './protection/evidence.ts';
 
 /** What is to be spared: `roaming` is also the profile close to the data budget. */
 export type ReportingProfile = 'home' | 'roaming' | 'low-battery';
@@ -42,7 +42,7 @@ export function isBelievable(fix: Fix): boolean {
   return fix.doubts.every((doubt) => harmless.includes(doubt));
 }
 
-const isMoving = (fix: Fix): boolean => (fix.speedKmh ?? 0) > evidenceLimits.standstillKmh;
+const isMoving = (fix: Fix): boolean => (fix.speedKmh ?? 0) > gnssLimits.standstillKmh;
 
 function travelledM(before: Fix | null, fix: Fix): number {
   if (before === null || fix.atMonoMs - before.atMonoMs > gapMs) return 0;

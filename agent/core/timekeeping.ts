@@ -3,6 +3,8 @@
 import type { TimeQuality } from '../../src/core/event.ts';
 
 export const timeLimits = {
+  /** Receiver and system clock that agree this well confirm each other. */
+  confirmMs: 5000,
   /** A GNSS must agree with monotonic time over this many fixes in a row before its time counts. */
   gnssFixes: 5,
   /** Agreement wanted between fixes, and the smallest step worth making. */
@@ -32,6 +34,8 @@ export interface TimeState {
   readonly bootMonoMs: number;
   /** No real clock shows less: the build date of the agent. */
   readonly earliestUtcMs: number;
+  /** The newest time that was ever confirmed, from disk, UTC ms; null when there is none. No clock behind it is believed. */
+  readonly newestUtcMs: number | null;
   readonly systemOriginMs: number | null;
   readonly serverOriginMs: number | null;
   /** The server's time as it would be had it been told the moment we asked, and when that was: see `latestUtcMs`. */
@@ -39,6 +43,8 @@ export interface TimeState {
   /** The latest that a signed envelope of the server, made since its welcome, proves: see `offerIssuedTime`. */
   readonly issuedLatest: Mark | null;
   readonly gnssOriginMs: number | null;
+  /** The receiver shows a time that is behind the newest confirmed one, so it is not believed. */
+  readonly isGnssBehind: boolean;
   /** The last fix that agreed: the origin that is used is kept for hours, and the quartz drifts meanwhile. */
   readonly gnssLatest: Mark | null;
   /** The first disagreement of receiver and server in this boot, in ms; null while there was none. */
@@ -46,14 +52,20 @@ export interface TimeState {
   readonly candidate: { readonly originMs: number; readonly count: number } | null;
 }
 
-export function createTimeState(start: { bootMonoMs: number; earliestUtcMs: number }): TimeState {
+export function createTimeState(start: {
+  readonly bootMonoMs: number;
+  readonly earliestUtcMs: number;
+  readonly newestUtcMs?: number | null;
+}): TimeState {
   return {
     ...start,
+    newestUtcMs: start.newestUtcMs ?? null,
     systemOriginMs: null,
     serverOriginMs: null,
     serverLatest: null,
     issuedLatest: null,
     gnssOriginMs: null,
+    isGnssBehind: false,
     gnssLatest: null,
     disputeMs: null,
     candidate: null,
@@ -134,12 +146,15 @@ export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: nu
   const disputed =
     serverOriginMs !== null && !near(serverOriginMs, originMs, timeLimits.serverDisagreementMs);
   if (count < timeLimits.gnssFixes) return next;
+  // This run began after the newest confirmed time: a clock that shows less at its beginning is behind.
+  if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)
+    return { ...next, gnssOriginMs: null, gnssLatest: null, isGnssBehind: true };
   if (disputed) return { ...next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
   // What came late by the line or a busy machine looks earlier than it was; the later of both is the safe one.
   const gnssLatest = { originMs: Math.max(next.candidate.originMs, originMs), atMs: now.monoMs };
   const old = state.gnssOriginMs;
   const isKept = old !== null && near(old, originMs, timeLimits.toleranceMs);
-  return { ...next, gnssOriginMs: isKept ? old : originMs, gnssLatest };
+  return { ...next, gnssOriginMs: isKept ? old : originMs, gnssLatest, isGnssBehind: false };
 }
 
 export interface KnownOrigin {
@@ -169,6 +184,33 @@ export function trustedUtcMs(state: TimeState, monoMs: number): number | null {
   return originMs === null ? null : originMs + upMsAt(state, monoMs);
 }
 
+/** The system clock where it agrees with the receiver; null where it does not, or either is unknown. */
+function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
+  const { systemOriginMs, gnssOriginMs } = state;
+  if (systemOriginMs === null || gnssOriginMs === null) return null;
+  return near(systemOriginMs, gnssOriginMs, timeLimits.confirmMs)
+    ? systemOriginMs + upMsAt(state, monoMs)
+    : null;
+}
+
+/**
+ * Whether the time of this run is good enough for a command of an earlier one, whose life nothing has watched meanwhile: the
+ * broker's signed time, or receiver and system clock that agree; and not behind the newest confirmed time.
+ */
+export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
+  const { serverOriginMs, newestUtcMs } = state;
+  if (serverOriginMs === null) return agreeingSystemUtcMs(state, monoMs) !== null;
+  return (
+    newestUtcMs === null || serverOriginMs + upMsAt(state, monoMs) >= newestUtcMs - timeLimits.toleranceMs
+  );
+}
+
+/** The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. */
+export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
+  const utcMs = isTimeConfirmed(state, monoMs) ? trustedUtcMs(state, monoMs) : null;
+  return utcMs === null ? state.newestUtcMs : Math.max(utcMs, state.newestUtcMs ?? 0);
+}
+
 function latestOf(mark: Mark | null, now: { readonly monoMs: number; readonly upMs: number }): number | null {
   if (mark === null) return null;
   // What a clock that is slow by so much leaves out of the true time.
@@ -186,6 +228,7 @@ export function latestUtcMs(state: TimeState, monoMs: number): number | null {
   const now = { monoMs, upMs: upMsAt(state, monoMs) };
   const server = latestOf(state.serverLatest, now);
   const gnss = latestOf(state.gnssLatest, now);
-  const base = server === null ? (gnss ?? 0) + timeLimits.toleranceMs : server + 1;
+  const bySystemMs = server === null ? (agreeingSystemUtcMs(state, monoMs) ?? 0) : 0;
+  const base = server === null ? Math.max((gnss ?? 0) + timeLimits.toleranceMs, bySystemMs) : server + 1;
   return Math.max(base, (latestOf(state.issuedLatest, now) ?? 0) + 1);
 }

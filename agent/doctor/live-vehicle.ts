@@ -5,9 +5,20 @@ import type { InputName } from '../../src/core/event.ts';
 import type { ByteLink, Cancel, Clock, OpenByteLink } from '../../src/ports.ts';
 import type { AgentConfig } from '../config.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
-import type { RelayName } from '../core/board/board-profile.ts';
+import type { AnalogName, RelayName } from '../core/board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
 import { createInputs, readingOf, stepInputs } from '../core/board/inputs.ts';
+import type { Sensed } from '../core/evidence/contact.ts';
+import {
+  createEvidence,
+  type Evidence,
+  type EvidenceState,
+  stepEvidence,
+  takeFix,
+  takeVoid,
+  testimonyOf,
+} from '../core/evidence/evidence.ts';
+import { emptyEvidence } from '../core/evidence/evidence-record.ts';
 import {
   assembleEpochs,
   createEpochState,
@@ -17,17 +28,8 @@ import {
 } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
-import {
-  createSpeedState,
-  type Evidence,
-  noteFix,
-  noteVoid,
-  paceAt,
-  type Sensed,
-  speedAt,
-  wasSuspectAt,
-} from '../core/protection/evidence.ts';
-import { fixRulesOf, type InterlockRules } from '../core/protection/interlock.ts';
+import type { InterlockRules } from '../core/protection/interlock.ts';
+import { fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
 import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';
 
@@ -59,24 +61,31 @@ interface LivePorts {
 
 const stepMs = 100;
 const orderMs = 1500;
+const analogAgeMs = 10_000;
 /** An order has ended by then, whatever the bus does: its retries and read-backs included. */
 const outcomeMs = 6000;
 
 /** What the receiver proves. A port that does not open proves nothing, and the interlock waits. */
 async function openSight(config: LiveConfig, rules: InterlockRules, { clock, openByteLink }: LivePorts) {
+  const { profile } = config;
   let nmea = createNmeaState();
   let epochs = createEpochState({ earliestUtcMs: config.earliestUtcMs });
   let plausibility = createPlausibilityState();
-  let speed = createSpeedState();
+  let evidence: EvidenceState = createEvidence({
+    record: emptyEvidence('doctor'),
+    fitted: fittedWitnesses(profile),
+    hdopMost: rules.hdopMost,
+    nowMs: clock.monoMs(),
+  });
   const take = (reports: readonly EpochReport[]): void => {
     for (const report of reports) {
       if (report.kind === 'void') {
-        speed = noteVoid(speed);
+        evidence = takeVoid(evidence);
         continue;
       }
       const judged = judgeFix(plausibility, report.fix);
       plausibility = judged.state;
-      speed = noteFix(speed, judged.fix, fixRulesOf(rules));
+      evidence = takeFix(evidence, judged.fix);
     }
   };
   const link = await openByteLink(config.gnssPort, {
@@ -94,7 +103,19 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
     onDown: () => undefined,
   }).catch(() => null);
   return {
-    speed: () => speed,
+    /** What receiver and board show together now. */
+    testimony(board: Pick<Hand, 'sensed' | 'analog'>) {
+      const atMs = clock.monoMs();
+      const seen = {
+        ignition: board.sensed('ignition'),
+        motion: board.sensed('motion'),
+        rpm: board.analog('rpm'),
+        supplyV: board.analog('supplyVoltage'),
+      };
+      const now = { atMs, utcMs: clock.utcMs() };
+      evidence = stepEvidence(evidence, seen, now);
+      return testimonyOf(evidence, now);
+    },
     passTime(): void {
       const step = flushEpoch(epochs, clock.monoMs());
       epochs = step.state;
@@ -104,16 +125,18 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
   };
 }
 
+type Hand = Awaited<ReturnType<typeof openHand>>;
+
 /** What the board says, and the orders to it. */
 async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) {
-  const { profile, settings } = config;
+  const { profile } = config;
   let board = createBoard(profile);
   let inputs = createInputs<InputName>(inputRules({ profile }), clock.monoMs());
   let link: ByteLink | null = null;
   let cancel: Cancel = () => undefined;
   let down: string | null = null;
   let orders = 0;
-  let turnedMs = Number.NEGATIVE_INFINITY;
+  const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
   const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
   const take = (output: BoardOutput): void => {
@@ -121,8 +144,9 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
     if (output.kind === 'write') link?.write(output.bytes);
     if (output.kind === 'inputs')
       inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
-    // An engine that turns is ignition on, whatever the wire says.
-    if (output.kind === 'analogs' && (output.values.rpm ?? 0) >= settings.alarms.engineRpm) turnedMs = atMs;
+    if (output.kind === 'analogs')
+      for (const [name, value] of Object.entries(output.values))
+        analogs.set(name as AnalogName, { value: value ?? null, atMs });
     if (output.kind === 'relays')
       for (const [name, on] of Object.entries(output.values))
         relays.set(name as RelayName, { on: on ?? null, atMs });
@@ -162,9 +186,12 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
       const candidate = inputs.sensors[name]?.candidate;
       if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
       const { reading, sinceMs } = readingOf(inputs, name);
-      if (name === 'ignition' && clock.monoMs() - turnedMs < 2000) return { value: true, sinceMs: turnedMs };
-      const value = reading === 'unknown' ? null : reading === 'on';
-      return { value, sinceMs: name === 'ignition' ? Math.max(sinceMs, turnedMs) : sinceMs };
+      return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+    },
+    /** In the unit of its table; null when it was not read within the last 10 s. */
+    analog(name: AnalogName): number | null {
+      const reading = analogs.get(name);
+      return reading !== undefined && clock.monoMs() - reading.atMs <= analogAgeMs ? reading.value : null;
     },
     passTime(): void {
       inputs = stepInputs(inputs, { kind: 'time', atMs: clock.monoMs() }).state;
@@ -211,21 +238,17 @@ export async function openLiveVehicle(
     fault: hand.fault,
     evidence() {
       const nowMs = clock.monoMs();
-      const speed = sight.speed();
       // Expiry is no matter here: a person stands at the vehicle and is asked now.
       const utcMs = clock.utcMs();
       return {
         nowMs,
-        ignition: hand.sensed('ignition'),
+        ...sight.testimony(hand),
         panic: hand.sensed('panic'),
-        motion: hand.sensed('motion'),
-        speed: speedAt(speed, nowMs),
         trustedUtcMs: utcMs,
         latestUtcMs: utcMs,
+        isTimeBehind: false,
+        isTimeConfirmed: true,
         boardAlive: hand.isAlive(),
-        pace: paceAt(speed, nowMs),
-        wasSuspect: wasSuspectAt(speed, nowMs),
-        zone: false,
       };
     },
     async close() {

@@ -2,11 +2,13 @@
 // energise anything unless the agent's own interlock allows it at that moment, with ignition off, and it leaves every relay
 // that it touched de-energised, however it ends.
 
+import { isAllowed, type Verdict } from '../../src/core/verdict.ts';
+import { verdictText } from '../../src/core/verdict-text.ts';
 import type { AgentConfig } from '../config.ts';
 import type { RelayName } from '../core/board/board-profile.ts';
 import { wiringsOf } from '../core/board/board-profile.ts';
-import type { Evidence } from '../core/protection/evidence.ts';
-import { contradiction, decideChange, type InterlockRules } from '../core/protection/interlock.ts';
+import type { Evidence } from '../core/evidence/evidence.ts';
+import { type InterlockRules, judge } from '../core/protection/interlock.ts';
 import { rulesOf } from '../core/protection/protection.ts';
 import { type Check, type Finding, fault, ok, skipped, warning } from './check.ts';
 import { type LiveVehicle, openLiveVehicle } from './live-vehicle.ts';
@@ -18,6 +20,8 @@ export const relayTestLimits = {
   lookMs: 50,
   /** Without a position the interlock wants a minute of ignition off. */
   proofMs: 90_000,
+  /** With ignition on it is not waited for longer. */
+  keyMs: 1000,
   /** Orders back to the safe state. */
   tries: 5,
 } as const;
@@ -48,21 +52,11 @@ const clicks: Readonly<Record<RelayName, string>> = {
 /** Engine last: when the others work the wiring of the board does. */
 const order: readonly RelayName[] = ['warning', 'cargoaccess', 'enginecutoff'];
 
-/** Why this relay may not be energised now; null when it may. The test is never one of the modes that meet a running engine. */
-export function refusalOf(name: RelayName, evidence: Evidence, rules: InterlockRules): string | null {
-  if (!evidence.boardAlive) return 'the I/O board is silent';
-  if (evidence.ignition.value !== false)
-    return evidence.ignition.value === null ? 'ignition is unknown' : 'ignition is on';
-  if (name === 'warning') return null;
-  const change = { feature: name, state: '1', changesUtcMs: [] } as const;
-  const verdict = decideChange(change, evidence, { ...rules, cutMode: 'ignition_off', unlockZones: false });
-  return verdict.go ? null : verdict.waiting;
-}
-
-/** What speaks against a relay that is energised now. */
-function alarmOf(name: RelayName, evidence: Evidence): string | null {
-  if (evidence.ignition.value !== false) return 'ignition is no longer off';
-  return name === 'warning' ? null : contradiction(name, evidence);
+/** What the interlock says of energising this relay with a person at the vehicle, and what must hold for all of them. */
+export function verdictOf(name: RelayName, evidence: Evidence, rules: InterlockRules): Verdict {
+  // The warning output stops nothing; it is tested under the rules of the others all the same.
+  const feature = name === 'warning' ? 'cargoaccess' : name;
+  return judge({ feature, state: '1', occasion: 'attended' }, evidence, rules);
 }
 
 interface Run extends RelayTestOptions {
@@ -74,19 +68,29 @@ interface Run extends RelayTestOptions {
 const pauseOf = ({ ports }: Run, ms: number): Promise<void> =>
   new Promise((resolve) => void ports.clock.after(ms, resolve));
 
-/** Waits until the interlock agrees; gives its reason when it does not in time. */
+/** What speaks against a relay that is energised now; null when nothing does. */
+function alarmOf({ live, rules }: Run, name: RelayName): string | null {
+  const verdict = verdictOf(name, live.evidence(), rules);
+  return isAllowed(verdict) ? null : verdictText(verdict);
+}
+
+/** Waits until the interlock allows it; resolves with the reason when it does not in time, null when it does. */
 async function untilAllowed(run: Run, name: RelayName): Promise<string | null> {
   const { ports, live, rules } = run;
-  const endMs = ports.clock.monoMs() + relayTestLimits.proofMs;
-  let told = '';
+  const startMs = ports.clock.monoMs();
+  let shown = '';
   for (;;) {
-    const refusal = live.fault() ?? refusalOf(name, live.evidence(), rules);
-    if (refusal === null || run.isStopped() || ports.clock.monoMs() > endMs) return refusal;
-    // A key that is on is not waited for: nobody turns it by being asked.
-    if (refusal === 'ignition is on' && told !== '') return refusal;
-    if (refusal !== told) run.say(`  waiting: ${refusal}`);
-    told = refusal;
-    await pauseOf(run, refusal === 'ignition is on' ? 1000 : relayTestLimits.lookMs);
+    const fault = live.fault();
+    const verdict = verdictOf(name, live.evidence(), rules);
+    if (fault === null && isAllowed(verdict)) return null;
+    const reason = fault ?? verdictText(verdict);
+    const waitedMs = ports.clock.monoMs() - startMs;
+    // An ignition that is on stays on: there is nothing to wait for.
+    const isOn = live.evidence().ignition.value === true;
+    if (run.isStopped() || waitedMs > (isOn ? relayTestLimits.keyMs : relayTestLimits.proofMs)) return reason;
+    if (verdict.code !== shown) run.say(`  waiting: ${reason}`);
+    shown = verdict.code;
+    await pauseOf(run, relayTestLimits.lookMs);
   }
 }
 
@@ -124,7 +128,7 @@ async function testOne(run: Run, name: RelayName): Promise<Finding> {
   let alarm: string | null = null;
   while (on.outcome === 'confirmed' && alarm === null && clock.monoMs() < endMs && !run.isStopped()) {
     await pauseOf(run, relayTestLimits.lookMs);
-    alarm = live.fault() ?? alarmOf(name, live.evidence());
+    alarm = live.fault() ?? alarmOf(run, name);
   }
   const isOff = await release(run, name);
   if (!isOff)

@@ -20,6 +20,11 @@ const standstillTexts: Readonly<Record<string, string>> = {
   motion_quiet_s: 'The motion input has not been quiet for long enough',
 };
 
+/** Why the receiver or the motion input does not prove standstill, by the value of the rule `standstill`. */
+export function standstillText(value: unknown): string {
+  return standstillTexts[String(value)] ?? 'Standstill is not proven';
+}
+
 const witnessNames: Readonly<Record<string, string>> = {
   gnss: 'GNSS',
   motion: 'the motion input',
@@ -73,7 +78,7 @@ const texts: Readonly<Record<string, Text>> = {
     value === 'voltage' ? 'The supply voltage shows a charging alternator' : 'The engine turns',
   no_position_allowed: () => 'There is no position, and this vehicle waits for one',
   position_trusted_s: () => 'The position was doubtful recently',
-  standstill: ({ value }) => standstillTexts[String(value)] ?? 'Standstill is not proven',
+  standstill: ({ value }) => standstillText(value),
   standstill_s: ({ needed }) => `Standing for less than ${needed} s`,
   witnesses: ({ value, needed }) => `${value} of ${needed} proven independent sensors agree`,
   warning_output: ({ value }) =>

@@ -1,13 +1,13 @@
 // The position itself: first fix, lost and restored, jammed, antenna open, suspect and trusted again. A tunnel of a minute
 // is no loss, and a tunnel's exit no spoofing; a jump of kilometres is told although the new place is soon believed.
 import { distanceM } from '../../../src/core/geo.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix, FixDoubt } from '../gnss/epochs.ts';
-import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, quietEpisode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, seconds, type Told } from './scene.ts';
 import { closeSky, darkSky, type SkyState } from './sky.ts';
 
-const gnssLimits = {
+const watchLimits = {
   /** Fixes for this long before the position counts as restored. */
   backMs: 5000,
   /** Without a doubtful or a good fix for this long a suspicion rests. */
@@ -85,7 +85,7 @@ function watchLoss(state: GnssState, scene: Scene): AlarmStep<Episode> {
     // A loss is a silence that lasted already; a return must be seen to last.
     holds: state.lost.isOn ? ageMs > fixLifeMs || state.heardMs === null : ageMs >= lostMs,
     onMs: 0,
-    offMs: gnssLimits.backMs,
+    offMs: watchLimits.backMs,
     repeatMs: settings.repeatS * 1000,
   });
   if (news === null) return { state: episode, told: [] };
@@ -109,14 +109,14 @@ function watchLoss(state: GnssState, scene: Scene): AlarmStep<Episode> {
 function watchJam(state: GnssState, scene: Scene): AlarmStep<Episode> {
   const { settings, nowMs } = scene;
   const { sky, good } = state;
-  const stood = good !== null && good.speedKmh !== null && good.speedKmh <= evidenceLimits.standstillKmh;
+  const stood = good !== null && good.speedKmh !== null && good.speedKmh <= gnssLimits.standstillKmh;
   const isGone = sky.isDropped && sky.emptySinceMs !== null;
   const holds = settings.jamS > 0 && (state.jam.isOn ? sky.isDropped : isGone && stood);
   const { episode, news } = stepEpisode(state.jam, {
     atMs: nowMs,
     holds,
     onMs: settings.jamS * 1000,
-    offMs: gnssLimits.backMs,
+    offMs: watchLimits.backMs,
     repeatMs: settings.repeatS * 1000,
   });
   if (news === null) return { state: episode, told: [] };
@@ -153,7 +153,7 @@ function watchTrust(state: GnssState, scene: Scene): AlarmStep<Episode> {
   const { settings, epoch, nowMs } = scene;
   if (epoch === null || epoch.kind === 'void') return { state: state.suspect, told: [] };
   const isDoubtful = epoch.kind === 'doubtful';
-  const isFarJump = state.doubtful >= gnssLimits.strangers && state.jumpM >= settings.suspectJumpM;
+  const isFarJump = state.doubtful >= watchLimits.strangers && state.jumpM >= settings.suspectJumpM;
   const { episode, news } = stepEpisode(state.suspect, {
     atMs: epoch.fix.atMonoMs,
     holds: isDoubtful,

@@ -1,7 +1,7 @@
 // The engine runs and the vehicle stands: idling, and excess idling after a longer time. Where revolutions are read they
 // decide; else the ignition wire, else the alternator. It must never begin on an unknown speed or an unknown engine.
 
-import { evidenceLimits } from '../protection/evidence.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 import { type Episode, quietEpisode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type MotionState, speedNow } from './motion.ts';
 import { type AlarmStep, keptBack, lasted, type Scene, type Told } from './scene.ts';
@@ -33,7 +33,7 @@ export function stepIdling(
   const { settings, nowMs } = scene;
   const engineOn = isEngineOn(scene, known.isRunning);
   const speedKmh = speedNow(known.motion, nowMs);
-  const mostKmh = before.episode.isOn ? settings.motionStartKmh : evidenceLimits.standstillKmh;
+  const mostKmh = before.episode.isOn ? settings.motionStartKmh : gnssLimits.standstillKmh;
   const stands = speedKmh === null ? null : speedKmh <= mostKmh;
   const isWanted = settings.idleS > 0;
   const isOver = engineOn === false || stands === false || !isWanted;

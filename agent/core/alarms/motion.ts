@@ -2,8 +2,8 @@
 // queue a start after each car; a lost position neither starts nor stops anything, except that a vehicle whose ignition
 // is off and whose position stays away has been parked under a roof.
 import { distanceM } from '../../../src/core/geo.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
@@ -37,7 +37,7 @@ function moves(state: MotionState, fix: Fix, startKmh: number): boolean {
   const speedKmh = fix.speedKmh ?? 0;
   if (!state.episode.isOn) return speedKmh >= startKmh;
   const { standFix } = state;
-  if (standFix === null) return speedKmh > evidenceLimits.standstillKmh;
+  if (standFix === null) return speedKmh > gnssLimits.standstillKmh;
   return speedKmh >= startKmh || distanceM(standFix, fix) > stillM;
 }
 

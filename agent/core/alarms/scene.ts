@@ -3,8 +3,8 @@
 import type { AttributeValue } from '../../../src/core/event.ts';
 import type { AlarmSettings } from '../../../src/core/settings/alarms.ts';
 import type { StatusName } from '../../../src/core/status-codes.ts';
+import type { Sensed } from '../evidence/contact.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import type { Sensed } from '../protection/evidence.ts';
 import type { EpisodeNews } from './episode.ts';
 
 /** What the receiver said in this step. A doubtful fix is not to be believed. */

@@ -2,8 +2,8 @@
 // parked and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a jump of its position
 // can raise it. A ferry or a train moves a parked vehicle just so: that cannot be told apart (setting `towing`).
 import { distanceM, type Point } from '../../../src/core/geo.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { evidenceLimits } from '../protection/evidence.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
 import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
@@ -126,7 +126,7 @@ function takeFix(state: TowingState, scene: Scene, fix: Fix): TowingState {
   const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
   const speedKmh = fix.speedKmh ?? 0;
   if (parked === null) {
-    const isPlace = isArmed && speedKmh <= evidenceLimits.standstillKmh;
+    const isPlace = isArmed && speedKmh <= gnssLimits.standstillKmh;
     return isPlace
       ? { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix }
       : { ...state, last: fix };
@@ -143,7 +143,7 @@ function takeFix(state: TowingState, scene: Scene, fix: Fix): TowingState {
   const farM = Math.max(settings.towM, towLimits.scatterM * Math.min(5, Math.max(1, fix.hdop ?? 1)));
   const isSeen = seenM >= awayM * towLimits.seenShare;
   const isAway = awayM > farM && (isSeen || (isGap && awayM > towLimits.gapM));
-  if (awayM < farM / 2 && speedKmh <= evidenceLimits.standstillKmh && !state.episode.isOn) {
+  if (awayM < farM / 2 && speedKmh <= gnssLimits.standstillKmh && !state.episode.isOn) {
     const near = { ...afresh, away: 0, parked: closer(parked, fix), last: fix };
     return { ...state, ...near, hasJumped: false };
   }
@@ -182,7 +182,7 @@ function conditionOf(state: TowingState, scene: Scene, fix: Fix | null): boolean
     const wanted = state.isGap ? towLimits.fixesAfterGap : towLimits.fixes;
     return state.away >= wanted || movesBlindly(state, scene);
   }
-  if (fix !== null) return (fix.speedKmh ?? 0) > evidenceLimits.standstillKmh;
+  if (fix !== null) return (fix.speedKmh ?? 0) > gnssLimits.standstillKmh;
   const isStale = state.last === null || scene.nowMs - state.last.atMonoMs > fixLifeMs;
   if (!isStale) return null;
   return scene.motion.value;

@@ -1,6 +1,6 @@
 // The agent's side of the MQTT session: when to connect, when to send, what is in flight, when to give up. mqtt.js is
-// only the transport; deleting from the outbox happens on the broker's `ack` alone. A link on which acknowledgements
-// stop is destroyed, and everything in flight counts as unsent.
+// only the transport. Events are sent, and deleted on an `ack`, only on a link on which the broker has shown the pinned key by a
+// signed welcome. A link on which acknowledgements stop is destroyed, and everything in flight counts as unsent.
 import { backoffMs } from '../../../src/core/backoff.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 import type { Ack } from '../../../src/core/wire.ts';
@@ -139,7 +139,7 @@ export function isDrained({ empty }: DeliveryState): boolean {
 interface Now {
   readonly ms: number;
   readonly fraction: number;
-  /** Null: events have no usable time yet, and sending waits for the welcome, which brings one. */
+  /** Null while unknown. */
   readonly utcMs: number | null;
   readonly link: LinkSettings;
 }
@@ -252,7 +252,7 @@ function settle(step: DeliveryStep, now: Now): DeliveryStep {
     const down = goDown(state, reason, now);
     return { state: down.state, effects: [...effects, { kind: 'destroy', reason }, ...down.effects] };
   }
-  if (phase.kind !== 'up' || !phase.greeted || !(now.utcMs !== null || phase.welcomed)) return step;
+  if (phase.kind !== 'up' || !phase.greeted || !phase.welcomed) return step;
   const asked = state.fetching === 'no' ? lanesOf(state, now) : null;
   if (asked === null) return step;
   return { state: { ...state, fetching: 'yes', asked }, effects: [...effects, { kind: 'fetch', ...asked }] };
@@ -317,7 +317,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       return { state: { ...state, fetching: 'no', empty }, effects: [] };
     }
     case 'ack':
-      return noteAck(state, input.ack);
+      return phase.kind === 'up' && phase.welcomed ? noteAck(state, input.ack) : none;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type CommandRecord,
   draftOf,
   type EventDraft,
+  type ReportDetail,
   remember,
 } from './command-record.ts';
 import { type InterlockRules, standardRules } from './interlock.ts';
@@ -23,8 +24,13 @@ export interface CommandsState {
   readonly work: Readonly<Partial<Record<FeatureName, CommandWork>>>;
   /** Number of the next commit, so that an old one's completion is never taken for a newer one's. */
   readonly nextCommit: number;
-  /** When a command's reason to wait was last told: a bad bus changes it many times a minute. */
+  /** When a command's reason to wait was last reported: a bad bus changes it many times a minute. */
   readonly toldMs: Readonly<Partial<Record<FeatureName, number>>>;
+  /**
+   * Ends of the lives of commands that came in this run, monotonic: whatever the clocks do, none outlives its life. A command
+   * that is not here came before the last restart.
+   */
+  readonly ends: Readonly<Record<string, number>>;
 }
 
 export type CommandWork =
@@ -60,7 +66,7 @@ export function createCommandsState(
     if (command !== undefined)
       active[name] = command.phase === 'executing' ? { ...command, phase: 'unknown' } : command;
   }
-  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, toldMs: {} };
+  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, toldMs: {}, ends: {} };
 }
 
 /** Collects the changes of one step and turns them into a single commit. */
@@ -85,14 +91,14 @@ export function setWork(work: Draft, feature: FeatureName, value: CommandWork | 
   work.state = { ...work.state, work: value === undefined ? others : { ...others, [feature]: value } };
 }
 
-/** Tells a state of a command and remembers it. */
+/** Reports a state of a command and remembers it. */
 export function report(
   work: Draft,
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
-  detail: { reason?: string; atMs: number },
+  detail: ReportDetail & { atMs: number },
 ): void {
-  work.events.push(draftOf(command, to, detail.reason));
+  work.events.push(draftOf(command, to, detail));
   const entry = { commandID: command.commandID, atMs: detail.atMs, last: to };
   work.state = { ...work.state, record: remember(work.state.record, entry) };
 }
@@ -102,9 +108,11 @@ export function finish(
   work: Draft,
   command: ActiveCommand,
   to: 'confirmed' | 'refused' | 'expired' | 'superseded' | 'cancelled',
-  detail: { reason?: string; atMs: number },
+  detail: ReportDetail & { atMs: number },
 ): void {
   report(work, command, to, detail);
+  const { [command.commandID]: _end, ...ends } = work.state.ends;
+  work.state = { ...work.state, ends };
   const { [command.feature]: next, ...others } = work.state.record.next;
   work.state = { ...work.state, record: { ...work.state.record, next: others } };
   setActive(work, command.feature, next);

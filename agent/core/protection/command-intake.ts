@@ -2,11 +2,12 @@
 // the command is told and kept in the same way. It must never take a replay, and never let an automatic request stand in
 // the way of a person's.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
+import { isUnmet } from '../../../src/core/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire.ts';
-import { type Draft, finish, report, setActive, setWork } from './command-draft.ts';
+import type { Evidence } from '../evidence/evidence.ts';
+import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
 import { type ActiveCommand, draftOf, isAutomatic, type LocalSource } from './command-record.ts';
-import type { Evidence } from './evidence.ts';
-import { isSafeState, isTooOften } from './interlock.ts';
+import { isSafeState } from './interlock.ts';
 
 export interface EnvelopeInput {
   readonly kind: 'envelope';
@@ -38,13 +39,16 @@ const neverMs = Number.MAX_SAFE_INTEGER;
 const setBackMs = 5 * 60_000;
 
 /**
- * True once it is, or may be, past the end of the command's life. Also when an automatic command has more life before it
- * than it was ever given: then it was made by a receiver whose clock was ahead, perhaps by years.
+ * True once it is, or may be, past the end of the command's life: by the clock, or by the time that has passed since it came.
+ * Also when an automatic command has more life before it than it was ever given: then it was made by a receiver whose clock was
+ * ahead, perhaps by years.
  */
 export function isExpired(
-  command: Pick<ActiveCommand, 'expiresMs' | 'source'>,
-  { latestUtcMs, trustedUtcMs }: Evidence,
+  command: Pick<ActiveCommand, 'commandID' | 'expiresMs' | 'source'>,
+  { nowMs, latestUtcMs, trustedUtcMs }: Evidence,
+  ends: CommandsState['ends'],
 ): boolean {
+  if (nowMs >= (ends[command.commandID] ?? Number.POSITIVE_INFINITY)) return true;
   if (latestUtcMs === null || trustedUtcMs === null) return false;
   const isAhead = command.source !== undefined && command.expiresMs !== neverMs;
   return (
@@ -56,18 +60,26 @@ export function isExpired(
 const isWaiting = (command: ActiveCommand | undefined): command is ActiveCommand =>
   command?.phase === 'received' || command?.phase === 'armed';
 
-/** The same wish again, after it was told that the relay changed too often: a person insists (rule 11). */
+/** The same command again while it waits because the relay changed too often: a person insists (rule 11). */
 function isReconfirming(command: ActiveCommand, older: ActiveCommand | undefined): boolean {
-  const insists = isWaiting(older) && older.state === command.state && isTooOften(older.waiting);
-  return insists && !isAutomatic(command);
+  if (!isWaiting(older) || older.state !== command.state || older.waiting === null) return false;
+  return isUnmet(older.waiting, 'changes_per_hour') && !isAutomatic(command);
 }
 
-function acceptNew(work: Draft, wish: ActiveCommand, detail: { atMs: number; reason?: string }): void {
+function acceptNew(
+  work: Draft,
+  wish: ActiveCommand,
+  detail: { atMs: number; nowMs: number; reason?: string },
+): void {
   const { feature } = wish;
   const { atMs } = detail;
   const older = work.state.record.active[feature];
   const waiting = work.state.record.next[feature];
   const command: ActiveCommand = isReconfirming(wish, older) ? { ...wish, isReconfirmed: true } : wish;
+  if (command.expiresMs !== neverMs) {
+    const endMs = detail.nowMs + Math.max(0, command.expiresMs - command.issuedMs);
+    work.state = { ...work.state, ends: { ...work.state.ends, [command.commandID]: endMs } };
+  }
   report(work, command, 'received', detail);
   if (waiting !== undefined) report(work, waiting, 'superseded', { atMs, reason: 'a newer command came' });
   if (older !== undefined && !isWaiting(older)) {
@@ -105,7 +117,7 @@ function sayAgain(work: Draft, command: ActiveCommand): boolean {
   if (known === undefined) return false;
   work.effects.push({ kind: 'note', text: `known already: ${known.last}`, commandID: command.commandID });
   if (known.last !== 'requested' && known.last !== 'sent')
-    work.events.push(draftOf(command, known.last, 'said again'));
+    work.events.push(draftOf(command, known.last, { reason: 'said again' }));
   return true;
 }
 
@@ -117,9 +129,10 @@ export function acceptEnvelope(work: Draft, input: EnvelopeInput, evidence: Evid
     commandID: body.commandID,
     feature: body.feature,
     state: body.state,
+    issuedMs: body.issuedMs,
     expiresMs: body.expiresMs,
     phase: 'received',
-    waiting: '',
+    waiting: null,
     attempts: 0,
     mismatches: 0,
   };
@@ -132,11 +145,11 @@ export function acceptEnvelope(work: Draft, input: EnvelopeInput, evidence: Evid
   if (body.cancel) return cancel(work, command, atMs);
   if (sayAgain(work, command)) return;
   if (!fitted.includes(body.feature)) return report(work, command, 'refused', { atMs, reason: 'not fitted' });
-  if (isExpired(command, evidence)) {
+  if (isExpired(command, evidence, work.state.ends)) {
     report(work, command, 'expired', { atMs, reason: 'expired on arrival' });
     return dropOlder(work, command.feature, atMs);
   }
-  acceptNew(work, command, { atMs });
+  acceptNew(work, command, { atMs, nowMs: evidence.nowMs });
 }
 
 /**
@@ -208,9 +221,10 @@ export function acceptLocal(work: Draft, input: LocalInput, evidence: Evidence):
     commandID,
     feature,
     state,
+    issuedMs: atMs,
     expiresMs: isSafe ? neverMs : atMs + localLifeMs,
     phase: 'received',
-    waiting: '',
+    waiting: null,
     attempts: 0,
     mismatches: 0,
     source,
@@ -218,5 +232,5 @@ export function acceptLocal(work: Draft, input: LocalInput, evidence: Evidence):
   if (refusal !== null) return report(work, command, 'refused', { atMs, reason: refusal });
   if (isPointless(work, input))
     return void work.effects.push({ kind: 'note', text: 'nothing to do', commandID });
-  acceptNew(work, command, { atMs, reason });
+  acceptNew(work, command, { atMs, nowMs: evidence.nowMs, reason });
 }

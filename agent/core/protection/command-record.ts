@@ -7,6 +7,7 @@ import {
   type FleetEvent,
 } from '../../../src/core/event.ts';
 import { type StatusName, statusCodes } from '../../../src/core/status-codes.ts';
+import { type Verdict, verdictAttributes } from '../../../src/core/verdict.ts';
 
 export const commandLimits = {
   /**
@@ -40,10 +41,12 @@ export interface ActiveCommand {
   readonly commandID: string;
   readonly feature: FeatureName;
   readonly state: FeatureState;
+  /** UTC ms of its issue and of its end, by the clock of its issuer. */
+  readonly issuedMs: number;
   readonly expiresMs: number;
   readonly phase: 'received' | 'armed' | 'executing' | 'unknown';
-  /** Why it waits; empty when it does not. */
-  readonly waiting: string;
+  /** Why it waits; null when it does not. */
+  readonly waiting: Verdict | null;
   /** Times that it was tried and not confirmed. */
   readonly attempts: number;
   /** ... of these, how often it was written and read back as it was before. */
@@ -78,8 +81,6 @@ export interface CommandRecord {
     readonly atMs: number;
     readonly last: CommandState;
   }[];
-  /** While a cut is confirmed: ignition was on or the vehicle moved since it was last proven to stand (`relays.ts`). */
-  readonly hasDriven?: boolean;
   /** One-time codes used and tried; absent until the first try. */
   readonly service?: ServiceRecord;
 }
@@ -106,11 +107,6 @@ export function remember(record: CommandRecord, entry: CommandRecord['seen'][num
     entry.atMs === 0 || other.atMs === 0 || entry.atMs - other.atMs < commandLimits.seenMs;
   const others = record.seen.filter((other) => other.commandID !== entry.commandID && young(other));
   return { ...record, seen: [...others, entry].slice(-commandLimits.seen) };
-}
-
-/** Reasons that differ only in a number (speed, counts) are one reason: no event per km/h. */
-export function sameReason(a: string, b: string): boolean {
-  return a.replace(/\d+/g, '#') === b.replace(/\d+/g, '#');
 }
 
 /** An event in the making; the vehicle adds time and position. */
@@ -140,20 +136,30 @@ export function relayStatusCode(feature: FeatureName, state: FeatureState): numb
   return statusCodes[confirmedStatus[feature][state]].code;
 }
 
-/** The event that tells of a command's new state. */
+/** What an event of a command says besides its state. */
+export interface ReportDetail {
+  /** For people; nothing decides by it. */
+  readonly reason?: string;
+  /** The rules as they were found, for commands that wait or end by them. */
+  readonly verdict?: Verdict | null;
+}
+
+/** The event of a command's new state. */
 export function draftOf(
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
-  reason = '',
+  detail: ReportDetail = {},
 ): EventDraft {
   const statusCode =
     to === 'confirmed' ? relayStatusCode(command.feature, command.state) : statusCodes[stateStatus[to]].code;
   const { feature, state, source } = command;
+  const { reason, verdict } = detail;
   const attributes = {
     feature,
     state,
     ...(source === undefined ? {} : { source }),
-    ...(reason === '' ? {} : { reason }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(verdict === undefined || verdict === null ? {} : verdictAttributes(verdict)),
   };
   const outputs = to === 'confirmed' ? { outputs: { [command.feature]: command.state === '1' } } : {};
   return { statusCode, commandID: command.commandID, commandState: to, attributes, ...outputs };

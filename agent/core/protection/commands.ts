@@ -6,6 +6,14 @@
 //        \-> refused, expired, superseded, cancelled      executing -> unknown -> (read back) confirmed | armed
 import { type FeatureName, featureNames } from '../../../src/core/event.ts';
 import {
+  isAllowed,
+  isSameVerdict,
+  type RuleName,
+  type Verdict,
+  verdictOf,
+} from '../../../src/core/verdict.ts';
+import type { Evidence } from '../evidence/evidence.ts';
+import {
   type CommandStep,
   type CommandsState,
   commit,
@@ -22,9 +30,15 @@ import {
   isExpired,
   type LocalInput,
 } from './command-intake.ts';
-import { type ActiveCommand, commandLimits, isAutomatic, sameReason, wantedState } from './command-record.ts';
-import type { Evidence } from './evidence.ts';
-import { decideChange, interlockLimits, isSafeState, type Verdict } from './interlock.ts';
+import { type ActiveCommand, commandLimits, isAutomatic, wantedState } from './command-record.ts';
+import {
+  interlockLimits,
+  isSafeState,
+  judge,
+  orderWithinMs,
+  type RelayChange,
+  wantsWarningOnly,
+} from './interlock.ts';
 
 export type CommandInput =
   | EnvelopeInput
@@ -43,27 +57,37 @@ function changesOf(work: Draft, feature: FeatureName): readonly number[] {
   return work.state.record.changesUtcMs[feature] ?? [];
 }
 
-/** The interlock's word on a command at this moment. */
-function verdictOn(state: CommandsState, command: ActiveCommand, evidence: Evidence): Verdict {
-  const change = {
+/** The change that a command asks for, as the interlock is asked about it. */
+export function changeOf(state: CommandsState, command: ActiveCommand): RelayChange {
+  return {
     feature: command.feature,
     state: command.state,
+    occasion: isAutomatic(command) ? 'automatic' : 'command',
     changesUtcMs: state.record.changesUtcMs[command.feature] ?? [],
-    isAutomatic: isAutomatic(command),
     isReconfirmed: command.isReconfirmed === true,
+    isInherited: state.ends[command.commandID] === undefined,
   };
-  return decideChange(change, evidence, state.rules);
 }
 
-function wait(work: Draft, command: ActiveCommand, detail: { waiting: string; evidence: Evidence }): void {
+/** The verdict of the interlock on a command at this moment. */
+function verdictOn(state: CommandsState, command: ActiveCommand, evidence: Evidence): Verdict {
+  return judge(changeOf(state, command), evidence, state.rules);
+}
+
+/** A verdict that consists of one reason outside of the interlock. */
+function because(rule: RuleName, value: string): Verdict {
+  return verdictOf([{ rule, isMet: false, value, needed: 'works', sinceMs: null }]);
+}
+
+function wait(work: Draft, command: ActiveCommand, detail: { verdict: Verdict; evidence: Evidence }): void {
   const { feature } = command;
-  const { waiting, evidence } = detail;
+  const { verdict, evidence } = detail;
   const toldMs = work.state.toldMs[feature] ?? Number.NEGATIVE_INFINITY;
-  const isNews = !sameReason(command.waiting, waiting) && evidence.nowMs - toldMs >= commandLimits.tellMs;
-  if (command.phase === 'armed' && !isNews) return;
-  setActive(work, feature, { ...command, phase: 'armed', waiting });
+  const isSame = command.waiting !== null && isSameVerdict(command.waiting, verdict);
+  if (command.phase === 'armed' && (isSame || evidence.nowMs - toldMs < commandLimits.tellMs)) return;
+  setActive(work, feature, { ...command, phase: 'armed', waiting: verdict });
   work.state = { ...work.state, toldMs: { ...work.state.toldMs, [feature]: evidence.nowMs } };
-  report(work, command, 'armed', { atMs: evidence.trustedUtcMs ?? 0, reason: waiting });
+  report(work, command, 'armed', { atMs: evidence.trustedUtcMs ?? 0, verdict });
   work.waits.push(feature);
 }
 
@@ -82,15 +106,16 @@ function consider(work: Draft, feature: FeatureName, evidence: Evidence): void {
   }
   // A pause is of this command: nothing that replaces it waits for it.
   if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
-  if (isExpired(command, evidence)) {
-    finish(work, command, 'expired', { atMs, reason: command.waiting });
+  if (isExpired(command, evidence, work.state.ends)) {
+    finish(work, command, 'expired', { atMs, verdict: command.waiting });
     work.waits.push(feature);
     return;
   }
-  if (!evidence.boardAlive) return wait(work, command, { waiting: 'the I/O board is silent', evidence });
-  const verdict = verdictOn(work.state, command, evidence);
-  if (!verdict.go) return wait(work, command, { waiting: verdict.waiting, evidence });
-  setActive(work, feature, { ...command, phase: 'executing', waiting: '' });
+  const verdict = evidence.boardAlive
+    ? verdictOn(work.state, command, evidence)
+    : because('board_alive', 'silent');
+  if (!isAllowed(verdict)) return wait(work, command, { verdict, evidence });
+  setActive(work, feature, { ...command, phase: 'executing', waiting: null });
   report(work, command, 'executing', { atMs });
   work.waits.push(feature);
 }
@@ -102,23 +127,27 @@ function afterCommit(work: Draft, feature: FeatureName, now: { durable: boolean;
   const command = work.state.record.active[feature];
   if (command?.phase !== 'executing') return;
   if (!durable && !isSafeState(feature, command.state)) {
-    setActive(work, feature, { ...command, phase: 'armed', waiting: 'the storage does not work' });
+    setActive(work, feature, { ...command, phase: 'armed', waiting: because('storage', 'failed') });
     setWork(work, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
     return;
   }
   const verdict = verdictOn(work.state, command, evidence);
   const atMs = evidence.trustedUtcMs ?? 0;
-  if (!verdict.go) return wait(work, command, { waiting: verdict.waiting, evidence });
-  if (isExpired(command, evidence)) {
+  if (!isAllowed(verdict)) return wait(work, command, { verdict, evidence });
+  if (isExpired(command, evidence, work.state.ends)) {
     finish(work, command, 'expired', { atMs });
     work.waits.push(feature);
     return;
   }
-  const left =
+  const endMs = work.state.ends[command.commandID] ?? Number.POSITIVE_INFINITY;
+  const byClockMs =
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
   setWork(work, feature, { kind: 'driving', token });
-  const withinMs = Math.min(verdict.withinMs ?? commandLimits.driveMs, left);
+  const usualMs = isSafeState(feature, command.state)
+    ? commandLimits.driveMs
+    : orderWithinMs(evidence, commandLimits.driveMs);
+  const withinMs = Math.min(usualMs, byClockMs, endMs - evidence.nowMs);
   work.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 
@@ -147,7 +176,11 @@ function driven(work: Draft, input: Extract<CommandInput, { kind: 'driven' }>, e
     const atMs = evidence.trustedUtcMs ?? 0;
     if (input.outcome === 'confirmed') return noteConfirmed(work, command, evidence);
     if (input.outcome === 'unknown') {
-      setActive(work, feature, { ...command, phase: 'unknown', waiting: input.reason });
+      setActive(work, feature, {
+        ...command,
+        phase: 'unknown',
+        waiting: because('relay_follows', 'unknown'),
+      });
       report(work, command, 'unknown', { atMs, reason: input.reason });
       work.waits.push(feature);
       return;
@@ -171,15 +204,16 @@ function retry(work: Draft, tried: ActiveCommand, detail: Failure): void {
   const command: ActiveCommand = { ...tried, attempts, mismatches };
   const { feature } = command;
   const atMs = detail.evidence.trustedUtcMs ?? 0;
-  const waiting = `the relay did not follow: ${detail.reason}`;
+  const verdict = because('relay_follows', detail.isMismatch ? 'mismatch' : 'refused');
+  const { reason } = detail;
   const isHopeless = mismatches >= commandLimits.mismatches || attempts >= commandLimits.attempts;
   if (isHopeless && !isSafeState(feature, command.state)) {
-    finish(work, command, 'refused', { atMs, reason: waiting });
+    finish(work, command, 'refused', { atMs, verdict, reason });
     work.waits.push(feature);
     return;
   }
-  setActive(work, feature, { ...command, phase: 'armed', waiting });
-  report(work, command, 'armed', { atMs, reason: waiting });
+  setActive(work, feature, { ...command, phase: 'armed', waiting: verdict });
+  report(work, command, 'armed', { atMs, verdict, reason });
   const backOffMs = commandLimits.retryMs * 2 ** Math.min(attempts - 1, 10);
   const pauseMs = Math.max(detail.leastPauseMs ?? 0, Math.min(commandLimits.retryMostMs, backOffMs));
   setWork(work, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
@@ -256,9 +290,9 @@ export function noteReadBack(
 export function wantsWarning(state: CommandsState, evidence: Evidence): boolean {
   const command = state.record.active.enginecutoff;
   if (command?.state !== '1' || command.phase === 'unknown' || evidence.ignition.value !== true) return false;
-  if (state.record.next.enginecutoff !== undefined || isExpired(command, evidence)) return false;
+  if (state.record.next.enginecutoff !== undefined || isExpired(command, evidence, state.ends)) return false;
   const verdict = verdictOn(state, command, evidence);
-  return verdict.go || verdict.warns === true;
+  return isAllowed(verdict) || wantsWarningOnly(verdict);
 }
 
 /** True while a command is driving or may have driven this relay, so that nobody else writes it. */

@@ -1,56 +1,62 @@
-// The safety interlock: may this relay change happen now? The rules of edge-agents 2.3, complete. Pure and total: every
-// input that is unknown means wait, with the reason in words that an operator understands. What an installer chose
-// (`protection.ts`) can only make it stricter or name a mode; nothing here can be set remotely, and no setting raises
-// the ceiling.
-import type { FeatureName, FeatureState } from '../../../src/core/event.ts';
-import { type Evidence, evidenceLimits, type FixRules, heldMs } from './evidence.ts';
+// The safety interlock: may this relay change happen now? One judge for every change away from the safe state: commands,
+// re-applied cuts, cargo, geozones and timers. Pure and total; the outcome is data, and what is unknown waits. What an
+// installer chose (`protection.ts`) can only make it stricter or name a mode; no message reaches it.
+import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/event.ts';
+import {
+  isAllowed,
+  type RuleFinding,
+  type RuleName,
+  type Verdict,
+  verdictOf,
+} from '../../../src/core/verdict.ts';
+import type { WitnessName } from '../../../src/core/witness.ts';
+import type { Evidence } from '../evidence/evidence.ts';
+import { evidenceLimits } from '../evidence/evidence.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 
 export const interlockLimits = {
-  /** Ignition must have been off this long when standstill is proven by GNSS (rule 1). */
+  /** Ignition must have been off this long when standstill is proven by GNSS (edge-agents 2.3 rule 1). */
   ignitionOffMs: 10_000,
-  /** ... and this long when there is no fix (rule 1). */
-  ignitionOffNoFixMs: 60_000,
-  /** Standstill must have lasted this long (rule 1). */
-  standstillMs: 10_000,
-  /** The speed must have stayed below its limit this long before a cut that may meet a moving vehicle. */
-  belowMs: 10_000,
-  /** No mode cuts at this speed or above, whatever is configured (2.3, "never"). */
-  ceilingKmh: 20,
+  /** ... and this long when there is no fix. */
+  ignitionOffNoFixMs: evidenceLimits.offNoFixMs,
+  /** Standstill must have lasted this long. */
+  standstillMs: gnssLimits.windowMs,
+  /** Where the relay can stop a running engine, ignition off and standstill must have lasted this long. */
+  runningCircuitMs: 30_000,
   /** The warning output must have sounded this long before any action with ignition on (rule 13). */
   warningMs: 30_000,
   /** Least time between two changes of a relay (rule 11). */
   betweenChangesMs: 10_000,
   /** Most changes of a relay in an hour (rule 11); every change counts, whoever asked for it. */
   changesPerHour: 6,
-  /** No automatic cut for this long after a panic press was released, nor after a start, when nobody knows of one. */
+  /** No automatic cut for this long after a panic press was released, nor after a start, when none is known. */
   panicCalmMs: 300_000,
   /** An order with ignition on is on the wire this soon or not at all: what was proven is about this moment only. */
-  movingDriveMs: 500,
-  /** Fullest acceleration of a light van (2 m/s2), and how old a fix is when its first byte comes. */
-  accelerationKmhPerS: 7,
-  fixLagMs: 500,
+  runningDriveMs: 500,
+  /** Independent proven witnesses that must agree. */
+  witnesses: 2,
+  /** A cut that fell off a vehicle which has stood without a break for `settledMs` needs ignition off for this long only. */
+  reapplyOffMs: 1000,
+  settledMs: 60_000,
 } as const;
 
-/** `ignition_off`: prevent start. The other two may stop a running engine, and only with a warning before. */
-export type CutMode = 'ignition_off' | 'at_standstill' | 'below_speed';
+/** `ignition_off`: prevent start. `at_standstill`: also on a standing vehicle with ignition on, after a warning. */
+export type CutMode = 'ignition_off' | 'at_standstill';
 
-/** What the installer chose, in ms and km/h. Made by `createRules` only, which keeps every limit above. */
+/** What the installer chose, in ms. Made by `createRules` only, which keeps every limit above. */
 export interface InterlockRules {
   readonly cutMode: CutMode;
-  /** The limit of `below_speed`. */
-  readonly cutBelowKmh: number;
+  /** The relay is in a circuit (ignition, fuel) in which it stops a running engine. */
+  readonly canStopEngine: boolean;
   /** `wait`: nothing restrictive without a fix. */
   readonly noGnss: 'wait' | 'ignition_off_only';
   readonly ignitionOffMs: number;
   readonly ignitionOffNoFixMs: number;
   readonly standstillMs: number;
-  readonly belowMs: number;
   readonly warningMs: number;
   readonly hdopMost: number;
   /** Automatic cuts of geozones. */
   readonly zoneCuts: boolean;
-  /** An allowed zone stands for standstill when the cargo is to be unlocked. */
-  readonly unlockZones: boolean;
   /** How long an unlocked cargo lock stays open. */
   readonly unlockMs: number;
   /** A panic input is wired, so that its silence is no calm. */
@@ -59,61 +65,46 @@ export interface InterlockRules {
 
 /** Rules from choices; none is ever weaker than its limit, whatever was chosen. */
 export function createRules(chosen: Partial<InterlockRules> = {}): InterlockRules {
-  const least = (name: 'ignitionOffMs' | 'ignitionOffNoFixMs' | 'standstillMs' | 'belowMs' | 'warningMs') =>
+  const canStopEngine = chosen.canStopEngine ?? false;
+  const floorMs = canStopEngine ? interlockLimits.runningCircuitMs : 0;
+  const least = (name: 'ignitionOffMs' | 'ignitionOffNoFixMs' | 'standstillMs' | 'warningMs') =>
     Math.max(interlockLimits[name], chosen[name] ?? 0);
   return {
     cutMode: chosen.cutMode ?? 'ignition_off',
-    cutBelowKmh: Math.min(interlockLimits.ceilingKmh, chosen.cutBelowKmh ?? 0),
-    noGnss: chosen.noGnss ?? 'ignition_off_only',
-    ignitionOffMs: least('ignitionOffMs'),
+    canStopEngine,
+    noGnss: canStopEngine ? 'wait' : (chosen.noGnss ?? 'ignition_off_only'),
+    ignitionOffMs: Math.max(floorMs, least('ignitionOffMs')),
     ignitionOffNoFixMs: least('ignitionOffNoFixMs'),
-    standstillMs: least('standstillMs'),
-    belowMs: least('belowMs'),
+    standstillMs: Math.max(floorMs, least('standstillMs')),
     warningMs: least('warningMs'),
-    hdopMost: Math.min(evidenceLimits.hdop, chosen.hdopMost ?? evidenceLimits.hdop),
+    hdopMost: Math.min(gnssLimits.hdop, chosen.hdopMost ?? gnssLimits.hdop),
     zoneCuts: chosen.zoneCuts ?? false,
-    unlockZones: chosen.unlockZones ?? false,
     unlockMs: chosen.unlockMs ?? 30_000,
     isPanicFitted: chosen.isPanicFitted ?? false,
   };
 }
 
-/** The default mode: prevent start, nothing automatic. */
+/** The default mode: prevent start by the starter circuit, nothing automatic. */
 export const standardRules: InterlockRules = createRules();
 
-/** Below this a `below_speed` cut may happen; the ceiling stands here so that no way around `createRules` raises it. */
-export function cutLimitKmh(rules: InterlockRules): number {
-  return Math.min(rules.cutBelowKmh, interlockLimits.ceilingKmh);
-}
-
-/** What the rules ask of a fix. */
-export function fixRulesOf(rules: InterlockRules): FixRules {
-  return { hdopMost: rules.hdopMost, belowKmh: cutLimitKmh(rules) };
-}
-
-interface Waiting {
-  readonly go: false;
-  readonly waiting: string;
-  /** All is proven but the warning, which is to sound now. */
-  readonly warns?: true;
-}
-
-/** `withinMs`: the order must be on the wire this soon, where that is sooner than usual. */
-export type Verdict = { readonly go: true; readonly withinMs?: number } | Waiting;
-
-const go: Verdict = { go: true };
-const wait = (waiting: string): Waiting => ({ go: false, waiting });
-const seconds = (ms: number): string => `${ms / 1000} s`;
+/**
+ * What a change is for. `command`: someone asked. `automatic`: a geozone or timer did. `reapply`: a confirmed cut fell off.
+ * `attended`: the doctor's relay test, with a person at the vehicle who agreed to it; no credit of witnesses is asked for.
+ */
+export type Occasion = 'command' | 'automatic' | 'reapply' | 'attended';
 
 export interface RelayChange {
   readonly feature: FeatureName;
   readonly state: FeatureState;
+  readonly occasion: Occasion;
   /** UTC ms of earlier changes of this relay, newest last. */
-  readonly changesUtcMs: readonly number[];
-  /** Nobody asked for it: a geozone or a timer did. */
-  readonly isAutomatic?: boolean;
-  /** A person asked again although too many changes were told as the reason to wait (rule 11). */
+  readonly changesUtcMs?: readonly number[];
+  /** A person asked again although too many changes were the reason to wait (rule 11). */
   readonly isReconfirmed?: boolean;
+  /** The command came before the last restart: its life was not watched without a break. */
+  readonly isInherited?: boolean;
+  /** The order is on its way: what is asked once before it (rates, time, the board's last answer) is not asked again. */
+  readonly isOnTheWay?: boolean;
 }
 
 /** Engine enabled and cargo locked are the safe states: the relay is de-energised. */
@@ -121,209 +112,322 @@ export function isSafeState(_feature: FeatureName, state: FeatureState): boolean
   return state === '0';
 }
 
-/** Standstill as proven by GNSS, or by a motion sensor, or not at all. */
-function standstill(evidence: Evidence, rules: InterlockRules): Verdict {
-  if (evidence.motion.value === true) return wait('the motion sensor reports movement');
-  const { speed } = evidence;
-  if (speed.kind === 'moving') return wait(`the vehicle moves at ${speed.speedKmh.toFixed(0)} km/h`);
-  if (speed.kind === 'standing') {
-    return speed.forMs >= rules.standstillMs
-      ? go
-      : wait(`standing for less than ${seconds(rules.standstillMs)}`);
-  }
-  return wait(`speed is unknown: ${speed.why}`);
+interface Finding {
+  readonly isMet: boolean;
+  readonly value: AttributeValue;
+  readonly needed: AttributeValue;
+  readonly sinceMs?: number | null;
 }
 
-/** The rule without a fix: ignition off for a minute and a motion sensor that saw nothing in that time. */
-function standstillWithoutFix(evidence: Evidence, rules: InterlockRules, needsSensor: boolean): Verdict {
-  if (rules.noGnss === 'wait') return wait('this vehicle waits for a position');
-  if (evidence.speed.kind !== 'unknown' || evidence.speed.suspect)
-    return wait('the position was suspect lately');
-  const offMs = heldMs(evidence.ignition, false, evidence.nowMs) ?? 0;
-  const stillMs = heldMs(evidence.motion, false, evidence.nowMs);
-  if (offMs < rules.ignitionOffNoFixMs) {
-    return wait(`without a position, ignition must be off for ${seconds(rules.ignitionOffNoFixMs)}`);
-  }
-  if (stillMs === null)
-    return needsSensor ? wait('no position, and no motion sensor to prove standstill') : go;
-  return stillMs >= rules.standstillMs ? go : wait('the motion sensor reported movement just now');
+const found = (rule: RuleName, { isMet, value, needed, sinceMs = null }: Finding): RuleFinding => ({
+  rule,
+  isMet,
+  value,
+  needed,
+  sinceMs,
+});
+
+const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** A duration rule: met once `forMs` reaches `neededMs`; null = it has not begun. */
+function lasting(rule: RuleName, forMs: number | null, neededMs: number, nowMs: number): RuleFinding {
+  const isMet = forMs !== null && forMs >= neededMs;
+  const value = forMs === null || forMs === Number.POSITIVE_INFINITY ? null : seconds(forMs);
+  const sinceMs = forMs === null || !Number.isFinite(forMs) ? null : nowMs - forMs;
+  return found(rule, { isMet, value, needed: seconds(neededMs), sinceMs });
 }
 
-function changeRate(change: RelayChange, nowUtcMs: number): Verdict {
+/** Board, time and unrest of the relay. */
+function preconditions(change: RelayChange, evidence: Evidence): readonly RuleFinding[] {
+  const { boardAlive, trustedUtcMs, isTimeBehind, isTimeConfirmed } = evidence;
+  const board = found('board_alive', {
+    isMet: boardAlive,
+    value: boardAlive ? 'answers' : 'silent',
+    needed: 'answers',
+  });
+  if (change.occasion === 'attended' || change.occasion === 'reapply') return [board];
+  const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;
+  const isKnown = trustedUtcMs !== null && !isUnconfirmed;
+  const fault = isTimeBehind ? 'behind' : trustedUtcMs === null ? 'unknown' : 'unconfirmed';
+  const time = found('time_known', { isMet: isKnown, value: isKnown ? 'known' : fault, needed: 'known' });
+  return [board, time, ...(trustedUtcMs === null ? [] : changeRate(change, trustedUtcMs))];
+}
+
+function changeRate(change: RelayChange, nowUtcMs: number): readonly RuleFinding[] {
+  const { betweenChangesMs, changesPerHour } = interlockLimits;
   // A change that lies a little in the future counts as just now; one far ahead was stamped by a wrong clock.
-  const ages = change.changesUtcMs
+  const ages = (change.changesUtcMs ?? [])
     .filter((utcMs) => utcMs - nowUtcMs < 3_600_000)
     .map((utcMs) => Math.max(0, nowUtcMs - utcMs));
-  if (ages.some((ageMs) => ageMs < interlockLimits.betweenChangesMs)) {
-    return wait(`the relay changed less than ${seconds(interlockLimits.betweenChangesMs)} ago`);
-  }
+  const newestMs = ages.length === 0 ? null : Math.min(...ages);
   const lastHour = ages.filter((ageMs) => ageMs < 3_600_000).length;
-  if (lastHour >= interlockLimits.changesPerHour && change.isReconfirmed !== true) {
-    return wait(`the relay changed ${lastHour} times within the last hour${tooOften}`);
-  }
-  return go;
+  return [
+    found('change_interval_s', {
+      isMet: newestMs === null || newestMs >= betweenChangesMs,
+      value: newestMs === null ? null : seconds(newestMs),
+      needed: seconds(betweenChangesMs),
+    }),
+    found('changes_per_hour', {
+      isMet: lastHour < changesPerHour || change.isReconfirmed === true,
+      value: lastHour,
+      needed: changesPerHour,
+    }),
+  ];
 }
 
-const tooOften = '; ask again to insist';
+const sinceSuspectMs = ({ suspectMs, nowMs }: Evidence): number | null =>
+  suspectMs === null ? null : nowMs - suspectMs;
 
-/** True for the reason that a person may overrule by asking once more (rule 11). */
-export function isTooOften(waiting: string): boolean {
-  return waiting.endsWith(tooOften);
+function trustedPosition(evidence: Evidence): RuleFinding {
+  const agoMs = sinceSuspectMs(evidence);
+  return lasting(
+    'position_trusted_s',
+    agoMs ?? Number.POSITIVE_INFINITY,
+    gnssLimits.suspectMs,
+    evidence.nowMs,
+  );
 }
 
-/** Prevent start: ignition off and standstill (rule 1). */
-function decideIgnitionOff(evidence: Evidence, rules: InterlockRules): Verdict {
-  const { ignition, nowMs } = evidence;
-  const proven = standstill(evidence, rules);
-  if (!proven.go && evidence.speed.kind === 'unknown' && evidence.motion.value !== true) {
-    const other = standstillWithoutFix(evidence, rules, true);
-    return other.go ? go : wait(`${proven.waiting}; ${other.waiting}`);
-  }
-  if (!proven.go) return proven;
-  if (nowMs - ignition.sinceMs < rules.ignitionOffMs) {
-    return wait(`ignition is off for less than ${seconds(rules.ignitionOffMs)}`);
-  }
-  return go;
-}
-
-/** Every good fix of the check period was below the limit; the period starts again with the first that was not. */
-function belowLimit(evidence: Evidence, rules: InterlockRules): Verdict {
-  const { speed, pace } = evidence;
-  const limitKmh = cutLimitKmh(rules);
-  if (speed.kind === 'unknown') return wait(`speed is unknown: ${speed.why}`);
-  if (pace === undefined || pace === null) return wait('speed is unknown: too few positions in a row');
-  if (pace.belowForMs === null || pace.speedKmh >= limitKmh)
-    return wait(`the vehicle moves at ${pace.speedKmh.toFixed(0)} km/h`);
-  return pace.belowForMs >= rules.belowMs
-    ? go
-    : wait(`below ${limitKmh} km/h for less than ${seconds(rules.belowMs)}`);
-}
-
-/** Whether the vehicle, accelerating as hard as it can since its last fix, is still below the ceiling at the contact. */
-function staysBelowCeiling(evidence: Evidence): boolean {
-  const { pace } = evidence;
-  if (pace === undefined || pace === null) return false;
-  const { accelerationKmhPerS, fixLagMs, movingDriveMs, ceilingKmh } = interlockLimits;
-  const blindMs = pace.ageMs + fixLagMs + movingDriveMs;
-  return pace.speedKmh + (accelerationKmhPerS * blindMs) / 1000 <= ceilingKmh;
-}
-
-/** With ignition on: no doubt about the position lately, slow enough for long enough, and warned without a break (rule 13). */
-function isWarnedAndSlow(evidence: Evidence, rules: InterlockRules): Verdict {
-  const { ignition, nowMs, warning } = evidence;
-  // With ignition on nothing but the receiver speaks of the speed.
-  if (evidence.wasSuspect === true) return wait('the position was suspect lately');
-  const slow = rules.cutMode === 'at_standstill' ? standstill(evidence, rules) : belowLimit(evidence, rules);
-  if (!slow.go) return slow;
-  if (warning === undefined) return wait('no warning output is fitted');
-  if (warning.hasFault) return { ...wait('the warning output does not follow'), warns: true };
-  const soundsMs = Math.min(warning.soundsForMs ?? 0, nowMs - ignition.sinceMs);
-  return soundsMs >= rules.warningMs
-    ? go
-    : { ...wait(`the warning sounds for ${seconds(rules.warningMs)} first`), warns: true };
-}
-
-function decideIgnitionOn(evidence: Evidence, rules: InterlockRules): Verdict {
-  const proven = isWarnedAndSlow(evidence, rules);
-  if (!proven.go) return proven;
-  return staysBelowCeiling(evidence)
-    ? { go: true, withinMs: interlockLimits.movingDriveMs }
-    : { ...wait('the position is too old for this speed'), warns: true };
-}
-
-/** What only an automatic cut must wait for: no panic, no position that was doubtful lately (rule 12). */
-function decideAutomatic(evidence: Evidence, rules: InterlockRules): Verdict {
+/** What only an automatic cut must wait for: no panic, no position that was doubtful recently (rule 12). */
+function automaticRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { panic, nowMs } = evidence;
-  if (!rules.zoneCuts) return wait('automatic cuts are switched off');
-  if (panic.value === true) return wait('panic is active');
-  const calmMs = heldMs(panic, false, nowMs) ?? (rules.isPanicFitted ? 0 : Number.POSITIVE_INFINITY);
-  if (calmMs < interlockLimits.panicCalmMs) return wait('panic was active or unknown lately');
-  return evidence.wasSuspect === true ? wait('the position was suspect lately') : go;
+  const calmMs =
+    panic.value === false
+      ? nowMs - panic.sinceMs
+      : panic.value === null && !rules.isPanicFitted
+        ? Number.POSITIVE_INFINITY
+        : null;
+  return [
+    found('automation_enabled', { isMet: rules.zoneCuts, value: rules.zoneCuts, needed: true }),
+    lasting('panic_calm_s', calmMs, interlockLimits.panicCalmMs, nowMs),
+    trustedPosition(evidence),
+  ];
 }
 
-function decideCut(evidence: Evidence, rules: InterlockRules, isAutomatic: boolean): Verdict {
-  const { ignition } = evidence;
-  if (ignition.value === null) return wait('ignition is unknown');
-  const hasMode = rules.cutMode !== 'ignition_off' && !isAutomatic;
-  if (ignition.value && !hasMode) return wait('ignition is on');
-  const calm = isAutomatic ? decideAutomatic(evidence, rules) : go;
-  if (!calm.go) return calm;
-  return ignition.value ? decideIgnitionOn(evidence, rules) : decideIgnitionOff(evidence, rules);
+/** No fitted witness that is not contradicted may speak for movement; a moving position always counts. */
+function movementRules({ gnss, witnesses }: Evidence): readonly RuleFinding[] {
+  const { motion } = witnesses;
+  const isActive = motion.claim === 'active' && motion.state !== 'contradicted';
+  const speed =
+    gnss.kind === 'moving'
+      ? [
+          found('speed_kmh', {
+            isMet: false,
+            value: Math.round(gnss.speedKmh * 10) / 10,
+            needed: gnssLimits.standstillKmh,
+          }),
+        ]
+      : [];
+  return [
+    ...speed,
+    found('no_movement', { isMet: !isActive, value: isActive ? 'motion' : 'none', needed: 'none' }),
+  ];
 }
 
-/** Slow, believed, and inside a zone that allows it: the gate of a depot. */
-function isInUnlockZone(evidence: Evidence, rules: InterlockRules): boolean {
-  const { speed } = evidence;
-  if (!rules.unlockZones || evidence.zone !== true || speed.kind === 'unknown') return false;
-  return speed.kind === 'standing' || speed.speedKmh < interlockLimits.ceilingKmh;
+function engineRule({ witnesses }: Evidence): RuleFinding {
+  const by = (['rpm', 'voltage'] as const).find(
+    (name) => witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted',
+  );
+  return found('engine_at_rest', { isMet: by === undefined, value: by ?? 'none', needed: 'none' });
 }
 
-function decideUnlock(evidence: Evidence, rules: InterlockRules): Verdict {
-  if (isInUnlockZone(evidence, rules)) return go;
-  const proven = standstill(evidence, rules);
-  if (proven.go || evidence.speed.kind !== 'unknown' || evidence.motion.value === true) return proven;
-  return standstillWithoutFix(evidence, rules, false).go ? go : proven;
+/** How standstill is shown: by the receiver, or by the motion input where there is honestly no position. */
+interface Standstill {
+  readonly rules: readonly RuleFinding[];
+  readonly by: 'gnss' | 'motion' | null;
 }
+
+function standstillByMotion(evidence: Evidence, rules: InterlockRules, fault: string): Standstill {
+  const { witnesses, ignition, nowMs } = evidence;
+  const isAllowedWithout = rules.noGnss === 'ignition_off_only';
+  const policy = found('no_position_allowed', {
+    isMet: isAllowedWithout,
+    value: isAllowedWithout,
+    needed: true,
+  });
+  const { state, restForMs } = witnesses.motion;
+  const isProven = state === 'proven';
+  const quietMs = Math.max(evidenceLimits.quietMs, rules.standstillMs);
+  const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;
+  const lacking = isProven ? 'motion_quiet_s' : state === 'absent' ? fault : 'motion_unproven';
+  const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
+  return {
+    by: isQuiet ? 'motion' : null,
+    rules: [
+      policy,
+      found('standstill', { isMet: isQuiet, value: isQuiet ? 'motion' : lacking, needed: 'proven' }),
+      trustedPosition(evidence),
+      lasting('ignition_off_s', offMs, rules.ignitionOffNoFixMs, nowMs),
+    ],
+  };
+}
+
+function standstillOf(evidence: Evidence, rules: InterlockRules): Standstill {
+  const { gnss, nowMs } = evidence;
+  if (gnss.kind === 'still')
+    return {
+      by: 'gnss',
+      rules: [
+        found('standstill', { isMet: true, value: 'gnss', needed: 'proven' }),
+        lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs),
+      ],
+    };
+  const fault = gnss.kind === 'moving' ? 'moving' : gnss.fault;
+  // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
+  const isBlind = fault === 'no_fix' || fault === 'fix_old' || fault === 'fix_void';
+  if (isBlind) return standstillByMotion(evidence, rules, fault);
+  return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };
+}
+
+const listed: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'];
+const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
+
+/** Two keys: independent witnesses that have earned credit and agree, one of them about the vehicle itself. */
+function witnessRules(
+  { witnesses }: Evidence,
+  wanted: { readonly names: readonly WitnessName[]; readonly needsEngine: boolean },
+): readonly RuleFinding[] {
+  const { names, needsEngine } = wanted;
+  const agreeing = names.filter(
+    (name) => witnesses[name].state === 'proven' && witnesses[name].claim === 'rest',
+  );
+  const hasVehicle = agreeing.some((name) => ofVehicle.includes(name));
+  const hasEngine = !needsEngine || agreeing.some((name) => !ofVehicle.includes(name));
+  const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;
+  const rule = found('witnesses', { isMet, value: agreeing.length, needed: interlockLimits.witnesses });
+  if (isMet) return [rule];
+  const others = names
+    .filter((name) => !agreeing.includes(name) && witnesses[name].state !== 'absent')
+    .map((name) => {
+      const { state, claim } = witnesses[name];
+      const value = state === 'proven' ? (claim === 'active' ? 'active' : 'silent') : state;
+      return found(`witness_${name}`, { isMet: false, value, needed: 'proven' });
+    });
+  return [rule, ...others];
+}
+
+/** The key is off, and has been for long enough. */
+function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[] {
+  const { ignition, isIgnitionSuspended, nowMs } = evidence;
+  const isOff = ignition.value === false && !isIgnitionSuspended;
+  const reading = ignition.value === null ? 'unknown' : ignition.value ? 'on' : 'off';
+  const value = reading === 'off' && isIgnitionSuspended ? 'suspended' : reading;
+  const forMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
+  return [
+    found('ignition_off', { isMet: isOff, value, needed: 'off', sinceMs: ignition.sinceMs }),
+    lasting('ignition_off_s', forMs, offMs, nowMs),
+  ];
+}
+
+/** Prevent start: ignition off, standstill, nothing that speaks against either, and two keys. */
+function preventStart(
+  change: RelayChange,
+  evidence: Evidence,
+  rules: InterlockRules,
+): readonly RuleFinding[] {
+  const { drive, nowMs } = evidence;
+  const hasStood = drive.state === 'standing' && nowMs - drive.sinceMs >= interlockLimits.settledMs;
+  const offMs =
+    change.occasion === 'reapply' && hasStood ? interlockLimits.reapplyOffMs : rules.ignitionOffMs;
+  const standstill = standstillOf(evidence, rules);
+  return [
+    ...ignitionRules(evidence, offMs),
+    ...movementRules(evidence),
+    engineRule(evidence),
+    ...standstill.rules,
+    ...witnessRules(evidence, { names: listed, needsEngine: rules.canStopEngine }),
+  ];
+}
+
+/** With ignition on: two keys about the vehicle itself, and a warning before (rule 13). */
+function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
+  const { ignition, nowMs, warning } = evidence;
+  const output = warning === undefined ? 'absent' : warning.hasFault ? 'failed' : 'works';
+  const soundsMs = Math.min(warning?.soundsForMs ?? 0, nowMs - ignition.sinceMs);
+  const { gnss } = evidence;
+  const fault = gnss.kind === 'unknown' ? gnss.fault : 'moving';
+  const isStill = gnss.kind === 'still';
+  return [
+    ...movementRules(evidence),
+    found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),
+    ...(isStill ? [lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs)] : []),
+    ...witnessRules(evidence, { names: ofVehicle, needsEngine: false }),
+    trustedPosition(evidence),
+    found('warning_output', { isMet: output === 'works', value: output, needed: 'works' }),
+    lasting('warning_s', soundsMs, rules.warningMs, nowMs),
+  ];
+}
+
+/** The doctor's test: a person sees that the vehicle stands; nothing may speak against it. */
+function attendedRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
+  const { ignition, gnss, nowMs } = evidence;
+  const hasFix = gnss.kind !== 'unknown' || !['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
+  const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
+  const reading = ignition.value === null ? 'unknown' : ignition.value ? 'on' : 'off';
+  const isStill = gnss.kind === 'still';
+  const fault = gnss.kind === 'unknown' ? gnss.fault : 'moving';
+  return [
+    found('ignition_off', {
+      isMet: reading === 'off',
+      value: reading,
+      needed: 'off',
+      sinceMs: ignition.sinceMs,
+    }),
+    lasting('ignition_off_s', offMs, hasFix ? rules.ignitionOffMs : rules.ignitionOffNoFixMs, nowMs),
+    ...movementRules(evidence),
+    engineRule(evidence),
+    ...(hasFix
+      ? [found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' })]
+      : []),
+  ];
+}
+
+function cutRules(change: RelayChange, evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
+  if (change.occasion === 'attended') return attendedRules(evidence, rules);
+  const automatic = change.occasion === 'automatic' ? automaticRules(evidence, rules) : [];
+  const meetsRunning = rules.cutMode === 'at_standstill' && change.occasion === 'command';
+  return meetsRunning && evidence.ignition.value === true
+    ? withIgnitionOn(evidence, rules)
+    : [...automatic, ...preventStart(change, evidence, rules)];
+}
+
+/** Cargo opens at proven standstill only; the engine may run where two keys about the vehicle itself agree. */
+function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
+  if (change.occasion === 'attended') return attendedRules(evidence, rules);
+  return [
+    ...movementRules(evidence),
+    ...standstillOf(evidence, rules).rules,
+    ...witnessRules(evidence, { names: listed, needsEngine: false }),
+  ];
+}
+
+const nothing: Verdict = verdictOf([]);
 
 /**
- * Decides one relay change that a command asks for. Restoring the engine and locking the cargo have no interlock.
- * For the others everything must be proven, the board alive and the time known.
+ * Decides one relay change. Restoring the engine and locking the cargo have no conditions. For everything else all rules must be
+ * met; each comes back with what it saw, what it needed, and since when (monotonic ms).
  */
-export function decideChange(
+export function judge(
   change: RelayChange,
   evidence: Evidence,
   rules: InterlockRules = standardRules,
 ): Verdict {
-  if (isSafeState(change.feature, change.state)) return go;
-  if (!evidence.boardAlive) return wait('the I/O board is silent');
-  if (evidence.trustedUtcMs === null) return wait('the time is unknown, so expiry cannot be judged');
-  const rate = changeRate(change, evidence.trustedUtcMs);
-  if (!rate.go) return rate;
-  return change.feature === 'enginecutoff'
-    ? decideCut(evidence, rules, change.isAutomatic === true)
-    : decideUnlock(evidence, rules);
+  if (isSafeState(change.feature, change.state)) return nothing;
+  const first = change.isOnTheWay === true ? [] : preconditions(change, evidence);
+  const then = change.feature === 'enginecutoff' ? cutRules : unlockRules;
+  return verdictOf([...first, ...then(change, evidence, rules)]);
 }
 
-/**
- * What speaks against a restrictive change at this moment, in words; null when nothing does.
- * @param by the rules that it was decided by; without them (a repair) it is prevent-start.
- */
-export function contradiction(
-  feature: FeatureName,
-  evidence: Evidence,
-  by?: { readonly rules: InterlockRules; readonly isAutomatic: boolean },
-): string | null {
-  const { ignition, motion, speed } = evidence;
-  const hasMode = by !== undefined && by.rules.cutMode !== 'ignition_off' && !by.isAutomatic;
-  if (feature === 'enginecutoff' && ignition.value === true && hasMode) {
-    const verdict = isWarnedAndSlow(evidence, by.rules);
-    return verdict.go ? null : verdict.waiting;
-  }
-  if (feature === 'enginecutoff' && ignition.value !== false)
-    return ignition.value === null ? 'ignition is unknown' : 'ignition is on';
-  // What was decided by a key that was on does not hold for one that went off since: its warning is over.
-  const offMs = evidence.nowMs - ignition.sinceMs;
-  if (feature === 'enginecutoff' && by !== undefined && offMs < by.rules.ignitionOffMs)
-    return 'ignition changed just now';
-  if (feature === 'enginecutoff' && by?.isAutomatic === true && evidence.panic.value === true)
-    return 'panic is active';
-  if (feature === 'cargoaccess' && by !== undefined && isInUnlockZone(evidence, by.rules)) return null;
-  if (motion.value === true) return 'the motion sensor reports movement';
-  return speed.kind === 'moving' ? `the vehicle moves at ${speed.speedKmh.toFixed(0)} km/h` : null;
+/** How soon the order must be on the wire, ms; what was proven with ignition on is about this moment only. */
+export function orderWithinMs(evidence: Evidence, usualMs: number): number {
+  return evidence.ignition.value === true ? Math.min(usualMs, interlockLimits.runningDriveMs) : usualMs;
 }
 
-/**
- * Decides whether a confirmed cut may be written again after the relay fell off (rules 9 and 10). It was proven safe
- * when it was confirmed, so ignition off and nothing that speaks for movement will do, at once; but not once ignition
- * was on or the vehicle moved without the relay: then it may be on the road, and all is to be proven anew. In every mode
- * this is prevent-start: nobody asked for it now, so it never meets a running engine.
- */
-export function decideReapply(
-  evidence: Evidence,
-  hasDriven: boolean,
-  rules: InterlockRules = standardRules,
-): Verdict {
-  if (hasDriven) return decideCut(evidence, { ...rules, cutMode: 'ignition_off' }, false);
-  const against = contradiction('enginecutoff', evidence);
-  return against === null ? go : wait(against);
+/** All is proven but the warning, which is to sound now. */
+export function wantsWarningOnly(verdict: Verdict): boolean {
+  if (isAllowed(verdict)) return false;
+  return verdict.rules.every(
+    ({ rule, isMet, value }) =>
+      isMet || rule === 'warning_s' || (rule === 'warning_output' && value === 'failed'),
+  );
 }

@@ -1,13 +1,14 @@
 // Keeps the relays as they were last proved (edge-agents 2.3 rules 9 and 10): compares every read-back with what
-// should hold, repairs a bounded number of times, re-applies a confirmed cut after a power-up only with ignition off,
+// should hold, repairs a bounded number of times, re-applies a confirmed cut only with the proof that a command needs,
 // and never re-opens a cargo lock by itself. It never writes a relay that a command is working on.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
+import { isAllowed } from '../../../src/core/verdict.ts';
+import type { Evidence } from '../evidence/evidence.ts';
 import type { CommandsState } from './command-draft.ts';
-import { type CommandRecord, type EventDraft, relayStatusCode } from './command-record.ts';
+import { type EventDraft, relayStatusCode } from './command-record.ts';
 import { isBusy } from './commands.ts';
-import type { Evidence } from './evidence.ts';
-import { decideReapply, type InterlockRules } from './interlock.ts';
+import { type InterlockRules, judge } from './interlock.ts';
 
 export const relayLimits = {
   tries: 3,
@@ -35,22 +36,12 @@ interface Reading {
 export interface RelaysState {
   readonly readings: Readonly<Partial<Record<FeatureName, Reading>>>;
   readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
-  /** Ignition was on or the vehicle moved since it was last proven to stand with ignition off. */
-  readonly hasDriven: boolean;
   /** The cargo lock is closed at this time; null: nobody knows of an opening, so an open lock is closed at once. */
   readonly lockAtMs: number | null;
 }
 
-/**
- * @param start.wasIgnitionOn ignition as it was last known before this start: the vehicle may be on the road.
- * @param start.hasDriven what the record says of that: a key that was turned off while it rolled proves no standstill.
- */
-export function createRelaysState(start: {
-  readonly wasIgnitionOn: boolean;
-  readonly hasDriven?: boolean;
-}): RelaysState {
-  const hasDriven = start.wasIgnitionOn || start.hasDriven === true;
-  return { readings: {}, watch: {}, hasDriven, lockAtMs: null };
+export function createRelaysState(): RelaysState {
+  return { readings: {}, watch: {}, lockAtMs: null };
 }
 
 /** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
@@ -163,9 +154,9 @@ function differs(
       }),
     });
   }
-  const verdict = wanted === '0' ? ({ go: true } as const) : decideReapply(evidence, state.hasDriven, rules);
+  const verdict = judge({ feature, state: wanted, occasion: 'reapply' }, evidence, rules);
   const due = !watch.repairing && evidence.nowMs >= watch.nextTryMs;
-  if (!verdict.go || !due) return { state: setWatch(state, feature, watch), effects };
+  if (!isAllowed(verdict) || !due) return { state: setWatch(state, feature, watch), effects };
   if (watch.tries >= relayLimits.tries && !watch.faulted) {
     const reason = `the relay did not follow ${watch.tries} times`;
     effects.push({ kind: 'event', draft: alarm('RELAY_FAULT', feature, { read, wanted, reason }) });
@@ -264,28 +255,13 @@ function lookAt(
   return differs(state, feature, { wanted: confirmed.state, evidence, rules });
 }
 
-function nextHasDriven(before: boolean, evidence: Evidence, rules: InterlockRules): boolean {
-  const { ignition, motion, speed } = evidence;
-  if (ignition.value === true || motion.value === true || speed.kind === 'moving') return true;
-  return decideReapply(evidence, true, rules).go ? false : before;
-}
-
-/** The record with what it must know of `hasDriven` while a cut is confirmed; the same record when it knows. */
-export function withDriven(record: CommandRecord, { hasDriven }: RelaysState): CommandRecord {
-  const isCut = record.confirmed.enginecutoff?.state === '1';
-  return isCut && (record.hasDriven ?? false) !== hasDriven ? { ...record, hasDriven } : record;
-}
-
 /** Looks at every relay once; call it with each read-back and as time goes by. */
 export function superviseRelays(
   state: RelaysState,
   now: { commands: CommandsState; evidence: Evidence },
 ): RelayStep {
   const effects: RelayEffect[] = [];
-  let next: RelaysState = {
-    ...state,
-    hasDriven: nextHasDriven(state.hasDriven, now.evidence, now.commands.rules),
-  };
+  let next: RelaysState = state;
   for (const feature of featureNames) {
     const step = lookAt(next, feature, now);
     next = step.state;

@@ -1,5 +1,8 @@
 // The state of a running agent in plain words for one screen: what works, what does not, since when, and what to do. Pure. It
 // must never say that something works which was not heard of lately.
+
+import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict-text.ts';
+import { witnessNames } from '../../../src/core/witness.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import { conditionsOf } from './health.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
@@ -99,11 +102,11 @@ function gnssLine({ gnss }: VehicleStatus): StatusLine {
   }
   const doubts = gnss.isSuspect ? '; lately doubtful' : '';
   const moves =
-    gnss.speed === 'moving'
+    gnss.motion === 'moving'
       ? `moving at ${String(gnss.speedKmh)} km/h`
-      : gnss.speed === 'standing'
+      : gnss.motion === 'still'
         ? `standing for ${formatSpan(gnss.standingS)}`
-        : `speed unknown: ${gnss.speedUnknown}`;
+        : `standstill not proven: ${standstillText(gnss.fault)}`;
   const words = `position ${formatSpan(gnss.fixAgeS)} old, ${gnss.satellites ?? '?'} satellites, HDOP ${gnss.hdop ?? '?'}, ${moves}${doubts}`;
   return { level: gnss.isSuspect ? 'note' : 'ok', name, words, todo: '' };
 }
@@ -195,13 +198,32 @@ function relayLines({ relays, commands }: VehicleStatus): readonly StatusLine[] 
       : { level: 'ok', name: 'Relays', words: words.join(', ') || 'none fitted', todo: '' };
   return [
     line,
-    ...commands.map(({ feature, state, phase, waiting }) => ({
+    ...commands.map(({ feature, state, phase, verdict }) => ({
       level: 'note' as const,
       name: 'Command',
-      words: `${feature} to ${state}: ${phase}${waiting === '' ? '' : `, because ${waiting}`}`,
-      todo: '',
+      words: `${feature} to ${state}: ${phase}${verdict === null ? '' : `. ${verdictText(verdict)}`}`,
+      todo: (verdict === null ? null : verdictHint(verdict)) ?? '',
     })),
   ];
+}
+
+const driveWords = { driving: 'driving', standing: 'standing', unknown: 'not known' } as const;
+
+function evidenceLine({ evidence }: VehicleStatus): StatusLine {
+  const { drive, by, forS, witnesses } = evidence;
+  const fitted = witnessNames.filter((name) => witnesses[name] !== 'absent');
+  const states = fitted.map((name) => `${name} ${witnesses[name]}`).join(', ');
+  const shown = `${driveWords[drive]}${by === null ? '' : ` by ${by}`} for ${formatSpan(forS)}`;
+  const proven = fitted.filter((name) => witnesses[name] === 'proven').length;
+  return {
+    level: proven >= 2 ? 'ok' : 'note',
+    name: 'Evidence',
+    words: `${shown}; ${states}`,
+    todo:
+      proven >= 2
+        ? ''
+        : 'A cut needs two proven sensors: drive a minute with a view of the sky, stop, switch off.',
+  };
 }
 
 function inputsLine({ inputs, analogs }: VehicleStatus): StatusLine {
@@ -248,6 +270,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
   return [
     boardLine(vehicle),
     gnssLine(vehicle),
+    evidenceLine(vehicle),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

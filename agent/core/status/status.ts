@@ -1,14 +1,17 @@
 // What a vehicle can say of itself at this moment, for people at the unit: made of its state and of nothing else. Pure.
 // It must never show a secret or a code, and never call a value known that is stale.
 import { type FeatureName, featureNames, type InputName } from '../../../src/core/event.ts';
+import type { Verdict } from '../../../src/core/verdict.ts';
+import type { WitnessName, WitnessStates } from '../../../src/core/witness.ts';
 import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
 import { activeRecord } from '../config/config-slots.ts';
+import { claimOf, type EvidenceState, witnessStatesOf } from '../evidence/evidence.ts';
+import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { deliveryLimits } from '../link/delivery.ts';
 import type { PortState } from '../port.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
-import { speedAt, wasSuspectAt } from '../protection/evidence.ts';
-import { bestOrigin, type TimeState, upMsAt } from '../timekeeping.ts';
+import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
 import { type VehicleConfig, type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
 
 /** One serial port. `forS`: how long it has been in that state; null where nobody knows. */
@@ -36,8 +39,17 @@ export interface CommandStatus {
   readonly feature: FeatureName;
   readonly state: string;
   readonly phase: ActiveCommand['phase'] | 'next';
-  /** Why it waits; empty when it does not. */
-  readonly waiting: string;
+  /** Why it waits; null when it does not. */
+  readonly verdict: Verdict | null;
+}
+
+/** What is proven about standstill, and by which witnesses. */
+export interface EvidenceStatus {
+  readonly drive: EvidenceState['drive']['state'];
+  /** The witness that showed it; null = none. */
+  readonly by: WitnessName | null;
+  readonly forS: number | null;
+  readonly witnesses: WitnessStates;
 }
 
 export interface RelayStatus {
@@ -78,6 +90,7 @@ export interface VehicleStatus {
   readonly relays: readonly RelayStatus[];
   readonly commands: readonly CommandStatus[];
   readonly gnss: PortStatus & ReturnType<typeof gnssStatus>;
+  readonly evidence: EvidenceStatus;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
@@ -166,7 +179,7 @@ function clockStatus(time: TimeState, nowMs: number) {
 function gnssStatus(state: VehicleState, nowMs: number) {
   const { fix, alarms } = state;
   const { sky } = alarms.gnss;
-  const speed = speedAt(state.speed, nowMs);
+  const claim = claimOf(state.evidence, nowMs);
   const lately = Object.entries(sky.constellations).filter(([, { atMs }]) => nowMs - atMs < 5000);
   return {
     hasFix: fix !== null && nowMs - fix.atMonoMs <= vehicleLimits.fixAgeMs,
@@ -179,11 +192,23 @@ function gnssStatus(state: VehicleState, nowMs: number) {
     tracked: Object.fromEntries(lately.map(([talker, { tracked }]) => [talker, tracked])),
     antenna: sky.antenna,
     doubts: fix?.doubts ?? [],
-    isSuspect: wasSuspectAt(state.speed, nowMs),
-    speed: speed.kind,
-    speedKmh: speed.kind === 'moving' ? Math.round(speed.speedKmh * 10) / 10 : null,
-    standingS: speed.kind === 'standing' ? seconds(speed.forMs) : null,
-    speedUnknown: speed.kind === 'unknown' ? speed.why : '',
+    isSuspect: wasSuspectAt(state.evidence.gnss, nowMs),
+    /** `still` is proven, `moving` measured; `unknown` for the reason in `fault`. */
+    motion: claim.kind,
+    speedKmh: claim.kind === 'moving' ? Math.round(claim.speedKmh * 10) / 10 : null,
+    standingS: claim.kind === 'still' ? seconds(claim.forMs) : null,
+    fault: claim.kind === 'unknown' ? claim.fault : null,
+  };
+}
+
+function evidenceStatus({ evidence, time }: VehicleState, nowMs: number): EvidenceStatus {
+  const { state, by, sinceMs } = evidence.drive;
+  const utcMs = trustedUtcMs(time, nowMs);
+  return {
+    drive: state,
+    by,
+    forS: ago(sinceMs, nowMs),
+    witnesses: witnessStatesOf(evidence, { atMs: nowMs, utcMs }),
   };
 }
 
@@ -209,12 +234,15 @@ function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
 
 function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
   const { active, next } = commands.record;
-  const told = ({ commandID, feature, state, waiting }: ActiveCommand, phase: CommandStatus['phase']) => ({
+  const told = (
+    { commandID, feature, state, waiting: verdict }: ActiveCommand,
+    phase: CommandStatus['phase'],
+  ) => ({
     commandID,
     feature,
     state,
     phase,
-    waiting,
+    verdict,
   });
   return featureNames.flatMap((name) => {
     const [now, later] = [active[name], next[name]];
@@ -266,6 +294,7 @@ export function statusOfVehicle(
     relays: relaysOf(state, nowMs),
     commands: commandsOf(state),
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
+    evidence: evidenceStatus(state, nowMs),
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,

@@ -1,16 +1,24 @@
 // The vehicle's commands and relays: joins the command machine, the supervisor and the board. The only place from
 // which a relay order leaves, and it leaves only as the effect of one of those two machines.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
+import { isAllowed } from '../../../src/core/verdict.ts';
+import { verdictText } from '../../../src/core/verdict-text.ts';
 import type { CommandBody } from '../../../src/core/wire.ts';
 import { stepBoard } from '../board/board.ts';
 import type { RelayName } from '../board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../board/board-types.ts';
 import type { CommandStep } from '../protection/command-draft.ts';
 import { localPrefix } from '../protection/command-intake.ts';
-import { adoptRelay, isAutomatic, type LocalSource } from '../protection/command-record.ts';
-import { type CommandInput, noteReadBack, stepCommands, wantsWarning } from '../protection/commands.ts';
-import { contradiction } from '../protection/interlock.ts';
-import { noteRelays, noteRepair, noteUnlock, superviseRelays, withDriven } from '../protection/relays.ts';
+import { adoptRelay, type LocalSource } from '../protection/command-record.ts';
+import {
+  type CommandInput,
+  changeOf,
+  noteReadBack,
+  stepCommands,
+  wantsWarning,
+} from '../protection/commands.ts';
+import { judge } from '../protection/interlock.ts';
+import { noteRelays, noteRepair, noteUnlock, superviseRelays } from '../protection/relays.ts';
 import { noteWarningOrder, noteWarningRead, stepWarning } from '../protection/warning.ts';
 import { offerIssuedTime } from '../timekeeping.ts';
 import { takeBoardOutputs } from './vehicle-sensing.ts';
@@ -161,22 +169,12 @@ function superviseWarning(work: Work): void {
   orderRelay(work, { relay: 'warning', on: order, token: 'warning', withinMs: warnWithinMs });
 }
 
-/** A cut that fell off while the vehicle was driven must not come back by a restart. */
-function keepDriven(work: Work): void {
-  const { commands, relays } = work.state;
-  const kept = withDriven(commands.record, relays);
-  if (kept === commands.record) return;
-  put(work, { commands: { ...commands, record: kept } });
-  commitNow(work, [], { record: true });
-}
-
 function supervise(work: Work): void {
   const { state, effects } = superviseRelays(work.state.relays, {
     commands: work.state.commands,
     evidence: evidenceOf(work),
   });
   put(work, { relays: state });
-  keepDriven(work);
   for (const effect of effects) {
     switch (effect.kind) {
       case 'event':
@@ -219,13 +217,13 @@ export function guardOrders(work: Work): void {
     if (!isDriving && commands.record.confirmed[relay]?.state !== '1') continue;
     if (relays.readings[relay]?.on !== false) continue;
     const active = commands.record.active[relay];
-    const by =
+    const change =
       isDriving && active !== undefined
-        ? { rules: commands.rules, isAutomatic: isAutomatic(active) }
-        : undefined;
-    const reason = contradiction(relay, evidenceOf(work), by);
-    if (reason === null) continue;
-    log(work, 'warn', 'relay order withdrawn', { relay, reason });
+        ? changeOf(commands, active)
+        : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
+    const verdict = judge({ ...change, isOnTheWay: true }, evidenceOf(work), commands.rules);
+    if (isAllowed(verdict)) continue;
+    log(work, 'warn', 'relay order withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
     orderRelay(work, { relay, on: false, token: `withdraw:${relay}`, withinMs: withdrawWithinMs });
   }
 }

@@ -145,10 +145,11 @@ function takeExcerpt(work: Work, requestID: string, text: string | null): void {
  * only, because the event says where the vehicle is at its time, and nobody knows that then.
  */
 function tellPosition(work: Work, requestID: string): void {
-  const { fix, speed } = work.state;
+  const { fix, evidence } = work.state;
+  const { suspectMs } = evidence.gnss;
   const ageMs = fix === null ? null : Math.max(0, work.now.monoMs - fix.atMonoMs);
   const isFresh = ageMs !== null && ageMs <= vehicleLimits.fixAgeMs;
-  const isSuspect = speed.suspectMs !== null && (fix === null || speed.suspectMs > fix.atMonoMs);
+  const isSuspect = suspectMs !== null && (fix === null || suspectMs > fix.atMonoMs);
   const attributes: Record<string, AttributeValue> = {
     kind: 'position',
     requestID,

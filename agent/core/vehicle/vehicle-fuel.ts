@@ -2,16 +2,18 @@
 // power-down, and records what it finds. It judges nothing itself.
 
 import { readingOf } from '../board/inputs.ts';
+import { claimOf, looksStill } from '../evidence/evidence.ts';
 import { stepFuel } from '../fuel/fuel.ts';
 import { fuelEventDraft } from '../fuel/fuel-events.ts';
 import type { Motion } from '../fuel/fuel-types.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { evidenceOf, log, put, record, vehicleLimits, type Work } from './vehicle-state.ts';
+import { log, put, record, sensed, vehicleLimits, type Work } from './vehicle-state.ts';
 
 function motionOf(work: Work): Motion {
-  const { speed, motion } = evidenceOf(work);
-  if (speed.kind === 'moving' || motion.value === true) return 'moving';
-  return speed.kind === 'standing' || motion.value === false ? 'standing' : 'unknown';
+  const motion = sensed(work.state, 'motion').value;
+  const claim = claimOf(work.state.evidence, work.now.monoMs);
+  if (claim.kind === 'moving' || motion === true) return 'moving';
+  return looksStill(claim) || motion === false ? 'standing' : 'unknown';
 }
 
 /** A tank changes where the vehicle stands, so its place now is that of a change a while ago. */

@@ -4,16 +4,16 @@ import { statusCodes } from '../../../src/core/status-codes.ts';
 import { type BoardNewsInput, stepBoardNews } from '../board/board-news.ts';
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
+import { takeFix as takeFixEvidence, takeVoid } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
-import { noteFix, noteVoid } from '../protection/evidence.ts';
-import { fixRulesOf } from '../protection/interlock.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
 import { offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { noteCount } from './vehicle-diagnosis.ts';
+import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
@@ -101,6 +101,7 @@ export function senseInputs(work: Work, input: Sample): void {
   const { state, changes } = stepInputs(work.state.inputs, input);
   put(work, { inputs: state });
   for (const change of changes) tellInput(work, change);
+  watchEvidence(work);
 }
 
 function tellInput(work: Work, change: InputChange<InputName>): void {
@@ -149,16 +150,18 @@ export function flushGnss(work: Work): void {
 
 function takeReport(work: Work, report: EpochReport): void {
   if (report.kind === 'void') {
-    put(work, { speed: noteVoid(work.state.speed) });
+    put(work, { evidence: takeVoid(work.state.evidence) });
+    watchEvidence(work);
     return watchVehicle(work, { kind: 'epoch', epoch: { kind: 'void', atMs: report.atMonoMs } });
   }
   const judged = judgeFix(work.state.plausibility, report.fix);
   put(work, {
     plausibility: judged.state,
-    speed: noteFix(work.state.speed, judged.fix, fixRulesOf(work.state.commands.rules)),
+    evidence: takeFixEvidence(work.state.evidence, judged.fix),
     fixes: work.state.fixes + 1,
   });
   takeFix(work, judged.fix);
+  watchEvidence(work);
   const kind = isBelievable(judged.fix) ? 'fix' : 'doubtful';
   watchVehicle(work, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }

@@ -16,7 +16,6 @@ import { createRequests, parseRequestRecord } from '../link/requests.ts';
 import { createPort } from '../port.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
-import { createSpeedState } from '../protection/evidence.ts';
 import { rulesOf } from '../protection/protection.ts';
 import { createRelaysState } from '../protection/relays.ts';
 import { createWarning } from '../protection/warning.ts';
@@ -27,6 +26,7 @@ import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/u
 import { createVehicleZones } from '../zones/zone-state.ts';
 import { startVehicleConfig } from './vehicle-config.ts';
 import { createDiagnosis } from './vehicle-diagnosis.ts';
+import { startEvidence } from './vehicle-evidence.ts';
 import { createService } from './vehicle-service.ts';
 import { type Now, type VehicleConfig, type VehicleMemory, type VehicleState } from './vehicle-state.ts';
 
@@ -74,7 +74,10 @@ export function createVehicle(
 ): VehicleState {
   const { now, memory } = given;
   const { monoMs } = now;
-  const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs: config.earliestUtcMs });
+  const { earliestUtcMs } = config;
+  const newestUtcMs = typeof memory.newestUtcMs === 'number' ? memory.newestUtcMs : null;
+  const time = createTimeState({ bootMonoMs: given.bootMonoMs, earliestUtcMs, newestUtcMs });
+  const rules = rulesOf(config.protection, config.profile);
   const started = startVehicleConfig(given.slots ?? noSlots, config, monoMs);
   return {
     settings: started.settings,
@@ -88,16 +91,13 @@ export function createVehicle(
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),
-    speed: createSpeedState(),
+    evidence: startEvidence(config, { kept: memory.evidence, hdopMost: rules.hdopMost, nowMs: monoMs }),
     fix: null,
     reporting: createReporting(memory.odometerM),
     zones: createVehicleZones(given.zones),
     alarms: createAlarms(parseAlarmMemory(memory.alarms), monoMs),
-    commands: createCommandsState(given.record, rulesOf(config.protection, config.profile)),
-    relays: createRelaysState({
-      wasIgnitionOn: memory.inputs.ignition === true,
-      hasDriven: given.record.hasDriven === true,
-    }),
+    commands: createCommandsState(given.record, rules),
+    relays: createRelaysState(),
     warning: createWarning(),
     service: createService(given.record.service, monoMs),
     nextLocal: 1,

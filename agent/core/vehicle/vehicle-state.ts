@@ -17,6 +17,9 @@ import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
 import type { BoardState } from '../board/board-types.ts';
 import { type InputsState, readingOf } from '../board/inputs.ts';
 import type { ConfigState } from '../config/config-types.ts';
+import type { Sensed } from '../evidence/contact.ts';
+import { type Evidence, type EvidenceState, testimonyOf } from '../evidence/evidence.ts';
+import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import { type FuelMemory, fuelMemoryOf } from '../fuel/fuel-memory.ts';
 import type { FuelState } from '../fuel/fuel-types.ts';
 import type { EpochState, Fix } from '../gnss/epochs.ts';
@@ -29,20 +32,20 @@ import type { RequestsState } from '../link/requests.ts';
 import type { PortOptions, PortState } from '../port.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import {
-  type Evidence,
-  paceAt,
-  type Sensed,
-  type SpeedState,
-  speedAt,
-  wasSuspectAt,
-} from '../protection/evidence.ts';
 import type { Protection } from '../protection/protection.ts';
 import type { RelaysState } from '../protection/relays.ts';
 import type { ServiceCodes } from '../protection/service-code.ts';
 import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
-import { bestOrigin, latestUtcMs, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
+import {
+  bestOrigin,
+  isTimeConfirmed,
+  latestUtcMs,
+  newestUtcMsAt,
+  type TimeState,
+  trustedUtcMs,
+  upMsAt,
+} from '../timekeeping.ts';
 import type { UpdateState } from '../update/update-types.ts';
 import { presentZone, type VehicleZones } from '../zones/zone-state.ts';
 import { place } from './event-place.ts';
@@ -80,6 +83,9 @@ export interface VehicleMemory {
   readonly alarms?: AlarmMemory;
   /** The loss of the board was told, and its return was not. */
   readonly isBoardLost?: boolean;
+  readonly evidence?: EvidenceRecord;
+  /** The newest time that was ever confirmed, UTC ms: no clock behind it is believed after a restart. */
+  readonly newestUtcMs?: number | null;
 }
 
 export type PortName = 'board' | 'gnss';
@@ -98,7 +104,7 @@ export interface VehicleState {
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
-  readonly speed: SpeedState;
+  readonly evidence: EvidenceState;
   /** The last believable fix. */
   readonly fix: Fix | null;
   readonly reporting: ReportingState;
@@ -193,60 +199,24 @@ export function sensed(state: VehicleState, name: InputName): Sensed {
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
 }
 
-/**
- * The same for the interlock: a contact that closes counts at its first sample. The debounce guards its opening only, as
- * nothing may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
- */
-function alertTo(state: VehicleState, name: InputName): Sensed {
-  const candidate = state.inputs.sensors[name]?.candidate;
-  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
-  return sensed(state, name);
-}
-
-/**
- * Revolutions may only add caution: an engine that turns is ignition on whatever the wire says, and "off" holds at the
- * earliest since it stopped. Revolutions of zero, or a resting alternator, prove nothing here.
- */
-function withEngine(ignition: Sensed, state: VehicleState, nowMs: number): Sensed {
-  const { rpm } = state.analogs;
-  const turnedMs = state.alarms.engine.turnedMs ?? Number.NEGATIVE_INFINITY;
-  if (typeof rpm === 'number' && rpm >= state.settings.alarms.engineRpm)
-    return ignition.value === true ? ignition : { value: true, sinceMs: nowMs };
-  return ignition.value === false
-    ? { value: false, sinceMs: Math.max(ignition.sinceMs, turnedMs) }
-    : ignition;
-}
-
-/**
- * Whether the vehicle is proven to be in a zone that allows the cargo to be unlocked (its `arrivalCargoUnlock` is on): by a
- * believable fix of the last 10 s, deeper inside than the hysteresis, and no doubtful one since.
- * @param nowMs monotonic.
- */
-export function insideAllowUnlock({ zones, speed }: VehicleState, nowMs: number): boolean {
-  const { unlockMs } = zones;
-  if (unlockMs === null || nowMs - unlockMs > vehicleLimits.fixAgeMs) return false;
-  return speed.suspectMs === null || speed.suspectMs < unlockMs;
-}
-
 /** What is proven now. */
 export function evidenceOf(work: Work): Evidence {
   const { state, now } = work;
   const readMs = state.relaysReadMs;
+  const { monoMs: atMs } = now;
+  const utcMs = trustedUtcMs(state.time, atMs);
   return {
-    nowMs: now.monoMs,
-    ignition: withEngine(alertTo(state, 'ignition'), state, now.monoMs),
+    nowMs: atMs,
+    ...testimonyOf(state.evidence, { atMs, utcMs }),
     panic: sensed(state, 'panic'),
-    motion: alertTo(state, 'motion'),
-    speed: speedAt(state.speed, now.monoMs),
-    trustedUtcMs: trustedUtcMs(state.time, now.monoMs),
-    latestUtcMs: latestUtcMs(state.time, now.monoMs),
-    boardAlive: readMs !== null && now.monoMs - readMs <= vehicleLimits.relaysAgeMs,
-    pace: paceAt(state.speed, now.monoMs),
-    wasSuspect: wasSuspectAt(state.speed, now.monoMs),
-    zone: insideAllowUnlock(state, now.monoMs),
+    trustedUtcMs: utcMs,
+    latestUtcMs: latestUtcMs(state.time, atMs),
+    isTimeBehind: state.time.isGnssBehind,
+    isTimeConfirmed: isTimeConfirmed(state.time, atMs),
+    boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
     ...(work.config.profile.outputs?.warning === undefined
       ? {}
-      : { warning: warningEvidence(state.warning, now.monoMs) }),
+      : { warning: warningEvidence(state.warning, atMs) }),
   };
 }
 
@@ -316,6 +286,8 @@ export function commitNow(
     odometerM: Math.round(state.reporting.odometerM),
     traffic: state.delivery.traffic,
     fuel: fuelMemoryOf(state.fuel),
+    evidence: state.evidence.record,
+    newestUtcMs: newestUtcMsAt(state.time, work.now.monoMs),
   };
   work.effects.push({
     kind: 'commit',

@@ -1,8 +1,9 @@
 // The update of the agent in the vehicle: what the machine of `update.ts` may know of link, ignition and motion, and where
 // its effects go. A restart is asked for only while the vehicle is shown to be parked; nothing here moves a relay.
 import { featureNames } from '../../../src/core/event.ts';
+import { type Evidence, looksStill } from '../evidence/evidence.ts';
+import { gnssLimits } from '../evidence/gnss-standing.ts';
 import { noteTraffic, trafficCost } from '../link/data-budget.ts';
-import { type Evidence, heldMs } from '../protection/evidence.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { stepUpdate } from '../update/update.ts';
 import type {
@@ -35,14 +36,14 @@ function fetchObjectionOf({ delivery, isRoaming }: VehicleState): string | null 
 
 /** Why the vehicle does not count as parked. Unknown is never off, and never standing. */
 function motionObjection(evidence: Evidence, parkedMs: number): string | null {
-  const { nowMs, ignition, motion, speed } = evidence;
-  const offMs = heldMs(ignition, false, nowMs);
+  const { nowMs, ignition, witnesses, gnss, suspectMs } = evidence;
+  const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   if (offMs === null) return 'the ignition is not known to be off';
   if (offMs < parkedMs) return 'the ignition was turned off a moment ago';
-  if (motion.value === true) return 'the motion sensor reports movement';
-  if (speed.kind === 'moving') return 'the vehicle moves';
-  if (speed.kind === 'standing') return null;
-  if (speed.suspect) return 'the position is doubtful';
+  if (witnesses.motion.claim === 'active') return 'the motion sensor reports movement';
+  if (gnss.kind === 'moving') return 'the vehicle moves';
+  if (looksStill(gnss)) return null;
+  if (suspectMs !== null && nowMs - suspectMs < gnssLimits.suspectMs) return 'the position is doubtful';
   return offMs < Math.max(parkedMs, limits.blindMs) ? 'standstill is not known' : null;
 }
 

@@ -2,8 +2,8 @@
 // zones ask for. It moves nothing itself: wishes go to the commands, which the interlock decides on.
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
+import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { evidenceLimits } from '../protection/evidence.ts';
 import { bestOrigin, upMsAt } from '../timekeeping.ts';
 import { type Circumstances, decideAutomations, type ToldCrossing } from '../zones/zone-automation.ts';
 import type { ZoneSet } from '../zones/zone-set.ts';
@@ -85,11 +85,10 @@ function holdEvents(
 
 function circumstances(work: Work): Circumstances {
   const { profile } = work.config;
-  const { suspectMs } = work.state.speed;
   return {
     // Without a panic input nobody can have pressed it.
     panic: profile.inputs.panic === undefined ? false : evidenceOf(work).panic.value,
-    isSuspect: suspectMs !== null && work.now.monoMs - suspectMs < evidenceLimits.suspectMs,
+    isSuspect: wasSuspectAt(work.state.evidence.gnss, work.now.monoMs),
     fitted: featureNames.filter((name) => profile.relays[name] !== undefined),
   };
 }
@@ -137,7 +136,6 @@ export function watchZones(work: Work, fix: Fix): void {
       ...withWatch(zones, step.watch),
       held: keepOpen(step.watch, held),
       wishes: [...zones.wishes, ...wishes].slice(-wishesMost),
-      unlockMs: step.allowsUnlock ? fix.atMonoMs : null,
     },
   });
   tellCrowd(work, step.isCrowded);

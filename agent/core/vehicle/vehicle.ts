@@ -3,13 +3,14 @@
 
 import { featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
-import type { Hello } from '../../../src/core/wire.ts';
+import type { Ack, Hello } from '../../../src/core/wire.ts';
+import { witnessStatesOf } from '../evidence/evidence.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
 import { isOpeningNews, type PortOptions, portWakeMs } from '../port.ts';
 import { describeProtection } from '../protection/protection.ts';
 import { warningWakeMs } from '../protection/warning.ts';
-import { bestOrigin, offerSystemTime } from '../timekeeping.ts';
+import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
 import { watchVehicle } from './vehicle-alarms.ts';
 import {
   beginConfig,
@@ -32,6 +33,7 @@ import {
 import { deliver, takeWelcome, tellDispute } from './vehicle-delivery.ts';
 import { takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
+import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
 import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
 import { stepPortOf, takeBytes } from './vehicle-ports.ts';
@@ -67,6 +69,7 @@ function passTime(work: Work): void {
     put(work, { heartbeatMs: monoMs + work.state.settings.reporting.heartbeatS * 1000 });
     record(work, { statusCode: statusCodes.HEARTBEAT.code });
   }
+  watchEvidence(work);
   watchService(work);
   guardOrders(work);
   if (monoMs >= work.state.tickMs) {
@@ -79,6 +82,15 @@ function passTime(work: Work): void {
     stepUpdateOf(work, { kind: 'time' });
     watchVehicle(work, { kind: 'time' });
   }
+}
+
+/** Nothing is deleted or confirmed for a broker that has not shown the pinned key on this link. */
+function takeAck(work: Work, ack: Ack): void {
+  const { phase } = work.state.delivery;
+  if (phase.kind !== 'up' || !phase.welcomed)
+    return log(work, 'warn', 'ack_before_welcome', { boot: ack.boot });
+  deliver(work, { kind: 'ack', ack });
+  noteConfigAck(work, ack);
 }
 
 function react(work: Work, event: VehicleEvent): void {
@@ -124,8 +136,7 @@ function react(work: Work, event: VehicleEvent): void {
       takeWelcome(work, event.welcome);
       break;
     case 'ack':
-      deliver(work, { kind: 'ack', ack: event.ack });
-      noteConfigAck(work, event.ack);
+      takeAck(work, event.ack);
       break;
     case 'command':
       takeCommand(work, event.body, event.receipt);
@@ -200,13 +211,19 @@ export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): numbe
 }
 
 /** What the vehicle says of itself on every connect. */
-export function helloOf(state: VehicleState, config: VehicleConfig, nonce: string): Hello {
+export function helloOf(
+  state: VehicleState,
+  config: VehicleConfig,
+  given: { readonly nonce: string; readonly nowMs: number },
+): Hello {
+  const { nonce, nowMs } = given;
   return {
     boot: config.boot,
     nonce,
     agentVersion: config.agentVersion,
     features: featureNames.filter((name) => config.profile.relays[name] !== undefined),
     sensors: [...Object.keys(config.profile.inputs), ...Object.keys(config.profile.analogs)],
+    witnesses: witnessStatesOf(state.evidence, { atMs: nowMs, utcMs: trustedUtcMs(state.time, nowMs) }),
     ...configHello(state),
     commandCounter: state.commands.record.counter,
     timeQuality: bestOrigin(state.time)?.quality ?? 'none',

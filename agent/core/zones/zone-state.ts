@@ -15,8 +15,6 @@ export interface VehicleZones {
   readonly held: ReadonlyMap<Mark, StampedEvent>;
   /** What automations ask for in this step. */
   readonly wishes: readonly ZoneWish[];
-  /** Monotonic time of the last fix, where it lay in a zone in which the cargo may be unlocked. */
-  readonly unlockMs: number | null;
   /** It was told that more zones lie at one place than are watched. */
   readonly isCrowdTold: boolean;
   readonly record: ZoneRecord;
@@ -30,7 +28,6 @@ export function createVehicleZones(kept?: unknown): VehicleZones {
     watch,
     held: new Map(),
     wishes: [],
-    unlockMs: null,
     isCrowdTold: false,
     record: recordZones(watch),
   };
@@ -46,7 +43,7 @@ export function withWatch(zones: VehicleZones, watch: ZoneWatch): VehicleZones {
 /** The zones after a new configuration. */
 export function withSet(zones: VehicleZones, set: ZoneSet): VehicleZones {
   const adopted = withWatch(zones, adoptZones(zones.watch, zones.set, set));
-  return { ...adopted, set, unlockMs: null, isCrowdTold: false };
+  return { ...adopted, set, isCrowdTold: false };
 }
 
 /** The zone that the vehicle is in, for events: the last one that it arrived at, a place rather than a corridor. */

@@ -76,8 +76,6 @@ export interface ZoneStep {
   readonly watch: ZoneWatch;
   /** By time of crossing, departures first. */
   readonly crossings: readonly Crossing[];
-  /** The place is in a zone in which the cargo may be unlocked, deeper than the hysteresis. */
-  readonly allowsUnlock: boolean;
   /** More zones lie at this place than are watched. */
   readonly isCrowded: boolean;
 }
@@ -191,24 +189,14 @@ interface Outcome {
   readonly crossings: Crossing[];
   /** Zones that it is in or has just entered. */
   tracked: number;
-  allowsUnlock: boolean;
   isCrowded: boolean;
-}
-
-function noteUnlock(look: Look, zone: ZoneConfig, depthM: number, outcome: Outcome): void {
-  if (!zone.switches.includes('arrivalCargoUnlock')) return;
-  const leastM = arrivalDepthM(look, zone);
-  outcome.allowsUnlock ||= leastM !== null && depthM > leastM;
 }
 
 /** A zone that the vehicle was in. */
 function lookOut(look: Look, zone: ZoneConfig, outcome: Outcome): void {
   const depthM = zoneDepthM(zone.zone, look.fix);
   const { id } = zone;
-  if (depthM >= 0) {
-    outcome.inside.push(id);
-    return noteUnlock(look, zone, depthM, outcome);
-  }
+  if (depthM >= 0) return void outcome.inside.push(id);
   const mark = markOf(look, id, 'outside');
   const dwellMs = look.fix.atMonoMs - mark.atMs;
   const isOut = depthM <= -Math.max(look.settings.hysteresisM, look.uncertaintyM);
@@ -229,7 +217,6 @@ function lookIn(look: Look, zone: ZoneConfig, outcome: Outcome): void {
   // Of a zone that is not watched only the permission counts, and hardly one gives it.
   if (isFull && !zone.switches.includes('arrivalCargoUnlock')) return;
   const depthM = zoneDepthM(zone.zone, look.fix);
-  noteUnlock(look, zone, depthM, outcome);
   if (isFull) return;
   if (isNew) outcome.tracked += 1;
   const mark = markOf(look, id, 'inside');
@@ -256,14 +243,13 @@ const isEarlier = (one: Crossing, other: Crossing): number =>
 export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   const { set, fix } = input;
   if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)
-    return { watch, crossings: [], allowsUnlock: false, isCrowded: false };
+    return { watch, crossings: [], isCrowded: false };
   const look = lookOf(watch, input);
   const outcome: Outcome = {
     inside: [],
     marks: [],
     crossings: [],
     tracked: 0,
-    allowsUnlock: false,
     isCrowded: false,
   };
   for (const id of watch.inside) {
@@ -288,7 +274,6 @@ export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
       compared: set.fingerprint,
     },
     crossings: outcome.crossings.sort(isEarlier),
-    allowsUnlock: outcome.allowsUnlock,
     isCrowded: outcome.isCrowded,
   };
 }

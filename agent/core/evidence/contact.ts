@@ -1,0 +1,119 @@
+// One digital input as a witness: what it reads, and whether what it reads counts. A reading of "off" is worth nothing after a
+// restart, a lost board, a common-cause loss or chatter, until the input was seen active again or the place of the vehicle
+// shows that nothing has happened meanwhile.
+
+export const contactLimits = {
+  /** A loss of samples shorter than this changes nothing. */
+  gapMs: 3000,
+  /** Active for this long: the input is alive. */
+  aliveMs: 1000,
+  /** ... after chatter. */
+  steadyMs: 5000,
+  /** This many changes of the ignition within `chatterMs` are no driver's. */
+  chatterFlips: 6,
+  chatterMs: 20_000,
+  /** Inputs that become inactive this close to each other have lost their common supply. */
+  commonMs: 200,
+} as const;
+
+export type Suspension = 'start' | 'board' | 'common' | 'chatter';
+
+/** A digital input as known now. */
+export interface Sensed {
+  /** Null: not fitted, never read, or the board is silent. */
+  readonly value: boolean | null;
+  /** Monotonic time since which `value` has held. */
+  readonly sinceMs: number;
+}
+
+export interface Contact {
+  readonly sensed: Sensed;
+  /** When it last was active; minus infinity if never in this run. */
+  readonly activeMs: number;
+  /** When it last became active. */
+  readonly roseMs: number;
+  /** When it last became inactive. */
+  readonly fellMs: number;
+  /** When samples stopped; null while they come. */
+  readonly lostMs: number | null;
+  /** When it changed, newest last; only as many as chatter needs. */
+  readonly flipsMs: readonly number[];
+  /** Why "off" does not count; null when it does. */
+  readonly suspension: Suspension | null;
+}
+
+/** An input whose past is not known. */
+export function createContact(nowMs: number): Contact {
+  return {
+    sensed: { value: null, sinceMs: nowMs },
+    activeMs: Number.NEGATIVE_INFINITY,
+    roseMs: Number.NEGATIVE_INFINITY,
+    fellMs: Number.NEGATIVE_INFINITY,
+    lostMs: nowMs,
+    flipsMs: [],
+    suspension: 'start',
+  };
+}
+
+function suspend(contact: Contact, suspension: Suspension): Contact {
+  return { ...contact, suspension };
+}
+
+function withFlip(contact: Contact, nowMs: number): Contact {
+  const { chatterFlips, chatterMs } = contactLimits;
+  const flipsMs = [...contact.flipsMs, nowMs].slice(-chatterFlips);
+  const oldest = flipsMs[0] ?? nowMs;
+  const chatters = flipsMs.length >= chatterFlips && nowMs - oldest <= chatterMs;
+  return chatters ? { ...contact, flipsMs, suspension: 'chatter' } : { ...contact, flipsMs };
+}
+
+/** Ends a suspension by the input's own life: it was seen active for long enough. */
+function withLife(contact: Contact, nowMs: number): Contact {
+  const { sensed, suspension } = contact;
+  if (suspension === null || sensed.value !== true) return contact;
+  const neededMs = suspension === 'chatter' ? contactLimits.steadyMs : contactLimits.aliveMs;
+  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null } : contact;
+}
+
+/** Takes in the reading of this moment. `countsFlips`: chatter is looked for (the ignition; a motion sensor pulses). */
+export function takeReading(
+  before: Contact,
+  seen: Sensed,
+  now: { readonly atMs: number; readonly countsFlips: boolean },
+): Contact {
+  const { atMs } = now;
+  const was = before.sensed.value;
+  let next: Contact =
+    before.sensed.value === seen.value && before.sensed.sinceMs === seen.sinceMs
+      ? before
+      : { ...before, sensed: seen };
+  if (seen.value === null) return next.lostMs === null ? { ...next, lostMs: atMs } : next;
+  if (next.lostMs !== null) {
+    const isReturn = atMs - next.lostMs > contactLimits.gapMs && next.suspension === null;
+    next = { ...(isReturn ? suspend(next, 'board') : next), lostMs: null };
+  }
+  if (was !== null && was !== seen.value) {
+    // "Off" is reported after its debounce, and began at its first sample.
+    const edge = seen.value ? { roseMs: atMs } : { fellMs: seen.sinceMs };
+    next = { ...next, ...edge };
+    if (now.countsFlips) next = withFlip(next, atMs);
+  } else if (was === null && seen.value) next = { ...next, roseMs: atMs };
+  if (seen.value && next.activeMs !== atMs) next = { ...next, activeMs: atMs };
+  return withLife(next, atMs);
+}
+
+/** Two inputs that fell together: their common supply was lost, unless the vehicle was seen to stand. */
+export function isCommonLoss(a: Contact, b: Contact): boolean {
+  return Number.isFinite(a.fellMs) && Math.abs(a.fellMs - b.fellMs) <= contactLimits.commonMs;
+}
+
+/** What was read counts again, because the vehicle is proven to stand where it stood. Chatter and a common loss stay. */
+export function confirmByPlace(contact: Contact): Contact {
+  const { suspension } = contact;
+  return suspension === 'start' || suspension === 'board' ? { ...contact, suspension: null } : contact;
+}
+
+/** How long it has been inactive, ms; null when it is not known to be, or does not count. */
+export function restingForMs({ sensed, suspension, activeMs }: Contact, nowMs: number): number | null {
+  return sensed.value === false && suspension === null ? nowMs - Math.max(sensed.sinceMs, activeMs) : null;
+}

@@ -1,0 +1,83 @@
+// What the evidence keeps over restarts: the credit of each witness, whether the vehicle was last known to drive or to stand and
+// where, and the wiring that all of it holds for. What cannot be understood counts as never earned; it must never throw.
+
+import type { Point } from '../../../src/core/geo.ts';
+import { type WitnessName, witnessNames } from '../../../src/core/witness.ts';
+import type { Credit, Credits } from './credit.ts';
+
+export type MotionState = 'driving' | 'standing' | 'unknown';
+
+export interface EvidenceRecord {
+  /** Names the board, its profile and its wiring; with another one every credit is void. */
+  readonly wiring: string;
+  readonly credits: Credits;
+  /** The worst that has held since the ignition was last on; `standing` only once parked. */
+  readonly motion: MotionState;
+  /** The witness that showed it, and when (UTC ms); null = not known. */
+  readonly by: WitnessName | null;
+  readonly utcMs: number | null;
+  /** Where it was proven to stand with ignition off, and nothing has spoken for movement since. */
+  readonly parkedAt: Point | null;
+}
+
+/** Of a vehicle that was never switched on before, or that was wired anew. */
+export function emptyEvidence(wiring: string): EvidenceRecord {
+  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
+const nameOf = (value: unknown): WitnessName | null => witnessNames.find((name) => name === value) ?? null;
+const timeOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
+
+function creditOf(value: unknown): Credit | null {
+  if (!isObject(value)) return null;
+  const { kind, utcMs, against } = value;
+  const by = nameOf(against);
+  return by !== null && (kind === 'proven' || kind === 'contradicted')
+    ? { kind, utcMs: timeOf(utcMs), against: by }
+    : null;
+}
+
+function creditsOf(value: unknown): Credits {
+  const credits: Partial<Record<WitnessName, Credit>> = {};
+  if (!isObject(value)) return credits;
+  for (const name of witnessNames) {
+    const credit = creditOf(value[name]);
+    if (credit !== null) credits[name] = credit;
+  }
+  return credits;
+}
+
+function pointOf(value: unknown): Point | null {
+  if (!isObject(value)) return null;
+  const { latitude, longitude } = value;
+  const isDegrees = (angle: unknown, most: number): angle is number =>
+    typeof angle === 'number' && Number.isFinite(angle) && Math.abs(angle) <= most;
+  return isDegrees(latitude, 90) && isDegrees(longitude, 180) ? { latitude, longitude } : null;
+}
+
+/** Reads a record of any origin for this wiring. */
+export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
+  const empty = emptyEvidence(wiring);
+  if (!isObject(value)) return empty;
+  const motion =
+    value['motion'] === 'driving' || value['motion'] === 'standing' ? value['motion'] : 'unknown';
+  const state = {
+    motion,
+    by: nameOf(value['by']),
+    utcMs: timeOf(value['utcMs']),
+    // A place is only as good as the standstill that was proven there.
+    parkedAt: motion === 'standing' ? pointOf(value['parkedAt']) : null,
+  } as const;
+  return value['wiring'] === wiring
+    ? { wiring, credits: creditsOf(value['credits']), ...state }
+    : { ...empty, ...state, parkedAt: null };
+}
+
+/** 1e-6 degrees are 11 cm. */
+export function roundedPlace({ latitude, longitude }: Point): Point {
+  const round = (degrees: number): number => Math.round(degrees * 1e6) / 1e6;
+  return { latitude: round(latitude), longitude: round(longitude) };
+}

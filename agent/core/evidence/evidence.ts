@@ -1,0 +1,414 @@
+// All witnesses of standstill and of an engine at rest, joined: what each says now, whether it has earned to be believed, and
+// whether the vehicle drives, stands, or is unknown to do either. It testifies and never decides; absence is never standstill.
+import { distanceM, type Point } from '../../../src/core/geo.ts';
+import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/witness.ts';
+import type { Fix } from '../gnss/epochs.ts';
+import {
+  type Contact,
+  confirmByPlace,
+  createContact,
+  isCommonLoss,
+  restingForMs,
+  type Sensed,
+  takeReading,
+} from './contact.ts';
+import {
+  type Activities,
+  type Activity,
+  type CreditState,
+  createCreditState,
+  creditState,
+  stepCredits,
+} from './credit.ts';
+import { type EvidenceRecord, type MotionState, roundedPlace } from './evidence-record.ts';
+import {
+  createGnssState,
+  type GnssClaim,
+  type GnssState,
+  gnssClaim,
+  gnssLimits,
+  takeGnssFix,
+  takeGnssVoid,
+  wasSuspectAt,
+} from './gnss-standing.ts';
+
+export const evidenceLimits = {
+  /** An engine that turns, and one that does not, in 1/min. Not the settings of the alarms, which people may tune remotely. */
+  turningRpm: 100,
+  restingRpm: 50,
+  /** An alternator that charges a 12 V and a 24 V system, and how far below the battery rests. */
+  chargingV: { low: 13.2, high: 26.4 },
+  restBelowV: 0.2,
+  /** Between the two systems; a 12 V system never reaches it. */
+  highSystemV: 18,
+  /** Below this the supply is not measured: an unwired input. */
+  measuredV: 6,
+  /** A motion input that was active within this time is active: sensors pulse. */
+  pulseMs: 3000,
+  /** A motion input says "still" after this long without a pulse: three times the longest gap that leaves it its credit. */
+  quietMs: 30_000,
+  /** ... and a reading of the engine after this long. */
+  restMs: 10_000,
+  /** A motion input that is active for this long speaks for movement of the vehicle, not for a slammed door. */
+  movedMs: 2000,
+  /** Without a position: ignition off for this long. */
+  offNoFixMs: 60_000,
+  /** How often everything is looked at when nothing changes. */
+  lookMs: 500,
+} as const;
+
+/** What the vehicle reads at this moment. */
+export interface Seen {
+  readonly ignition: Sensed;
+  readonly motion: Sensed;
+  /** In 1/min; null = not known or not fitted. */
+  readonly rpm: number | null;
+  /** In volts; null = not known or not fitted. */
+  readonly supplyV: number | null;
+}
+
+interface Level {
+  readonly activity: Activity;
+  readonly sinceMs: number;
+}
+
+export interface EvidenceState {
+  readonly fitted: readonly WitnessName[];
+  readonly hdopMost: number;
+  readonly gnss: GnssState;
+  readonly ignition: Contact;
+  readonly motion: Contact;
+  readonly rpm: Level;
+  readonly voltage: Level;
+  readonly credit: CreditState;
+  /** As it is now; the record keeps the worst. */
+  readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
+  /** To be on disk before it is used; another object whenever it must be written. */
+  readonly record: EvidenceRecord;
+  /** What was seen last. */
+  readonly seen: Seen;
+  /** A fix or its absence was taken in since. */
+  readonly isStale: boolean;
+}
+
+export interface EvidenceSetup {
+  readonly record: EvidenceRecord;
+  /** Witnesses that the configuration names. */
+  readonly fitted: readonly WitnessName[];
+  /** A fix with a higher HDOP proves nothing. */
+  readonly hdopMost: number;
+  readonly nowMs: number;
+}
+
+/** At a start: credit and motion as on disk; what the inputs read counts only once they were seen alive. */
+export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetup): EvidenceState {
+  const level: Level = { activity: null, sinceMs: nowMs };
+  const unread: Sensed = { value: null, sinceMs: nowMs };
+  return {
+    fitted,
+    hdopMost,
+    gnss: createGnssState(),
+    ignition: createContact(nowMs),
+    motion: createContact(nowMs),
+    rpm: level,
+    voltage: level,
+    credit: createCreditState(record.credits, nowMs),
+    // After a drive at best unknown; after a standstill whatever was proven, until something speaks against it.
+    drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
+    record,
+    seen: { ignition: unread, motion: unread, rpm: null, supplyV: null },
+    isStale: true,
+  };
+}
+
+/** Takes in one fix that was judged for plausibility. Follow it with `stepEvidence`. */
+export function takeFix(state: EvidenceState, fix: Fix): EvidenceState {
+  return { ...state, gnss: takeGnssFix(state.gnss, fix, state.hdopMost), isStale: true };
+}
+
+/** Takes in an epoch without a fix. */
+export function takeVoid(state: EvidenceState): EvidenceState {
+  return { ...state, gnss: takeGnssVoid(state.gnss), isStale: true };
+}
+
+function rpmActivity(rpm: number | null): Activity {
+  if (rpm === null) return null;
+  if (rpm >= evidenceLimits.turningRpm) return 'active';
+  return rpm < evidenceLimits.restingRpm ? 'rest' : null;
+}
+
+function voltageActivity(volts: number | null): Activity {
+  const { chargingV, restBelowV, highSystemV, measuredV } = evidenceLimits;
+  if (volts === null || volts < measuredV) return null;
+  const fromV = volts >= highSystemV ? chargingV.high : chargingV.low;
+  if (volts >= fromV) return 'active';
+  return volts < fromV - restBelowV ? 'rest' : null;
+}
+
+function levelAfter(before: Level, activity: Activity, nowMs: number): Level {
+  return before.activity === activity ? before : { activity, sinceMs: nowMs };
+}
+
+/** What the receiver says at `nowMs`, with the place that is known. */
+export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
+  const engineOnMs = state.ignition.roseMs;
+  return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs }, nowMs);
+}
+
+const isStill = (claim: GnssClaim): boolean => claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs;
+
+function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Activities {
+  const contact = ({ sensed }: Contact): Activity =>
+    sensed.value === null ? null : sensed.value ? 'active' : 'rest';
+  const { motion, ignition, rpm, voltage } = state;
+  const pulsed = motion.sensed.value !== null && nowMs - motion.activeMs <= evidenceLimits.pulseMs;
+  const isDriving = claim.kind === 'moving' && claim.speedKmh >= gnssLimits.driveKmh;
+  const gnss = isDriving ? 'active' : claim.kind === 'still' ? 'rest' : null;
+  return {
+    gnss,
+    ignition: contact(ignition),
+    motion: pulsed ? 'active' : contact(motion),
+    rpm: rpm.activity,
+    voltage: voltage.activity,
+  };
+}
+
+/** The witness that speaks for a running engine now; null when none does. */
+function engineBy(state: EvidenceState): WitnessName | null {
+  if (state.ignition.sensed.value === true) return 'ignition';
+  if (state.rpm.activity === 'active') return 'rpm';
+  return state.voltage.activity === 'active' ? 'voltage' : null;
+}
+
+function isMotionActive({ motion }: EvidenceState, nowMs: number): boolean {
+  const { pulseMs, movedMs } = evidenceLimits;
+  return nowMs - motion.activeMs <= pulseMs && motion.activeMs - motion.roseMs >= movedMs;
+}
+
+function isCounted(state: EvidenceState, name: 'ignition' | 'motion', utcMs: number | null): boolean {
+  return creditState(state.credit.credits[name], utcMs) === 'proven' && state[name].suspension === null;
+}
+
+/** Standing shown without a position: by two inputs that have earned it. */
+function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
+  const { offNoFixMs, quietMs } = evidenceLimits;
+  const areCounted = isCounted(state, 'ignition', now.utcMs) && isCounted(state, 'motion', now.utcMs);
+  const offMs = restingForMs(state.ignition, now.atMs) ?? 0;
+  const stillMs = restingForMs(state.motion, now.atMs) ?? 0;
+  return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
+}
+
+interface StepTime {
+  /** Monotonic. */
+  readonly atMs: number;
+  /** Trusted UTC; null while unknown. */
+  readonly utcMs: number | null;
+}
+
+function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): EvidenceState['drive'] {
+  const { drive } = state;
+  const to = (next: MotionState, by: WitnessName | null): EvidenceState['drive'] =>
+    drive.state === next && drive.by === by
+      ? drive
+      : { state: next, by, sinceMs: drive.state === next ? drive.sinceMs : now.atMs };
+  if (claim.kind === 'moving' && claim.fixes >= 3) return to('driving', 'gnss');
+  if (isStill(claim)) return to('standing', 'gnss');
+  if (isMotionActive(state, now.atMs))
+    return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
+  const engine = engineBy(state);
+  if (engine !== null) return drive.state === 'standing' ? to('unknown', engine) : drive;
+  if (claim.kind === 'unknown' && isStillWithoutFix(state, now)) return to('standing', 'motion');
+  // Standing goes on only while something vouches for it.
+  const isVouched = restingForMs(state.ignition, now.atMs) !== null || claim.kind === 'still';
+  const isStarting = state.ignition.suspension === 'start';
+  return drive.state === 'driving' || (drive.state === 'standing' && !isVouched && !isStarting)
+    ? to('unknown', null)
+    : drive;
+}
+
+/** Where it is parked: set by proof, kept until anything speaks for movement or a running engine. */
+function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
+  const { parkedAt } = state.record;
+  const speaks = (claim.kind === 'moving' && claim.fixes >= 3) || engineBy(state) !== null;
+  if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
+  if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
+  const isThere = parkedAt !== null && distanceM(parkedAt, claim.at) <= gnssLimits.samePlaceM;
+  // A new place needs an input that is alive and says "off".
+  return isThere || restingForMs(state.ignition, now.atMs) === null ? parkedAt : roundedPlace(claim.at);
+}
+
+/** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
+function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number | null): EvidenceRecord {
+  const { record, drive, credit } = state;
+  const { credits } = credit;
+  const isParked =
+    drive.state === 'standing' && (parkedAt !== null || drive.by === 'motion') && engineBy(state) === null;
+  const worst = record.motion === 'driving' || drive.state === 'driving' ? 'driving' : 'unknown';
+  const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
+  const motion = isParked || wasParked ? 'standing' : worst;
+  const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
+  if (isSame) return record;
+  const change = record.motion === motion ? {} : { by: drive.by, utcMs };
+  return { ...record, credits, motion, parkedAt, ...change };
+}
+
+/** One look at everything. Call it with each change of an input, each fix, and at least every two seconds. */
+export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
+  const { atMs, utcMs } = now;
+  let state: EvidenceState = {
+    ...before,
+    seen,
+    isStale: false,
+    ignition: takeReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
+    motion: takeReading(before.motion, seen.motion, { atMs, countsFlips: false }),
+    rpm: levelAfter(before.rpm, rpmActivity(seen.rpm), atMs),
+    voltage: levelAfter(before.voltage, voltageActivity(seen.supplyV), atMs),
+  };
+  const claim = claimOf(state, atMs);
+  const isGnssProven = creditState(state.credit.credits.gnss, utcMs) === 'proven';
+  const fell =
+    state.ignition.fellMs !== before.ignition.fellMs || state.motion.fellMs !== before.motion.fellMs;
+  if (fell && isCommonLoss(state.ignition, state.motion) && !(isGnssProven && isStill(claim)))
+    state = {
+      ...state,
+      ignition: { ...state.ignition, suspension: 'common' },
+      motion: { ...state.motion, suspension: 'common' },
+    };
+  const { parkedAt } = state.record;
+  const isWhereItWas =
+    claim.kind === 'still' &&
+    isStill(claim) &&
+    parkedAt !== null &&
+    distanceM(parkedAt, claim.at) <= gnssLimits.samePlaceM;
+  if (isGnssProven && isWhereItWas)
+    state = { ...state, ignition: confirmByPlace(state.ignition), motion: confirmByPlace(state.motion) };
+  const suspended = (['ignition', 'motion'] as const).filter((name) => state[name].suspension !== null);
+  const credit = stepCredits(state.credit, activitiesOf(state, claim, atMs), { ...now, suspended });
+  state = { ...state, credit };
+  state = { ...state, drive: driveAfter(state, claim, now) };
+  return { ...state, record: recordAfter(state, parkedAfter(state, claim, now), utcMs) };
+}
+
+/** What one witness says now, and whether it counts. */
+export interface Witness {
+  readonly state: WitnessState;
+  /** `rest`: still, off, not turning, not charging, for as long as that witness needs. */
+  readonly claim: 'rest' | 'active' | null;
+  /** For how long it has been at rest, ms; null when it is not. */
+  readonly restForMs: number | null;
+}
+
+export type Witnesses = Readonly<Record<WitnessName, Witness>>;
+
+function levelWitness(level: Level, state: WitnessState, nowMs: number): Witness {
+  if (level.activity === 'active') return { state, claim: 'active', restForMs: null };
+  const restForMs = level.activity === 'rest' ? nowMs - level.sinceMs : null;
+  return {
+    state,
+    claim: restForMs !== null && restForMs >= evidenceLimits.restMs ? 'rest' : null,
+    restForMs,
+  };
+}
+
+function contactWitness(
+  contact: Contact,
+  state: WitnessState,
+  now: { atMs: number; quietMs: number },
+): Witness {
+  if (contact.sensed.value === true) return { state, claim: 'active', restForMs: null };
+  const restForMs = restingForMs(contact, now.atMs);
+  return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
+}
+
+/** Every witness at `now`. */
+export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
+  const { atMs, utcMs } = now;
+  const stateOf = (name: WitnessName): WitnessState => {
+    if (!state.fitted.includes(name)) return 'absent';
+    const credit = creditState(state.credit.credits[name], utcMs);
+    const isSuspended = (name === 'ignition' || name === 'motion') && state[name].suspension !== null;
+    return credit === 'proven' && isSuspended ? 'suspended' : credit;
+  };
+  const claim = claimOf(state, atMs);
+  const gnss: Witness = {
+    state: stateOf('gnss'),
+    claim:
+      claim.kind === 'unknown' ? null : claim.kind === 'moving' ? 'active' : isStill(claim) ? 'rest' : null,
+    restForMs: claim.kind === 'still' ? claim.forMs : null,
+  };
+  return {
+    gnss,
+    motion: contactWitness(state.motion, stateOf('motion'), { atMs, quietMs: evidenceLimits.quietMs }),
+    ignition: contactWitness(state.ignition, stateOf('ignition'), { atMs, quietMs: 0 }),
+    rpm: levelWitness(state.rpm, stateOf('rpm'), atMs),
+    voltage: levelWitness(state.voltage, stateOf('voltage'), atMs),
+  };
+}
+
+/** The state of every witness, as `hello`, `status` and the doctor report it. */
+export function witnessStatesOf(
+  state: EvidenceState,
+  now: StepTime,
+): Readonly<Record<WitnessName, WitnessState>> {
+  const witnesses = witnessesOf(state, now);
+  return Object.fromEntries(witnessNames.map((name) => [name, witnesses[name].state])) as Record<
+    WitnessName,
+    WitnessState
+  >;
+}
+
+/** For those who report and decide nothing: whether the receiver shows a vehicle at rest, however it came to it. */
+export function looksStill(claim: GnssClaim): boolean {
+  return (
+    claim.kind === 'still' ||
+    (claim.kind === 'unknown' && ['no_stop_seen', 'frozen', 'moving'].includes(claim.fault))
+  );
+}
+
+/** All that the interlock may know at one moment. */
+export interface Evidence {
+  readonly nowMs: number;
+  readonly ignition: Sensed;
+  /** What the ignition reads does not count at present. */
+  readonly isIgnitionSuspended: boolean;
+  readonly panic: Sensed;
+  readonly gnss: GnssClaim;
+  /** Since when a doubtful or moving position came last, monotonic; null if never. */
+  readonly suspectMs: number | null;
+  readonly witnesses: Witnesses;
+  readonly drive: EvidenceState['drive'];
+  /** UTC by a source that can be trusted; null while there is none. */
+  readonly trustedUtcMs: number | null;
+  /** The latest that it can be now, which expiry is judged by; null exactly when `trustedUtcMs` is. */
+  readonly latestUtcMs: number | null;
+  /** Every clock at hand is behind the newest time that was ever trusted. */
+  readonly isTimeBehind: boolean;
+  /** The broker, or two clocks that agree, have confirmed the time in this run: enough for a command of an earlier one. */
+  readonly isTimeConfirmed: boolean;
+  /** The board answered its last read-back. */
+  readonly boardAlive: boolean;
+  /** The warning output; absent where none is fitted. */
+  readonly warning?: {
+    /** How long it has been wanted and was read back as sounding, without a break; null when it does not sound. */
+    readonly soundsForMs: number | null;
+    /** It was ordered on and does not follow. */
+    readonly hasFault: boolean;
+  };
+}
+
+/** The part of the evidence that the witnesses give. */
+export function testimonyOf(
+  state: EvidenceState,
+  now: StepTime,
+): Pick<Evidence, 'ignition' | 'isIgnitionSuspended' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'> {
+  const { sensed, suspension, activeMs } = state.ignition;
+  const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
+  return {
+    ignition: { value: sensed.value, sinceMs },
+    isIgnitionSuspended: suspension !== null,
+    gnss: claimOf(state, now.atMs),
+    suspectMs: state.gnss.suspectMs,
+    witnesses: witnessesOf(state, now),
+    drive: state.drive,
+  };
+}

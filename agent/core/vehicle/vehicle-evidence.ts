@@ -1,0 +1,99 @@
+// The vehicle's evidence: which witnesses are fitted and how they are wired, what they read at this moment, and when the record
+// of it goes to disk. It moves nothing; the interlock reads what stands here.
+import type { WitnessName } from '../../../src/core/witness.ts';
+import type { BoardProfile } from '../board/board-profile.ts';
+import type { Sensed } from '../evidence/contact.ts';
+import {
+  createEvidence,
+  type EvidenceState,
+  evidenceLimits,
+  type Seen,
+  stepEvidence,
+} from '../evidence/evidence.ts';
+import { parseEvidence } from '../evidence/evidence-record.ts';
+import { trustedUtcMs } from '../timekeeping.ts';
+import { commitNow, put, sensed, type VehicleConfig, type VehicleState, type Work } from './vehicle-state.ts';
+
+const offsetBasis = 0x811c9dc5;
+const prime = 0x01000193;
+
+/** FNV-1a of 32 bits over UTF-16 units: distinguishes wirings, and is no protection. */
+function printOf(text: string): string {
+  let hash = offsetBasis;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), prime);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Names the wiring of everything that can be a witness: with another board, profile or input each credit is void. */
+export function wiringOf({ name, units, polls, inputs, analogs }: BoardProfile): string {
+  const { ignition, motion } = inputs;
+  const { rpm, supplyVoltage } = analogs;
+  return `${name}-${printOf(JSON.stringify([units, polls, ignition, motion, rpm, supplyVoltage]))}`;
+}
+
+/** Witnesses that a configuration names. A receiver is always expected. */
+export function fittedWitnesses({
+  inputs,
+  analogs,
+}: Pick<BoardProfile, 'inputs' | 'analogs'>): readonly WitnessName[] {
+  return [
+    'gnss',
+    ...(inputs.motion === undefined ? [] : (['motion'] as const)),
+    ...(inputs.ignition === undefined ? [] : (['ignition'] as const)),
+    ...(analogs.rpm === undefined ? [] : (['rpm'] as const)),
+    ...(analogs.supplyVoltage === undefined ? [] : (['voltage'] as const)),
+  ];
+}
+
+/** @param kept what was kept of the evidence, as it was read from disk. */
+export function startEvidence(
+  config: Pick<VehicleConfig, 'profile'>,
+  given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
+): EvidenceState {
+  const record = parseEvidence(given.kept, wiringOf(config.profile));
+  return createEvidence({ ...given, record, fitted: fittedWitnesses(config.profile) });
+}
+
+/**
+ * An input as evidence: a contact that closes counts at its first sample. The debounce guards its opening only, as nothing
+ * may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ */
+function alertTo(state: VehicleState, name: 'ignition' | 'motion'): Sensed {
+  const candidate = state.inputs.sensors[name]?.candidate;
+  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+  return sensed(state, name);
+}
+
+function seenBy(state: VehicleState): Seen {
+  const { rpm, supplyVoltage } = state.analogs;
+  return {
+    ignition: alertTo(state, 'ignition'),
+    motion: alertTo(state, 'motion'),
+    rpm: rpm ?? null,
+    supplyV: supplyVoltage ?? null,
+  };
+}
+
+const isSameContact = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
+
+function isSame(a: Seen, b: Seen): boolean {
+  return (
+    isSameContact(a.ignition, b.ignition) &&
+    isSameContact(a.motion, b.motion) &&
+    a.rpm === b.rpm &&
+    a.supplyV === b.supplyV
+  );
+}
+
+/** Looks at everything that is read now; a record that changed goes to disk before anything is decided by it. */
+export function watchEvidence(work: Work): void {
+  const { evidence, time } = work.state;
+  const { monoMs: atMs } = work.now;
+  const seen = seenBy(work.state);
+  const isQuiet =
+    isSame(seen, evidence.seen) && !evidence.isStale && atMs - evidence.credit.atMs < evidenceLimits.lookMs;
+  if (isQuiet) return;
+  const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
+  put(work, { evidence: next });
+  if (next.record !== evidence.record) commitNow(work, []);
+}
