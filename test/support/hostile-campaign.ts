@@ -1,38 +1,51 @@
 // A campaign of hostile lives over a range of seeds, with its progress on the console and its findings in the end.
 import { env } from 'node:process';
 import type { CutMode } from '../../agent/core/protection/interlock.ts';
-import { type LifeCounts, liveHostile } from './hostile-world.ts';
+import { type LifeCounts, liveHostile, liveParked, noCounts } from './hostile-world.ts';
 
-const noCounts = (): LifeCounts => ({
-  closings: 0,
-  withIgnitionOn: 0,
-  reboots: 0,
-  withdrawals: 0,
-  fastestKmh: 0,
-});
+function summary(name: string, counts: LifeCounts, startMs: number): string {
+  const seconds = Math.max(1, Math.round((performance.now() - startMs) / 1000));
+  return `${name}: ${counts.lives} lives in ${seconds} s, ${JSON.stringify(counts)}`;
+}
 
 /** FLEETWARD_RUNS lives, else `standard`; FLEETWARD_FIRST_RUN is the first seed. At most five findings are kept. */
-export function runHostileCampaign(modes: readonly CutMode[], standard: number) {
+export function runHostileCampaign(mode: CutMode, standard: number) {
   const runs = Number(env['FLEETWARD_RUNS'] ?? standard);
   const first = Number(env['FLEETWARD_FIRST_RUN'] ?? 0);
   const counts = noCounts();
   const failed: string[] = [];
   const startMs = performance.now();
-  let toldMs = startMs;
-  for (let at = 0; at < runs && failed.length < 5; at += 1) {
-    const seed = first + at;
-    const mode = modes[seed % modes.length] ?? 'ignition_off';
+  let shownMs = startMs;
+  for (let seed = first; seed < first + runs && failed.length < 5; seed += 1) {
     const { breaches } = liveHostile(seed, mode, counts);
     if (breaches.length > 0) failed.push(`${mode}, seed ${seed}: ${breaches.join('; ')}`);
-    const nowMs = performance.now();
-    if (nowMs - toldMs < 15_000) continue;
-    toldMs = nowMs;
-    const perS = Math.round((at + 1) / ((nowMs - startMs) / 1000));
-    console.log(`${modes.join(' and ')}: ${at + 1} of ${runs} lives, ${perS}/s, ${JSON.stringify(counts)}`);
+    if (performance.now() - shownMs < 15_000) continue;
+    shownMs = performance.now();
+    console.log(summary(mode, counts, startMs));
   }
-  const seconds = Math.round((performance.now() - startMs) / 1000);
-  console.log(`${modes.join(' and ')}: ${runs} lives in ${seconds} s, ${JSON.stringify(counts)}`);
+  console.log(summary(mode, counts, startMs));
   return { counts, failed };
+}
+
+/** Cuts of parked vehicles with good sensors: the share that was confirmed within 30 s, and the seeds of the others. */
+export function runParkedCampaign(mode: CutMode, runs: number) {
+  const counts = noCounts();
+  const late: string[] = [];
+  const breaches: string[] = [];
+  const times: number[] = [];
+  for (let seed = 0; seed < runs; seed += 1) {
+    const life = liveParked(seed, mode, counts);
+    breaches.push(...life.breaches);
+    if (life.confirmedMs === null || life.confirmedMs > 30_000)
+      late.push(`seed ${seed}: ${life.confirmedMs}`);
+    else times.push(life.confirmedMs);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor(share * (times.length - 1))] ?? Number.NaN;
+  console.log(
+    `${mode}, parked with good sensors: ${times.length} of ${runs} confirmed within 30 s, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`,
+  );
+  return { share: times.length / runs, late, breaches };
 }
 
 /** One life again, with its trail. */

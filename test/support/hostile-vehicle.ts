@@ -1,6 +1,17 @@
-// The agent's protection without its bytes: evidence, commands, relays and warning joined as `vehicle-control.ts` joins them,
+// The agent's protection without its bytes: inputs, evidence, commands, relays, warning and time joined as the vehicle joins them,
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
-
+import { createInputs, type InputsState, readingOf, stepInputs } from '../../agent/core/board/inputs.ts';
+import type { Sensed } from '../../agent/core/evidence/contact.ts';
+import {
+  createEvidence,
+  type Evidence,
+  type EvidenceState,
+  stepEvidence,
+  takeFix,
+  takeVoid,
+  testimonyOf,
+} from '../../agent/core/evidence/evidence.ts';
+import { type EvidenceRecord, parseEvidence } from '../../agent/core/evidence/evidence-record.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import {
@@ -8,31 +19,20 @@ import {
   type CommandsState,
   createCommandsState,
 } from '../../agent/core/protection/command-draft.ts';
-import { adoptRelay, type CommandRecord, isAutomatic } from '../../agent/core/protection/command-record.ts';
+import { adoptRelay, type CommandRecord } from '../../agent/core/protection/command-record.ts';
 import {
   type CommandInput,
+  changeOf,
   noteReadBack,
   stepCommands,
   wantsWarning,
 } from '../../agent/core/protection/commands.ts';
-import {
-  createSpeedState,
-  type Evidence,
-  noteFix,
-  noteVoid,
-  paceAt,
-  type Sensed,
-  type SpeedState,
-  speedAt,
-  wasSuspectAt,
-} from '../../agent/core/protection/evidence.ts';
-import { contradiction, fixRulesOf, type InterlockRules } from '../../agent/core/protection/interlock.ts';
+import { type InterlockRules, judge } from '../../agent/core/protection/interlock.ts';
 import {
   createRelaysState,
   noteRelays,
   noteRepair,
   superviseRelays,
-  withDriven,
 } from '../../agent/core/protection/relays.ts';
 import {
   createWarning,
@@ -41,28 +41,48 @@ import {
   stepWarning,
   warningEvidence,
 } from '../../agent/core/protection/warning.ts';
-import { createTimeState, latestUtcMs, offerServerTime, trustedUtcMs } from '../../agent/core/timekeeping.ts';
+import {
+  createTimeState,
+  isTimeConfirmed,
+  latestUtcMs,
+  newestUtcMsAt,
+  offerGnssTime,
+  offerIssuedTime,
+  offerServerTime,
+  offerSystemTime,
+  trustedUtcMs,
+} from '../../agent/core/timekeeping.ts';
+import { type FeatureName, featureNames } from '../../src/core/event.ts';
+import { isAllowed } from '../../src/core/verdict.ts';
+import type { WitnessName } from '../../src/core/witness.ts';
 
 export const startUtcMs = Date.UTC(2027, 0, 1);
 
 export interface Order {
-  readonly relay: 'enginecutoff' | 'warning';
+  readonly relay: FeatureName | 'warning';
   readonly on: boolean;
   readonly token: string;
   readonly deadlineMs: number;
 }
 
-/** What survives: the record as of the last commit that the disk took. */
+/** What survives: records as of the last commit that the disk took. */
 export interface Disk {
   record: CommandRecord;
-  wasIgnitionOn: boolean;
+  evidence: EvidenceRecord;
+  newestUtcMs: number | null;
 }
 
 export interface Commit {
-  readonly record: CommandRecord;
+  readonly disk: Disk;
   readonly token: string;
-  /** A change of ignition is an event: the memory goes to disk with it, in its turn. */
-  readonly wasIgnitionOn?: boolean;
+}
+
+/** Raw values of one sample; null = no sample. */
+export interface Sample {
+  readonly ignition: boolean | null;
+  readonly motion: boolean | null;
+  readonly rpm: number | null;
+  readonly supplyV: number | null;
 }
 
 export interface HostileVehicle {
@@ -71,12 +91,16 @@ export interface HostileVehicle {
   readonly orders: Map<Order['relay'], Order>;
   state(): CommandsState;
   evidence(): Evidence;
-  at(nowMs: number): void;
+  at(nowMs: number, systemUtcMs: number): void;
   welcome(utcMs: number): void;
   fix(fix: Fix): void;
   noFix(): void;
-  ignition(value: boolean | null): void;
-  readBack(relays: { readonly cut: boolean; readonly warning: boolean }, boardCameUp: boolean): void;
+  sample(sample: Sample): void;
+  readBack(
+    relays: Readonly<Partial<Record<FeatureName, boolean>>>,
+    warning: boolean,
+    boardCameUp: boolean,
+  ): void;
   boardLost(): void;
   take(input: CommandInput): void;
   done(
@@ -90,42 +114,116 @@ export interface HostileVehicle {
   look(): void;
 }
 
-/** A vehicle that has just been switched on. */
-export function createHostileVehicle(given: {
+const inputRule = { invert: false, debounceMs: 300, staleMs: 1000, immediate: false } as const;
+
+/** The parts that are only seen: inputs, receiver, clocks. */
+function createSenses(given: HostileSetup) {
+  const { disk, rules, fitted, wiring } = given;
+  let { nowMs } = given;
+  let inputs: InputsState<'ignition' | 'motion'> = createInputs(
+    { ignition: inputRule, ...(fitted.includes('motion') ? { motion: inputRule } : {}) },
+    nowMs,
+  );
+  let evidence: EvidenceState = createEvidence({
+    record: parseEvidence(disk.evidence, wiring),
+    fitted,
+    hdopMost: rules.hdopMost,
+    nowMs,
+  });
+  let plausibility = createPlausibilityState();
+  let time = createTimeState({
+    bootMonoMs: nowMs,
+    earliestUtcMs: startUtcMs - 86_400_000,
+    newestUtcMs: disk.newestUtcMs,
+  });
+  let analogs: { rpm: number | null; supplyV: number | null } = { rpm: null, supplyV: null };
+  const sensed = (name: 'ignition' | 'motion'): Sensed => {
+    const candidate = inputs.sensors[name]?.candidate;
+    if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+    const { reading, sinceMs } = readingOf(inputs, name);
+    return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+  };
+  const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
+  const look = (): void => {
+    const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs };
+    evidence = stepEvidence(evidence, seen, stamp());
+  };
+  return {
+    at(ms: number, systemUtcMs: number): void {
+      nowMs = ms;
+      time = offerSystemTime(time, { monoMs: ms, utcMs: systemUtcMs });
+      inputs = stepInputs(inputs, { kind: 'time', atMs: ms }).state;
+    },
+    sample({ ignition, motion, rpm, supplyV }: Sample): void {
+      inputs = stepInputs(inputs, { kind: 'sample', atMs: nowMs, values: { ignition, motion } }).state;
+      analogs = { rpm, supplyV };
+      look();
+    },
+    look,
+    fix(fix: Fix): void {
+      const judged = judgeFix(plausibility, fix);
+      plausibility = judged.state;
+      if (judged.fix.utcMs !== null && judged.fix.doubts.length === 0)
+        time = offerGnssTime(time, { monoMs: nowMs, utcMs: judged.fix.utcMs });
+      evidence = takeFix(evidence, judged.fix);
+      look();
+    },
+    noFix(): void {
+      evidence = takeVoid(evidence);
+      look();
+    },
+    welcome(utcMs: number): void {
+      time = offerServerTime(time, { monoMs: nowMs, utcMs, askedMs: nowMs - 200 });
+    },
+    issued(issuedMs: number): void {
+      time = offerIssuedTime(time, { monoMs: nowMs, issuedMs });
+    },
+    record: () => evidence.record,
+    newestUtcMs: () => newestUtcMsAt(time, nowMs),
+    testimony: () => ({
+      ...testimonyOf(evidence, stamp()),
+      panic: { value: null, sinceMs: 0 } as Sensed,
+      trustedUtcMs: trustedUtcMs(time, nowMs),
+      latestUtcMs: latestUtcMs(time, nowMs),
+      isTimeBehind: time.isGnssBehind,
+      isTimeConfirmed: isTimeConfirmed(time, nowMs),
+    }),
+  };
+}
+
+export interface HostileSetup {
   readonly disk: Disk;
   readonly rules: InterlockRules;
+  readonly fitted: readonly WitnessName[];
+  /** Names the wiring; another one voids what was proven. */
+  readonly wiring: string;
   readonly nowMs: number;
-}): HostileVehicle {
+}
+
+/** A vehicle that has just been switched on. */
+export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   const { disk, rules } = given;
   let { nowMs } = given;
+  const senses = createSenses(given);
   let commands = createCommandsState(disk.record, rules);
-  let relays = createRelaysState({
-    wasIgnitionOn: disk.wasIgnitionOn,
-    hasDriven: disk.record.hasDriven === true,
-  });
+  let relays = createRelaysState();
   let warning = createWarning();
-  let speed: SpeedState = createSpeedState();
-  let plausibility = createPlausibilityState();
-  let time = createTimeState({ bootMonoMs: nowMs, earliestUtcMs: startUtcMs - 1 });
-  let ignition: Sensed = { value: null, sinceMs: nowMs };
   let readMs: number | null = null;
-  const unwired: Sensed = { value: null, sinceMs: 0 };
+  let written = disk.evidence;
   const commits: Commit[] = [];
   const orders = new Map<Order['relay'], Order>();
 
   const evidence = (): Evidence => ({
     nowMs,
-    ignition,
-    panic: unwired,
-    motion: unwired,
-    speed: speedAt(speed, nowMs),
-    trustedUtcMs: trustedUtcMs(time, nowMs),
-    latestUtcMs: latestUtcMs(time, nowMs),
+    ...senses.testimony(),
     boardAlive: readMs !== null && nowMs - readMs <= 15_000,
-    pace: paceAt(speed, nowMs),
-    wasSuspect: wasSuspectAt(speed, nowMs),
     warning: warningEvidence(warning, nowMs),
   });
+  const commit = (token: string): void => {
+    written = senses.record();
+    const next: Disk = { record: commands.record, evidence: written, newestUtcMs: senses.newestUtcMs() };
+    commits.push({ disk: next, token });
+  };
   const order = (wish: Omit<Order, 'deadlineMs'>, withinMs: number): void => {
     const replaced = orders.get(wish.relay);
     orders.set(wish.relay, { ...wish, deadlineMs: nowMs + withinMs });
@@ -134,12 +232,13 @@ export function createHostileVehicle(given: {
   };
   const perform = (effects: readonly CommandEffect[]): void => {
     for (const effect of effects) {
-      if (effect.kind === 'commit') commits.push({ record: commands.record, token: effect.token });
-      if (effect.kind === 'drive' && effect.feature === 'enginecutoff')
-        order({ relay: 'enginecutoff', on: effect.state === '1', token: effect.token }, effect.withinMs);
+      if (effect.kind === 'commit') commit(effect.token);
+      if (effect.kind === 'drive')
+        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, effect.withinMs);
     }
   };
   const take = (input: CommandInput): void => {
+    if (input.kind === 'envelope') senses.issued(input.body.issuedMs);
     const step = stepCommands(commands, input, evidence());
     commands = step.state;
     perform(step.effects);
@@ -147,33 +246,27 @@ export function createHostileVehicle(given: {
   const supervise = (): void => {
     const step = superviseRelays(relays, { commands, evidence: evidence() });
     relays = step.state;
-    const kept = withDriven(commands.record, relays);
-    if (kept !== commands.record) {
-      commands = { ...commands, record: kept };
-      commits.push({ record: kept, token: '' });
-    }
     for (const effect of step.effects) {
       if (effect.kind === 'adopt') {
         commands = { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) };
-        commits.push({ record: commands.record, token: '' });
+        commit('');
       }
-      if (effect.kind === 'repair' && effect.feature === 'enginecutoff')
-        order({ relay: 'enginecutoff', on: effect.state === '1', token: effect.token }, 2000);
+      if (effect.kind === 'repair')
+        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, 2000);
     }
   };
-  const guard = (): void => {
-    const active = commands.record.active.enginecutoff;
-    const isCutWaiting = active?.state === '1';
-    const step = stepWarning(warning, isCutWaiting && wantsWarning(commands, evidence()), nowMs);
-    warning = step.state;
-    if (step.order !== null) order({ relay: 'warning', on: step.order, token: 'warning' }, 1000);
-    const isDriving = commands.work.enginecutoff?.kind === 'driving' && isCutWaiting;
-    const isRepairing = relays.watch.enginecutoff?.repairing === true;
-    if (!isDriving && !(isRepairing && commands.record.confirmed.enginecutoff?.state === '1')) return;
-    if (relays.readings.enginecutoff?.on !== false) return;
-    const by = isDriving && active !== undefined ? { rules, isAutomatic: isAutomatic(active) } : undefined;
-    if (contradiction('enginecutoff', evidence(), by) !== null)
-      order({ relay: 'enginecutoff', on: false, token: 'withdraw:enginecutoff' }, 5000);
+  const guardRelay = (relay: FeatureName): void => {
+    const active = commands.record.active[relay];
+    const isDriving = commands.work[relay]?.kind === 'driving' && active?.state === '1';
+    const isRepairing = relays.watch[relay]?.repairing === true;
+    if (!isDriving && !(isRepairing && commands.record.confirmed[relay]?.state === '1')) return;
+    if (relays.readings[relay]?.on !== false) return;
+    const change =
+      isDriving && active !== undefined
+        ? changeOf(commands, active)
+        : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
+    if (!isAllowed(judge({ ...change, isOnTheWay: true }, evidence(), rules)))
+      order({ relay, on: false, token: `withdraw:${relay}` }, 5000);
   };
   const done: HostileVehicle['done'] = (of, outcome, readBack) => {
     if (orders.get(of.relay) === of) orders.delete(of.relay);
@@ -181,7 +274,7 @@ export function createHostileVehicle(given: {
       warning = noteWarningOrder(warning, readBack, nowMs);
       return;
     }
-    relays = noteRepair(relays, { feature: 'enginecutoff', readBack, atMs: nowMs });
+    relays = noteRepair(relays, { feature: of.relay, readBack, atMs: nowMs });
     if (of.token.startsWith('drive:')) take({ kind: 'driven', token: of.token, outcome, reason: outcome });
     else supervise();
   };
@@ -190,30 +283,19 @@ export function createHostileVehicle(given: {
     orders,
     state: () => commands,
     evidence,
-    at(ms) {
+    at(ms, systemUtcMs) {
       nowMs = ms;
+      senses.at(ms, systemUtcMs);
     },
-    welcome(utcMs) {
-      time = offerServerTime(time, { monoMs: nowMs, utcMs, askedMs: nowMs - 200 });
-    },
-    fix(fix) {
-      const judged = judgeFix(plausibility, fix);
-      plausibility = judged.state;
-      speed = noteFix(speed, judged.fix, fixRulesOf(rules));
-    },
-    noFix() {
-      speed = noteVoid(speed);
-    },
-    ignition(value) {
-      if (ignition.value === value) return;
-      ignition = { value, sinceMs: nowMs };
-      if (value !== null) commits.push({ record: commands.record, token: '', wasIgnitionOn: value });
-    },
-    readBack(read, boardCameUp) {
+    welcome: senses.welcome,
+    fix: senses.fix,
+    noFix: senses.noFix,
+    sample: senses.sample,
+    readBack(read, warns, boardCameUp) {
       readMs = nowMs;
-      warning = noteWarningRead(warning, read.warning, nowMs);
-      relays = noteRelays(relays, { enginecutoff: read.cut }, { atMs: nowMs, boardCameUp });
-      const step = noteReadBack(commands, { enginecutoff: read.cut }, evidence());
+      warning = noteWarningRead(warning, warns, nowMs);
+      relays = noteRelays(relays, read, { atMs: nowMs, boardCameUp });
+      const step = noteReadBack(commands, read, evidence());
       commands = step.state;
       perform(step.effects);
       supervise();
@@ -224,8 +306,16 @@ export function createHostileVehicle(given: {
     },
     take,
     done,
-    guard,
+    guard() {
+      if (senses.record() !== written) commit('');
+      const isCutWaiting = commands.record.active.enginecutoff?.state === '1';
+      const step = stepWarning(warning, isCutWaiting && wantsWarning(commands, evidence()), nowMs);
+      warning = step.state;
+      if (step.order !== null) order({ relay: 'warning', on: step.order, token: 'warning' }, 1000);
+      for (const relay of featureNames) guardRelay(relay);
+    },
     look() {
+      senses.look();
       take({ kind: 'time' });
       supervise();
     },

@@ -1,0 +1,17 @@
+// The mode that may meet a running engine, against a hostile world: only at standstill shown by two proven witnesses of the vehicle
+// itself, and only after thirty seconds of warning.
+import { expect, it } from 'vitest';
+import { replayHostile, runHostileCampaign } from '../support/hostile-campaign.ts';
+
+/** Seeds that once failed, each with the fault that it found. */
+const regressions: readonly (readonly [seed: number, found: string])[] = [];
+
+it.each(regressions)('keeps seed %s safe: %s', (seed) => {
+  expect(replayHostile('at_standstill', seed).breaches).toEqual([]);
+});
+
+it('cuts no moving vehicle and none without a warning', () => {
+  const { counts, failed } = runHostileCampaign('at_standstill', 1000);
+  expect(failed.join('\n')).toBe('');
+  expect(counts.closings).toBeGreaterThan(20);
+}, 86_400_000);

@@ -1,0 +1,260 @@
+// What the sensors of a hostile life make of the truth. Every input, analog and fix can be absent, stuck, inverted, delayed,
+// drifting, chattering or lost with others, alone and in pairs, at any time. It also says which of them mislead at this moment.
+import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import type { WitnessName } from '../../src/core/witness.ts';
+import { stepMs, type Truth } from './hostile-truth.ts';
+import { type Sample, startUtcMs } from './hostile-vehicle.ts';
+
+export const contactFaults = ['stuck-0', 'stuck-1', 'inverted', 'delayed', 'chatter', 'pulse-25'] as const;
+export const analogFaults = ['absent', 'stuck', 'zero', 'drift'] as const;
+export const gnssFaults = [
+  'void',
+  'frozen',
+  'frozen-still',
+  'plausible-stop',
+  'walk',
+  'creep',
+  'delayed',
+  'hour-old',
+  'jump',
+] as const;
+/** `common`: every input loses its supply in one sample. `silent`: the board does not answer. `latched`: it repeats old bits. */
+export const boardFaults = ['common', 'silent', 'latched'] as const;
+
+type Part = WitnessName | 'board';
+
+export interface Fault {
+  readonly part: Part;
+  readonly kind: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Of a delay, ms. */
+  readonly delayMs: number;
+}
+
+export interface Senses {
+  readonly fitted: readonly WitnessName[];
+  /** Mapped in the configuration and never wired: reads 0 for ever. */
+  readonly unwired: readonly WitnessName[];
+  readonly faults: Fault[];
+  readonly luck: () => number;
+  /** Truth of the last 20 s, for what is delayed. */
+  readonly past: { readonly atMs: number; readonly sample: Sample; readonly fix: Fix | null }[];
+  lastFix: Fix | null;
+  lastSample: Sample | null;
+  noiseM: number;
+  /** Where and how fast a lie about the place goes on. */
+  lieNorthM: number;
+  lieKmh: number;
+}
+
+const metresPerDegree = 111_195;
+const pastMs = 20_000;
+
+export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'luck'>): Senses {
+  return {
+    ...given,
+    faults: [],
+    past: [],
+    lastFix: null,
+    lastSample: null,
+    noiseM: 0,
+    lieNorthM: 0,
+    lieKmh: 0,
+  };
+}
+
+function faultOf({ faults }: Senses, part: Part, nowMs: number): Fault | undefined {
+  return faults.find((fault) => fault.part === part && fault.fromMs <= nowMs && nowMs < fault.untilMs);
+}
+
+function pastOf({ past }: Senses, atMs: number): Senses['past'][number] | undefined {
+  return past.findLast((one) => one.atMs <= atMs) ?? past[0];
+}
+
+function honestSample(senses: Senses, truth: Truth): Sample {
+  const { luck, fitted, unwired } = senses;
+  const isWired = (name: WitnessName): boolean => fitted.includes(name) && !unwired.includes(name);
+  const runs = truth.ignition;
+  return {
+    ignition: isWired('ignition') && truth.ignition,
+    // An accelerometer: moves with the vehicle, and for a moment with every bump.
+    motion: isWired('motion') && (truth.speedKmh > 1 || (truth.ignition && luck() < 0.02)),
+    rpm: isWired('rpm') ? (runs ? 800 + truth.speedKmh * 20 : 0) : fitted.includes('rpm') ? 0 : null,
+    supplyV: isWired('voltage') ? (runs ? 14.1 : 12.6) + luck() * 0.1 : fitted.includes('voltage') ? 0 : null,
+  };
+}
+
+function contactRead(
+  senses: Senses,
+  name: 'ignition' | 'motion',
+  now: { honest: boolean; atMs: number },
+): boolean {
+  const fault = faultOf(senses, name, now.atMs);
+  switch (fault?.kind) {
+    case 'stuck-0':
+      return false;
+    case 'stuck-1':
+      return true;
+    case 'inverted':
+      return !now.honest;
+    case 'delayed':
+      return pastOf(senses, now.atMs - fault.delayMs)?.sample[name] ?? now.honest;
+    case 'chatter':
+      return senses.luck() < 0.5;
+    case 'pulse-25':
+      return now.honest && now.atMs % 25_000 < 1000;
+    default:
+      return now.honest;
+  }
+}
+
+function analogRead(
+  senses: Senses,
+  name: 'rpm' | 'voltage',
+  now: { honest: number | null; last: number | null; atMs: number },
+): number | null {
+  const fault = faultOf(senses, name, now.atMs);
+  switch (fault?.kind) {
+    case 'absent':
+      return null;
+    case 'stuck':
+      return now.last ?? now.honest;
+    case 'zero':
+      return 0;
+    case 'drift':
+      return now.honest === null ? null : now.honest * Math.max(0, 1 - (now.atMs - fault.fromMs) / 100_000);
+    default:
+      return now.honest;
+  }
+}
+
+/** One sample of the board as the agent reads it; null = the board is silent. */
+export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | null {
+  const honest = honestSample(senses, truth);
+  remember(senses, atMs, { sample: honest });
+  const fault = faultOf(senses, 'board', atMs);
+  if (fault?.kind === 'silent') return null;
+  if (fault?.kind === 'latched' && senses.lastSample !== null) return senses.lastSample;
+  if (fault?.kind === 'common') return { ignition: false, motion: false, rpm: null, supplyV: null };
+  const last = senses.lastSample;
+  const read: Sample = {
+    ignition: contactRead(senses, 'ignition', { honest: honest.ignition === true, atMs }),
+    motion: contactRead(senses, 'motion', { honest: honest.motion === true, atMs }),
+    rpm: analogRead(senses, 'rpm', { honest: honest.rpm, last: last?.rpm ?? null, atMs }),
+    supplyV: analogRead(senses, 'voltage', { honest: honest.supplyV, last: last?.supplyV ?? null, atMs }),
+  };
+  senses.lastSample = read;
+  return read;
+}
+
+function remember(senses: Senses, atMs: number, part: Partial<Senses['past'][number]>): void {
+  const last = senses.past.at(-1);
+  if (last?.atMs === atMs) {
+    senses.past[senses.past.length - 1] = { ...last, ...part };
+    return;
+  }
+  const honest = { ignition: null, motion: null, rpm: null, supplyV: null };
+  senses.past.push({ atMs, sample: honest, fix: null, ...part });
+  if (senses.past.length > pastMs / stepMs) senses.past.shift();
+}
+
+function honestFix(senses: Senses, truth: Truth, atMs: number): Fix | null {
+  const { luck } = senses;
+  if (truth.isInTunnel) return null;
+  senses.noiseM += (luck() - 0.5) * 0.8 - senses.noiseM * 0.05;
+  return {
+    utcMs: startUtcMs + atMs,
+    atMonoMs: atMs,
+    latitude: 43 + (truth.northM + senses.noiseM) / metresPerDegree,
+    longitude: -79,
+    altitudeM: 90 + Math.round(luck() * 20) / 10,
+    speedKmh: Math.max(0, truth.speedKmh + (luck() - 0.5) * 0.6),
+    headingDeg: 0,
+    hdop: 0.9,
+    satellites: 9,
+    dimension: 3,
+    mode: 'A',
+    rmcValid: true,
+    doubts: [],
+  };
+}
+
+const atNorth = (northM: number): number => 43 + northM / metresPerDegree;
+
+/** One second of the receiver as the agent hears it; null = an epoch without a fix. */
+export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | null {
+  const honest = honestFix(senses, truth, atMs);
+  remember(senses, atMs, { fix: honest });
+  const fault = faultOf(senses, 'gnss', atMs);
+  const { luck, lastFix } = senses;
+  const stamp = { utcMs: startUtcMs + atMs, atMonoMs: atMs };
+  if (fault === undefined) {
+    senses.lieNorthM = truth.northM;
+    senses.lieKmh = truth.speedKmh;
+    senses.lastFix = honest;
+    return honest;
+  }
+  if (fault.kind === 'void') return null;
+  // What the receiver makes up goes on in a tunnel, as it needs no sky.
+  const base: Fix | null = honest ?? (lastFix === null ? null : { ...lastFix, ...stamp });
+  if (base === null) return null;
+  const lie = (northM: number, speedKmh: number): Fix => ({ ...base, latitude: atNorth(northM), speedKmh });
+  switch (fault.kind) {
+    case 'frozen':
+      return { ...(lastFix ?? base), ...stamp };
+    case 'frozen-still':
+      return { ...(lastFix ?? base), ...stamp, speedKmh: 0 };
+    case 'plausible-stop':
+      // As if it braked to a stop, and stood from then on.
+      senses.lieKmh = Math.max(0, senses.lieKmh - 9);
+      senses.lieNorthM += senses.lieKmh / 3.6;
+      return lie(senses.lieNorthM + (luck() - 0.5) * 2, senses.lieKmh === 0 ? luck() * 0.4 : senses.lieKmh);
+    case 'walk':
+      senses.lieNorthM += 2.4;
+      return lie(senses.lieNorthM, 0);
+    case 'creep':
+      return { ...base, hdop: 4.9, speedKmh: Math.min(2.9, base.speedKmh ?? 0) };
+    case 'delayed':
+      return pastFix(senses, atMs - fault.delayMs, stamp.atMonoMs);
+    case 'hour-old':
+      return { ...base, utcMs: stamp.utcMs - 3_600_000 };
+    default:
+      senses.lieNorthM += luck() < 0.1 ? 2000 : 0;
+      return lie(senses.lieNorthM, 0);
+  }
+}
+
+function pastFix({ past }: Senses, thenMs: number, atMonoMs: number): Fix | null {
+  const fix = past.findLast((one) => one.atMs <= thenMs && one.fix !== null)?.fix ?? null;
+  return fix === null ? null : { ...fix, atMonoMs };
+}
+
+const lyingGnss: readonly string[] = [
+  'frozen',
+  'frozen-still',
+  'plausible-stop',
+  'walk',
+  'creep',
+  'delayed',
+  'jump',
+];
+
+/**
+ * The faults that make sensors at rest out of a vehicle that moves, each once, however many sensors it takes along. A witness that
+ * was never wired cannot mislead: it must not be believed in the first place.
+ */
+export function misleading(senses: Senses, rest: readonly WitnessName[], atMs: number): readonly string[] {
+  const found = new Set<string>();
+  const board = faultOf(senses, 'board', atMs);
+  for (const name of rest) {
+    if (senses.unwired.includes(name)) continue;
+    const own = faultOf(senses, name, atMs);
+    if (name === 'gnss') {
+      if (own !== undefined && lyingGnss.includes(own.kind)) found.add(`gnss ${own.kind}`);
+    } else if (board !== undefined && board.kind !== 'silent')
+      found.add(board.kind === 'latched' ? `board latched: ${name}` : `board ${board.kind}`);
+    else if (own !== undefined) found.add(`${name} ${own.kind}`);
+  }
+  return [...found];
+}

@@ -1,0 +1,65 @@
+// What really happens to a vehicle in a hostile life: key, speed, place, tunnels, tow trucks. The agent never sees it; every move of
+// a relay is judged by it alone.
+
+/** Numbers in [0, 1) from a seed (mulberry32): the same seed, the same life. */
+export function createLuck(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export const stepMs = 500;
+
+/** A driver's acceleration and braking, km/h per s. */
+const pull = { up: 7, down: 11 } as const;
+/** No engine has moved a vehicle sooner after its key was turned. */
+const startLeastMs = 1500;
+
+export interface Truth {
+  ignition: boolean;
+  ignitionSinceMs: number;
+  speedKmh: number;
+  targetKmh: number;
+  /** Since when it has been faster than 3 km/h; null while it is not. */
+  movingSinceMs: number | null;
+  /** Moved by others with its key off. */
+  isTowed: boolean;
+  isInTunnel: boolean;
+  northM: number;
+}
+
+export function createTruth(isParked: boolean, nowMs: number): Truth {
+  return {
+    ignition: !isParked,
+    ignitionSinceMs: nowMs - 60_000,
+    speedKmh: isParked ? 0 : 50,
+    targetKmh: isParked ? 0 : 50,
+    movingSinceMs: isParked ? null : nowMs - 60_000,
+    isTowed: false,
+    isInTunnel: false,
+    northM: 0,
+  };
+}
+
+export function turnKey(truth: Truth, isOn: boolean, nowMs: number): void {
+  if (truth.ignition === isOn) return;
+  truth.ignition = isOn;
+  truth.ignitionSinceMs = nowMs;
+  if (isOn) truth.isTowed = false;
+}
+
+/** One step of the road. */
+export function moveOn(truth: Truth, nowMs: number): void {
+  const hasRun = truth.ignition && nowMs - truth.ignitionSinceMs >= startLeastMs;
+  const target = hasRun || truth.isTowed ? truth.targetKmh : 0;
+  const seconds = stepMs / 1000;
+  truth.speedKmh += Math.max(-pull.down * seconds, Math.min(pull.up * seconds, target - truth.speedKmh));
+  if (truth.speedKmh < 0.01) truth.speedKmh = 0;
+  truth.northM += (truth.speedKmh / 3.6) * seconds;
+  truth.movingSinceMs = truth.speedKmh > 3 ? (truth.movingSinceMs ?? nowMs) : null;
+  if (truth.speedKmh === 0 && truth.targetKmh === 0) truth.isTowed = false;
+}
