@@ -1,5 +1,5 @@
 // Examples of the larger answers, for the documents: one invented truck, seen with a cutoff that waits for standstill.
-import type { DeviceView, EventView, MetadataView } from './shapes.ts';
+import type { DeviceView, EventView, MetadataView, VerdictView } from './shapes.ts';
 import { ok } from './shapes.ts';
 
 const sensor = (displayName: string, [offText, onText]: readonly [string, string]) => ({
@@ -12,7 +12,16 @@ const sensor = (displayName: string, [offText, onText]: readonly [string, string
 });
 const cargo = sensor('Cargo Access', ['Disallowed', 'Allowed']);
 const cutoff = { ...sensor('Engine Cutoff', ['Disabled', 'Enabled']), pendingState: '1' };
-const nothingPending = { pendingReason: null, commandState: null, commandID: null };
+const nothingPending = { pendingReason: null, verdict: null, commandState: null, commandID: null };
+
+/** What the vehicle saw of the rules of a cut: the ignition is on. */
+export const exampleVerdict: NonNullable<VerdictView> = {
+  code: 'ignition_off',
+  rules: [
+    { rule: 'ignition_off', isMet: false, value: 'on', needed: 'off', sinceMs: 1763679600000 },
+    { rule: 'time_known', isMet: true, value: 'known', needed: 'known', sinceMs: 1763676000000 },
+  ],
+};
 
 /** The sensors of the truck. */
 export const exampleSensors: DeviceView['sensors'] = {
@@ -28,7 +37,8 @@ export const exampleState: DeviceView['state'] = {
   cargoaccess: { ...cargo, ...nothingPending },
   enginecutoff: {
     ...cutoff,
-    pendingReason: 'ignition is on',
+    pendingReason: 'Ignition is on',
+    verdict: exampleVerdict,
     commandState: 'armed',
     commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
   },
@@ -65,6 +75,7 @@ export const exampleDevice: DeviceView = {
   },
   sensors: exampleSensors,
   state: exampleState,
+  witnesses: { gnss: 'proven', motion: 'absent', ignition: 'proven', rpm: 'absent', voltage: 'unproven' },
   hasPendingCommands: 'true',
   hasUpdateDevicePrivileges: true,
   cargoUnlocked: 'false',

@@ -1,6 +1,8 @@
 // The shapes of the service's answers, each field with the type of the interface (a number that is text there is text
 // here). Schemas only; `views.ts` fills them from rows.
 import { type Static, Type } from 'typebox';
+import { ruleNames, verdictLimits } from '../../src/core/verdict.ts';
+import { witnessStates } from '../../src/core/witness.ts';
 
 const epoch = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
@@ -37,12 +39,65 @@ export const sensorMembers = {
 const sensorState = Type.Object(sensorMembers, { description: 'A sensor and its last reported state' });
 export type SensorView = Static<typeof sensorState>;
 
+const ruleValue = (description: string) =>
+  Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], { description });
+
+const ruleFinding = Type.Object({
+  rule: text(`A rule; fleetward-agent sends ${ruleNames.map((name) => `\`${name}\``).join(', ')}`),
+  isMet: Type.Boolean({ description: 'False: the command waits for this' }),
+  value: ruleValue('What the vehicle saw, in the unit that ends the name of the rule; null when unknown'),
+  needed: ruleValue('What it needs; null when the rule has no such value'),
+  sinceMs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Since when it has been so, UTC in ms since 1970; null when unknown',
+  }),
+});
+
+/** Why a command waits, as data. */
+export const verdict = Type.Union(
+  [
+    Type.Object({
+      code: text('The first rule that is not met; `allowed` when all are'),
+      rules: Type.Array(ruleFinding, {
+        maxItems: verdictLimits.rules,
+        description:
+          'The rules that the vehicle judged, as sent; fleetward-agent puts those that are not met first',
+      }),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      'The rules of the newest report of the vehicle on the command; null when it sent none, and while a second user is waited for',
+  },
+);
+export type VerdictView = Static<typeof verdict>;
+
+const witness = (description: string) => Type.Enum([...witnessStates], { description });
+
+const witnesses = Type.Union(
+  [
+    Type.Object({
+      gnss: witness('The GNSS receiver'),
+      motion: witness('The motion input'),
+      ignition: witness('The ignition input'),
+      rpm: witness('Engine speed'),
+      voltage: witness('The supply voltage'),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      'Which sensors can prove standstill, as the unit said when it last connected; null when it did not say. `absent`: not fitted; `unproven`: never seen to change in step with another; `proven`; `stale`: proven too long ago; `contradicted`: another said otherwise since; `suspended`: must be seen active once more',
+  },
+);
+
 const featureState = Type.Object(
   {
     ...sensorMembers,
     pendingReason: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the pending command waits, as the vehicle said (for example that it still moves)',
+      description: 'Why the pending command waits, as a sentence (for example that the vehicle moves)',
     }),
+    verdict,
     commandState: Type.Union([Type.String(), Type.Null()], {
       description:
         'State of the pending command: requested, sent, received, armed, executing or unknown; `approval`: it waits for a second user',
@@ -109,6 +164,7 @@ export const device = Type.Object({
   features: Type.Record(Type.String(), featureDefinition, { description: 'Feature key -> definition' }),
   sensors: sensorMap,
   state: stateMap,
+  witnesses,
   hasPendingCommands: Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'As text' }),
   hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
   cargoUnlocked: text('`true` while cargo access is allowed, else `false`'),

@@ -3,13 +3,22 @@
 
 import { type FeatureName, featureNames } from '../../src/core/event.ts';
 import { statusText } from '../../src/core/status-codes.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
+import { reasonText } from '../core/reported-reason.ts';
 import { roleCovers } from '../core/session.ts';
 import type { DeviceRow, DeviceState } from '../store/devices.ts';
 import type { EventRow } from '../store/events.ts';
 import type { ZoneName } from '../store/geozones.ts';
 import type { Pending } from './devices/pending.ts';
 import type { Caller } from './operation.ts';
-import { type DeviceView, type EventView, type MetadataView, ok, type SensorView } from './shapes.ts';
+import {
+  type DeviceView,
+  type EventView,
+  type MetadataView,
+  ok,
+  type SensorView,
+  type VerdictView,
+} from './shapes.ts';
 
 export interface DeviceParts {
   readonly row: DeviceRow;
@@ -70,11 +79,22 @@ function sensorOf(parts: DeviceParts, name: keyof typeof sensorWords) {
   };
 }
 
+/** A verdict as answers show it. */
+export function viewVerdict(verdict: Verdict | null): VerdictView {
+  if (verdict === null) return null;
+  const { code, rules } = verdict;
+  return {
+    code,
+    rules: rules.map(({ rule, isMet, value, needed, sinceMs }) => ({ rule, isMet, value, needed, sinceMs })),
+  };
+}
+
 function featureOf(parts: DeviceParts, name: FeatureName) {
   const pending = parts.pending.find((command) => command.feature === name);
   return {
     ...sensorOf(parts, name),
-    pendingReason: pending === undefined || pending.detail === '' ? null : pending.detail,
+    pendingReason: (pending && reasonText(pending)) || null,
+    verdict: viewVerdict(pending?.verdict ?? null),
     commandState: pending?.commandState ?? null,
     commandID: pending?.commandID ?? null,
   };
@@ -135,6 +155,7 @@ export function viewDevice(parts: DeviceParts, caller: Pick<Caller, 'role'>): De
     features,
     sensors,
     state,
+    witnesses: row.witnesses,
     hasPendingCommands: hasPending ? 'true' : 'false',
     hasUpdateDevicePrivileges: mayUpdate,
     cargoUnlocked: state.cargoaccess.state === '1' ? 'true' : 'false',

@@ -6,6 +6,7 @@ import { hexId } from '../../src/core/ids.ts';
 import type { Hello } from '../../src/core/wire.ts';
 import type { Entropy, Statement } from '../../src/ports.ts';
 import { isLimited, refusalOf } from '../core/command-caps.ts';
+import { reasonText } from '../core/reported-reason.ts';
 import type { Committed } from '../ingest/ingest.ts';
 import { findCapFacts } from '../store/command-caps.ts';
 import { recordSending } from '../store/command-sending.ts';
@@ -320,8 +321,10 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
       queues.run(device.deviceNo, () => greet(parts, device, { hello, turn })),
     onCommitted({ device, projection }) {
       const { accountID, deviceID } = device;
-      for (const { commandID, commandState, detail } of projection.reports) {
-        log.info('command reported', { accountID, deviceID, commandID, commandState, detail });
+      for (const report of projection.reports) {
+        const { commandID, commandState, verdict } = report;
+        const reason = { detail: reasonText(report), code: verdict?.code ?? null };
+        log.info('command reported', { accountID, deviceID, commandID, commandState, ...reason });
       }
     },
     onOffline: (device, turn) =>

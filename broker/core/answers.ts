@@ -4,6 +4,7 @@ import { type RequestKind, requestKinds, requestLimits } from '../../src/core/de
 import type { FleetEvent } from '../../src/core/event.ts';
 import { isId } from '../../src/core/ids.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { storableText } from './reported-reason.ts';
 
 export interface Answer {
   readonly requestID: string;
@@ -19,7 +20,6 @@ export interface Answer {
 }
 
 const { DIAGNOSTIC, QUERY } = statusCodes;
-const reasonMost = 500;
 
 /** A Diagnostic event that tells of the unit's health; a log excerpt or a refusal has the same code and does not. */
 export function isOwnHealth({ statusCode, attributes }: FleetEvent): boolean {
@@ -61,6 +61,6 @@ export function answerOf(event: FleetEvent): Answer | null {
     part: kind === 'log' && isPart(part) ? part : 1,
     parts: kind === 'log' && isPart(parts) ? parts : 1,
     content: JSON.stringify(content),
-    reason: kind === 'refused' && typeof reason === 'string' ? reason.slice(0, reasonMost) : '',
+    reason: kind === 'refused' ? storableText(reason) : '',
   };
 }

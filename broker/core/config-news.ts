@@ -1,6 +1,7 @@
 // What a vehicle says of the configuration that it was sent. Pure; what it says is checked and cut to size here.
 import type { FleetEvent } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { storableText } from './reported-reason.ts';
 
 /** What an event says of a configuration; null when it is about anything else. */
 export function newsOf({ statusCode, commandID, attributes = {} }: FleetEvent) {
@@ -9,13 +10,12 @@ export function newsOf({ statusCode, commandID, attributes = {} }: FleetEvent) {
     return null;
   const version = configVersion;
   if (statusCode === statusCodes.CONFIG_COMPLETE.code && typeof configSha256 === 'string')
-    return { kind: 'held' as const, version, sha256: configSha256.slice(0, 64) };
+    return { kind: 'held' as const, version, sha256: storableText(configSha256, 64) };
   if (statusCode !== statusCodes.CONFIG_FAILED.code) return null;
-  const words = typeof reason === 'string' ? reason.slice(0, 500) : '';
   // Who does not say what holds instead holds nothing that is known.
   const held = {
     version: typeof heldVersion === 'number' && Number.isSafeInteger(heldVersion) ? heldVersion : 0,
-    sha256: typeof heldSha256 === 'string' ? heldSha256.slice(0, 64) : '',
+    sha256: storableText(heldSha256, 64),
   };
-  return { kind: 'failed' as const, version, reason: words, retry: retry === true, held };
+  return { kind: 'failed' as const, version, reason: storableText(reason), retry: retry === true, held };
 }

@@ -2,7 +2,9 @@
 // Device and of the event data record, so that a client can lay a message over what it already holds.
 import type { CommandState } from '../../src/core/event.ts';
 import { statusText } from '../../src/core/status-codes.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import type { Presence } from './live-presence.ts';
+import { reasonText } from './reported-reason.ts';
 
 /** An event as a stream tells it, from the commit or from the store. */
 export interface LiveEvent {
@@ -34,6 +36,7 @@ export interface LiveCommand {
   readonly state: string;
   readonly commandState: string;
   readonly detail: string;
+  readonly verdict: Verdict | null;
   readonly isFinal: boolean;
   readonly expiresMs: number;
   readonly updatedMs: number;
@@ -127,7 +130,8 @@ export function commandMessage(command: LiveCommand): string {
     feature: command.feature,
     state: command.state,
     pendingState: command.isFinal ? null : command.state,
-    pendingReason: command.detail === '' ? null : command.detail,
+    pendingReason: reasonText(command) || null,
+    verdict: command.verdict,
     commandState: command.commandState,
     expires: seconds(command.expiresMs),
   };

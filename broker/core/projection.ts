@@ -10,7 +10,9 @@ import {
   inputNames,
 } from '../../src/core/event.ts';
 import { statusCodes } from '../../src/core/status-codes.ts';
+import { type Verdict, verdictFrom } from '../../src/core/verdict.ts';
 import { type Answer, answerOf, isOwnHealth } from './answers.ts';
+import { storableText } from './reported-reason.ts';
 
 /**
  * Place of an event in time: `ms` is 0 when its time is unknown or not plausible. Such an event tells nothing about the
@@ -49,7 +51,9 @@ export interface StateReport extends Moment {
 interface Report extends Moment {
   readonly commandID: string;
   readonly commandState: CommandState;
+  /** The vehicle's own words, bounded; empty when it sent none. */
   readonly detail: string;
+  readonly verdict: Verdict | null;
 }
 
 /** What vehicles last said of themselves; null: nothing. */
@@ -80,8 +84,6 @@ export const aheadOfClockMs = 300_000;
 
 /** No device of ours existed before 2001; an older time is an unset clock. */
 const earliestMs = 978_307_200_000;
-
-const detailMost = 500;
 
 /** States that a status code alone tells, for trackers that send no `inputs`. */
 const implied: ReadonlyMap<number, readonly [name: string, state: '0' | '1']> = new Map([
@@ -218,9 +220,9 @@ function reportOf(candidate: Candidate, boot: string): Report | null {
   const { ms, event } = candidate;
   const { commandID, commandState, attributes } = event;
   if (commandID === undefined || commandState === undefined) return null;
-  const reason = attributes?.['reason'];
-  const detail = typeof reason === 'string' ? reason.slice(0, detailMost) : '';
-  return { ms, tie: tieOf(candidate, boot), commandID, commandState, detail };
+  const detail = storableText(attributes?.['reason']);
+  const verdict = verdictFrom(attributes);
+  return { ms, tie: tieOf(candidate, boot), commandID, commandState, detail, verdict };
 }
 
 /**

@@ -157,7 +157,7 @@ async function offerCommands(parts: Parts): Promise<void> {
   for await (const page of commandsSince(options.db, { scope: null, sinceMs })) {
     for (const command of page) {
       const { commandID, updatedMs } = command;
-      const what = `${command.commandState} ${command.detail}`;
+      const what = `${command.commandState} ${command.detail} ${JSON.stringify(command.verdict)}`;
       const isKnown = told.get(commandID)?.what === what;
       told.set(commandID, { what, updatedMs });
       if (isKnown) continue;

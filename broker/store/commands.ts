@@ -2,10 +2,11 @@
 // command never becomes unfinished, and a late report can never turn the clock back, in whatever order things come.
 
 import type { CommandState, FeatureName, FeatureState } from '../../src/core/event.ts';
+import type { Verdict } from '../../src/core/verdict.ts';
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql, valueList } from '../../src/sql.ts';
 import type { DeviceRef, DeviceSpan } from './devices.ts';
-import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
+import { jsonObjectOf, numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
 
 /** What a command of the ledger is about: a relay, or the unit's own program. */
@@ -21,8 +22,10 @@ export interface CommandRow extends DeviceRef {
   readonly expiresMs: number;
   readonly commandState: CommandState;
   readonly stateRank: number;
-  /** Why it waits, or why it was refused; empty when there is nothing to say. */
+  /** Why it waits, or why it was refused, in the vehicle's own words; empty when it sent none. */
   readonly detail: string;
+  /** The same as rules of the interlock; null when the newest report carried none. */
+  readonly verdict: Verdict | null;
   readonly isFinal: boolean;
   readonly updatedMs: number;
   /** Event time of the device's newest report; 0 while it reported nothing. */
@@ -68,6 +71,9 @@ const longestLifeMs = 31 * 86_400_000;
 /** Ends after which the same wish is a new command. */
 const failures: readonly CommandState[] = ['refused', 'expired', 'cancelled', 'superseded'];
 
+/** The column `verdict` of a command; `advanceCommand` wrote it. */
+export const storedVerdict = (row: Row): Verdict | null => jsonObjectOf(row, 'verdict') as Verdict | null;
+
 /** A row of `selectCommand`. */
 export function toCommand(row: Row): CommandRow {
   return {
@@ -84,6 +90,7 @@ export function toCommand(row: Row): CommandRow {
     commandState: textOf(row, 'command_state') as CommandState,
     stateRank: numberOf(row, 'state_rank'),
     detail: textOf(row, 'detail'),
+    verdict: storedVerdict(row),
     isFinal: numberOf(row, 'is_final') === 1,
     updatedMs: numberOf(row, 'updated_ms'),
     reportedMs: numberOf(row, 'reported_ms'),
@@ -265,6 +272,7 @@ export interface CommandReport {
   readonly commandID: string;
   readonly commandState: CommandState;
   readonly detail: string;
+  readonly verdict: Verdict | null;
   /** Event time and tie of the report: of two reports of one rank the newer one stays. */
   readonly reportedMs: number;
   readonly tie: string;
@@ -276,8 +284,9 @@ export function advanceCommand(report: CommandReport): Statement | null {
   const rank = ranks[report.commandState];
   if (rank < receivedRank) return null;
   const isFinal = rank > presumedRank ? 1 : 0;
+  const verdict = report.verdict === null ? null : JSON.stringify(report.verdict);
   return sql`UPDATE commands SET command_state = ${report.commandState}, state_rank = ${rank},
-      detail = ${report.detail}, is_final = ${isFinal}, updated_ms = ${report.atMs},
+      detail = ${report.detail}, verdict = ${verdict}, is_final = ${isFinal}, updated_ms = ${report.atMs},
       reported_ms = ${report.reportedMs}, reported_tie = ${report.tie}
     WHERE command_id = ${report.commandID} AND device_no = ${report.deviceNo}
       AND (state_rank < ${rank} OR (state_rank = ${rank}

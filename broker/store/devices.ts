@@ -3,11 +3,12 @@
 // the device number that authentication gave.
 
 import type { Hello } from '../../src/core/wire.ts';
+import { type WitnessStates, witnessesFrom } from '../../src/core/witness.ts';
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { hasRoom } from './device-limit.ts';
 import { type DevicePage, inPage, isNewSince } from './device-page.ts';
-import { numberOf, numberOrNull, textListOf, textOf, textOrNull } from './row.ts';
+import { jsonObjectOf, numberOf, numberOrNull, textListOf, textOf, textOrNull } from './row.ts';
 import { type Scope, visible } from './scope.ts';
 
 /** Names of one device as people and topics know it. */
@@ -46,6 +47,8 @@ export interface DeviceRow extends DeviceRef {
   readonly agentVersion: string;
   readonly features: readonly string[];
   readonly sensors: readonly string[];
+  /** Null when the last hello carried none. */
+  readonly witnesses: WitnessStates | null;
   readonly configVersion: number;
   readonly timeQuality: string;
   readonly helloMs: number;
@@ -107,6 +110,7 @@ function toDevice(row: Row): DeviceRow {
     agentVersion: textOf(row, 'agent_version'),
     features: textListOf(row, 'features'),
     sensors: textListOf(row, 'sensors'),
+    witnesses: witnessesFrom(jsonObjectOf(row, 'witnesses')),
     configVersion: numberOf(row, 'config_version'),
     timeQuality: textOf(row, 'time_quality'),
     helloMs: numberOf(row, 'hello_ms'),
@@ -315,11 +319,12 @@ export function recordHello(
   hello: Hello,
   { atMs, turn }: { readonly atMs: number; readonly turn?: number | undefined },
 ): Statement {
+  const witnesses = hello.witnesses === undefined ? null : JSON.stringify(hello.witnesses);
   const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
   return sql`
     UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
       features = ${JSON.stringify(hello.features)}, sensors = ${JSON.stringify(hello.sensors)},
-      time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
+      witnesses = ${witnesses}, time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
       heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
       command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
       is_online = 1${takeTurn(turn)}

@@ -5,6 +5,7 @@ import type { Database, Row, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import type { LiveCommand, LiveEvent } from '../core/live-message.ts';
 import type { Presence } from '../core/live-presence.ts';
+import { storedVerdict } from './commands.ts';
 import { fixedList } from './fixed-list.ts';
 import { notRoutine } from './routine-codes.ts';
 import { numberOf, numberOrNull, textOf, textOrNull } from './row.ts';
@@ -202,6 +203,7 @@ function toLiveCommand(row: Row): LiveCommand {
     state: textOf(row, 'state'),
     commandState: textOf(row, 'command_state'),
     detail: textOf(row, 'detail'),
+    verdict: storedVerdict(row),
     isFinal: numberOf(row, 'is_final') === 1,
     expiresMs: numberOf(row, 'expires_ms'),
     updatedMs: numberOf(row, 'updated_ms'),
@@ -217,8 +219,8 @@ export async function* commandsSince(
   let after = { updatedMs: of.sinceMs, commandID: '' };
   for (;;) {
     const rows = await db.read(sql`
-      SELECT c.command_id, c.device_no, c.feature, c.state, c.command_state, c.detail, c.is_final, c.expires_ms,
-        c.updated_ms, d.account_id, d.device_id
+      SELECT c.command_id, c.device_no, c.feature, c.state, c.command_state, c.detail, c.verdict, c.is_final,
+        c.expires_ms, c.updated_ms, d.account_id, d.device_id
       FROM commands c JOIN devices d ON d.device_no = c.device_no
       WHERE (c.updated_ms, c.command_id) > (${after.updatedMs}, ${after.commandID}) ${seen}
       ORDER BY c.updated_ms, c.command_id LIMIT ${pageSize}`);

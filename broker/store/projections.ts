@@ -139,8 +139,9 @@ export function reportStatements(
   atMs: number,
 ): readonly Statement[] {
   const statements: Statement[] = [];
-  for (const { commandID, commandState, detail, ms, tie } of reports) {
-    const advance = advanceCommand({ deviceNo, commandID, commandState, detail, reportedMs: ms, tie, atMs });
+  for (const { ms: reportedMs, ...report } of reports) {
+    const { commandID, commandState } = report;
+    const advance = advanceCommand({ deviceNo, ...report, reportedMs, atMs });
     if (advance !== null) statements.push(advance);
     // A vehicle confirms a message in the same words as a command; an id stands for one of them only.
     if (commandState === 'received') statements.push(markDelivered({ deviceNo, messageID: commandID, atMs }));

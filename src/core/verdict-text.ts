@@ -1,8 +1,13 @@
 // Sentences for people, made from a verdict of the interlock where it meets them: a log line, a status page, an answer of the
 // HTTP service. Nothing reads them but people.
-import { allowed, type RuleFinding, type Verdict } from './verdict.ts';
+import { allowed, type RuleFinding, type RuleName, type Verdict } from './verdict.ts';
+import type { WitnessName, WitnessState } from './witness.ts';
 
-const standstillTexts: Readonly<Record<string, string>> = {
+// Maps: what a vehicle sends is looked up in them, and a plain object has names of its own, such as `constructor`.
+const mapOf = <T>(members: Readonly<Record<string, T>>): ReadonlyMap<unknown, T> =>
+  new Map(Object.entries(members));
+
+const standstillTexts = mapOf({
   no_fix: 'There is no position',
   fix_old: 'The last position is too old',
   fix_void: 'The receiver reports no fix',
@@ -18,31 +23,34 @@ const standstillTexts: Readonly<Record<string, string>> = {
   motion_unproven: 'There is no position, and no proven motion input that shows standstill',
   motion_active: 'The motion input reports movement',
   motion_quiet_s: 'The motion input has not been quiet for long enough',
-};
+});
 
 /** Why the receiver or the motion input does not prove standstill, by the value of the rule `standstill`. */
 export function standstillText(value: unknown): string {
-  return standstillTexts[String(value)] ?? 'Standstill is not proven';
+  return standstillTexts.get(value) ?? 'Standstill is not proven';
 }
 
-const witnessNames: Readonly<Record<string, string>> = {
+const witnessNames = mapOf({
   gnss: 'GNSS',
   motion: 'the motion input',
   ignition: 'the ignition input',
   rpm: 'engine speed',
   voltage: 'the supply voltage',
-};
+} satisfies Record<WitnessName, string>);
 
-const stateTexts: Readonly<Record<string, string>> = {
+const stateTexts = mapOf({
   absent: 'is not fitted',
-  unproven: 'has not proven itself on this vehicle yet',
-  stale: 'has not proven itself for too long',
+  unproven: 'is not proven on this vehicle yet',
+  stale: 'was last proven too long ago',
   contradicted: 'was contradicted by another sensor',
   suspended: 'must be seen active once more',
-  silent: 'says nothing now',
-};
+  silent: 'gives no reading',
+} satisfies Record<Exclude<WitnessState, 'proven'> | 'silent', string>);
 
-const witnessOf = (rule: string): string => witnessNames[rule.slice('witness_'.length)] ?? rule;
+const witnessPrefix = 'witness_';
+const numberOr = (value: RuleFinding['value'], otherwise: string): string =>
+  Number.isFinite(value) ? String(value) : otherwise;
+const secondsOf = (value: RuleFinding['value']): string => `${numberOr(value, 'the required')} s`;
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function ignitionText(value: RuleFinding['value']): string {
@@ -54,7 +62,7 @@ function ignitionText(value: RuleFinding['value']): string {
 
 type Text = (finding: RuleFinding) => string;
 
-const texts: Readonly<Record<string, Text>> = {
+const texts = mapOf<Text>({
   storage: () => 'The storage does not work',
   relay_follows: ({ value }) => `The relay did not follow: ${value ?? 'unknown'}`,
   board_alive: () => 'The I/O board is silent',
@@ -64,34 +72,35 @@ const texts: Readonly<Record<string, Text>> = {
       : value === 'unconfirmed'
         ? 'The time since the restart is not confirmed, so expiry cannot be judged'
         : 'The time is unknown, so expiry cannot be judged',
-  change_interval_s: ({ needed }) => `The relay changed less than ${needed} s ago`,
+  change_interval_s: ({ needed }) => `The relay changed less than ${secondsOf(needed)} ago`,
   changes_per_hour: ({ value }) =>
-    `The relay changed ${value} times within the last hour; send the command again to insist`,
+    `The relay changed ${numberOr(value, 'too many')} times within the last hour; send the command again to insist`,
   automation_enabled: () => 'Automatic cuts are switched off',
   panic_calm_s: ({ value }) => (value === null ? 'Panic is active' : 'Panic was active or unknown recently'),
   ignition_off: ({ value }) => ignitionText(value),
-  ignition_off_s: ({ needed }) => `Ignition has been off for less than ${needed} s`,
-  no_movement: ({ value }) => `${capital(witnessNames[String(value)] ?? String(value))} reports movement`,
+  ignition_off_s: ({ needed }) => `Ignition has been off for less than ${secondsOf(needed)}`,
+  no_movement: ({ value }) => `${capital(witnessNames.get(value) ?? 'a sensor')} reports movement`,
   speed_kmh: ({ value }) =>
-    value === null ? 'Speed is unknown' : `The vehicle moves at ${Math.round(Number(value))} km/h`,
+    Number.isFinite(value) ? `The vehicle moves at ${Math.round(Number(value))} km/h` : 'Speed is unknown',
   engine_at_rest: ({ value }) =>
     value === 'voltage' ? 'The supply voltage shows a charging alternator' : 'The engine turns',
   no_position_allowed: () => 'There is no position, and this vehicle waits for one',
   position_trusted_s: () => 'The position was doubtful recently',
   standstill: ({ value }) => standstillText(value),
-  standstill_s: ({ needed }) => `Standing for less than ${needed} s`,
-  witnesses: ({ value, needed }) => `${value} of ${needed} proven independent sensors agree`,
+  standstill_s: ({ needed }) => `Standing for less than ${secondsOf(needed)}`,
+  witnesses: ({ value, needed }) =>
+    `${numberOr(value, 'Too few')} of ${numberOr(needed, 'the required')} proven independent sensors agree`,
   warning_output: ({ value }) =>
     value === 'absent' ? 'No warning output is fitted' : 'The warning output does not follow',
-  warning_s: ({ needed }) => `The warning sounds for ${needed} s first`,
-};
+  warning_s: ({ needed }) => `The warning sounds for ${secondsOf(needed)} first`,
+} satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
 
 /** One rule that is not met, as a sentence without a full stop. A rule of a newer vehicle is named as it is. */
 export function ruleText(finding: RuleFinding): string {
   const { rule, value } = finding;
-  if (rule.startsWith('witness_'))
-    return `${capital(witnessOf(rule))} ${stateTexts[String(value)] ?? `says ${value}`}`;
-  return texts[rule]?.(finding) ?? `Rule ${rule} is not met`;
+  if (!rule.startsWith(witnessPrefix)) return texts.get(rule)?.(finding) ?? `Rule ${rule} is not met`;
+  const name = witnessNames.get(rule.slice(witnessPrefix.length)) ?? rule;
+  return `${capital(name)} ${stateTexts.get(value) ?? 'is not proven'}`;
 }
 
 /** Why a change waits: every rule that is not met, most important first; '' when it is allowed. */
@@ -103,7 +112,7 @@ export function verdictText({ code, rules }: Verdict): string {
   return unmet.length === 0 ? `Rule ${code} is not met` : [...first, ...others].map(ruleText).join('; ');
 }
 
-const hints: Readonly<Record<string, string>> = {
+const hints = mapOf({
   board_alive: 'Check the board, its supply and the serial line with fleetward-agent doctor',
   time_known: 'Bring the unit into network coverage once, or give the receiver a view of the sky',
   ignition_off: 'Switch the ignition off; if it is off, turn it on and off once',
@@ -114,9 +123,9 @@ const hints: Readonly<Record<string, string>> = {
   witnesses:
     'Drive at least a minute with a view of the sky, stop and switch off: the sensors then prove each other',
   warning_output: 'Check the warning output with fleetward-agent doctor --relay-test warning',
-};
+});
 
 /** What can be done about it; null where only time helps. */
 export function verdictHint({ code }: Verdict): string | null {
-  return hints[code] ?? null;
+  return hints.get(code) ?? null;
 }

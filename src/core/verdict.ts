@@ -77,10 +77,14 @@ export const allowed = 'allowed';
 export const verdictLimits = {
   /** Rules of one verdict; more are left out, those that are not met come first. */
   rules: 24,
-  /** Characters of a text value, and of the encoded list. */
+  /** Characters of a text value. */
   text: 40,
+  /** Characters of the encoded list as it stands in the JSON of an event's attributes. */
   encoded: 1600,
 } as const;
+
+/** Control characters and halves of a surrogate pair. */
+const unprintable = /[\p{Cc}\p{Cs}]/gu;
 
 /** The verdict of a list of rules: `allowed` when all are met. */
 export function verdictOf(rules: readonly RuleFinding[]): Verdict {
@@ -105,16 +109,31 @@ export function isSameVerdict(a: Verdict, b: Verdict): boolean {
   return essence(a) === essence(b);
 }
 
+/** A value as it travels: bounded, without control characters, never what JSON cannot hold. */
+function encodedValue(value: AttributeValue): AttributeValue {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  return typeof value === 'string' ? value.slice(0, verdictLimits.text).replace(unprintable, ' ') : value;
+}
+
+const encodedTime = (ms: number | null): number | null =>
+  ms === null || !Number.isSafeInteger(Math.round(ms)) ? null : Math.round(ms);
+
 /** The attributes of an event that carry a verdict: `code`, and `rules` as a JSON list `[[rule, 0 | 1, value, needed, sinceMs], ...]`. */
 export function verdictAttributes(verdict: Verdict): Readonly<Record<'code' | 'rules', string>> {
   const unmetFirst = [...verdict.rules].sort((a, b) => Number(a.isMet) - Number(b.isMet));
   let kept = unmetFirst.slice(0, verdictLimits.rules);
   const encode = (): string =>
     JSON.stringify(
-      kept.map(({ rule, isMet, value, needed, sinceMs }) => [rule, isMet ? 1 : 0, value, needed, sinceMs]),
+      kept.map(({ rule, isMet, value, needed, sinceMs }) => [
+        rule,
+        isMet ? 1 : 0,
+        encodedValue(value),
+        encodedValue(needed),
+        encodedTime(sinceMs),
+      ]),
     );
   let rules = encode();
-  while (rules.length > verdictLimits.encoded) {
+  while (JSON.stringify(rules).length > verdictLimits.encoded) {
     kept = kept.slice(0, -1);
     rules = encode();
   }
@@ -124,7 +143,7 @@ export function verdictAttributes(verdict: Verdict): Readonly<Record<'code' | 'r
 const namePattern = /^[a-z][a-z0-9_]{0,39}$/;
 
 function isValue(value: unknown): value is AttributeValue {
-  if (typeof value === 'string') return value.length <= verdictLimits.text;
+  if (typeof value === 'string') return value.length <= verdictLimits.text && value.search(unprintable) < 0;
   return (
     value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
   );
@@ -139,7 +158,10 @@ function findingOf(value: unknown): RuleFinding | null {
   return { rule, isMet: met === 1, value: seen, needed, sinceMs };
 }
 
-/** The verdict in an event's attributes; null when there is none, or what stands there is none. Never throws. */
+/**
+ * The verdict in an event's attributes. Never throws.
+ * @returns null when there is none, or when it is malformed, too large, or allows a change although a rule is not met.
+ */
 export function verdictFrom(
   attributes: Readonly<Record<string, AttributeValue>> | undefined,
 ): Verdict | null {
@@ -150,7 +172,8 @@ export function verdictFrom(
     const list: unknown = JSON.parse(rules);
     if (!Array.isArray(list) || list.length > verdictLimits.rules) return null;
     const findings = list.map(findingOf);
-    return findings.includes(null) ? null : { code, rules: findings as readonly RuleFinding[] };
+    if (!findings.every((finding) => finding !== null)) return null;
+    return code === allowed && findings.some(({ isMet }) => !isMet) ? null : { code, rules: findings };
   } catch {
     return null;
   }

@@ -21,6 +21,7 @@ import { setHeartbeat } from '../../broker/store/projections.ts';
 import { createClusterPresence, presenceLimits } from '../../broker/upkeep/cluster-presence.ts';
 import { watchClusterRevocations } from '../../broker/upkeep/cluster-revocations.ts';
 import { openPostgres } from '../../src/adapters/postgres.ts';
+import type { Hello } from '../../src/core/wire.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker-bench.ts';
@@ -86,6 +87,28 @@ for (const { name, open, missing } of ways) {
     test('a turn is higher than every one before, whoever takes it', async () => {
       const turns = await Promise.all(Array.from({ length: 8 }, () => nextClusterTurn(db, 'sessions')));
       expect([...turns].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    test('a slower bridge does not undo the witnesses of a later hello', async () => {
+      const witnesses = {
+        gnss: 'unproven',
+        motion: 'absent',
+        ignition: 'unproven',
+        rpm: 'absent',
+        voltage: 'absent',
+      } as const;
+      const proven = { ...witnesses, gnss: 'proven' } as const;
+      const greet = (turn: number, hello: Partial<Hello>) =>
+        db.write([recordHello(device.deviceNo, helloOf('b1', hello), { atMs: 10 * turn, turn })]);
+      expect((await record())?.witnesses).toBeNull();
+      await greet(1, { witnesses });
+      expect((await record())?.witnesses).toEqual(witnesses);
+      await greet(3, { witnesses: proven });
+      await greet(2, { witnesses });
+      await greet(2, {});
+      expect((await record())?.witnesses).toEqual(proven);
+      await greet(4, {});
+      expect((await record())?.witnesses).toBeNull();
     });
 
     test('a bridge that was slow undoes nothing that a later one has recorded', async () => {

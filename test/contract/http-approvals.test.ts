@@ -85,7 +85,7 @@ describe('a cut in an account that wants a second user', () => {
           pendingState: '1',
           commandState: 'approval',
           commandID: null,
-          pendingReason: 'waits for the approval of a second user',
+          pendingReason: 'Waits for the approval of a second user',
         },
       },
     };

@@ -16,6 +16,7 @@ import {
 import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
 import { insertMessage } from '../../broker/store/messages.ts';
 import { wholeAccount } from '../../broker/store/scope.ts';
+import { type Verdict, verdictAttributes, verdictOf } from '../../src/core/verdict.ts';
 import {
   decodeCommand,
   decodeFirmware,
@@ -119,12 +120,16 @@ async function bench(afterWrite: (db: Database) => Promise<unknown> = async () =
           return (bytes === null ? null : decodeCommand(bytes)) ?? expect.fail('not a signed command');
         }),
     /** The device reports a state of a command, `agoMs` before now. */
-    report: (commandID: string, commandState: string, options: { reason?: string; agoMs?: number } = {}) => {
+    report: (
+      commandID: string,
+      commandState: string,
+      options: { reason?: string; verdict?: Verdict; agoMs?: number } = {},
+    ) => {
       seq += 1;
-      const { reason, agoMs = 0 } = options;
-      const attributes = reason === undefined ? {} : { attributes: { reason } };
+      const { reason, verdict, agoMs = 0 } = options;
+      const attributes = { reason, ...(verdict === undefined ? {} : verdictAttributes(verdict)) };
       const timestamp = Math.round(clock.utcMs()) - agoMs;
-      const event = { seq, timestamp, statusCode: 4353, commandID, commandState, ...attributes };
+      const event = { seq, timestamp, statusCode: 4353, commandID, commandState, attributes };
       return settle(clock, ingest.submit(device, jsonBytes({ boot: 'reports', events: [event] })));
     },
   };
@@ -223,6 +228,23 @@ describe('a command for a device that is online', () => {
     await report(commandID, 'executing');
     await report(commandID, 'confirmed');
     expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
+  });
+
+  test('keeps the verdict of the newest report, also when it expires without a further one', async () => {
+    const { hello, request, report, find, clock, expire } = await bench();
+    await hello('b1');
+    const { commandID } = await request({ ttlS: 10 });
+    const finding = { rule: 'ignition_off', isMet: false, value: 'on', needed: 'off', sinceMs: 1 };
+    const verdict = verdictOf([finding]);
+    await report(commandID, 'armed', { verdict });
+    await report(commandID, 'armed', { verdict: verdictOf([{ ...finding, value: 'unknown' }]), agoMs: 5000 });
+    await report(commandID, 'received', { reason: 'received again' });
+    expect(await find(commandID)).toMatchObject({ detail: '', verdict });
+    clock.advance(80_000);
+    await expire();
+    expect(await find(commandID)).toMatchObject({ commandState: 'expired', detail: '', verdict });
+    await report(commandID, 'expired');
+    expect(await find(commandID)).toMatchObject({ commandState: 'expired', verdict: null });
   });
 
   test('a report that is late or comes twice never turns the clock back', async () => {

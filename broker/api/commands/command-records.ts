@@ -4,6 +4,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import { type CommandRow, findCommand, listCommands } from '../../store/commands.ts';
 import { findVisibleDevice } from '../../store/devices.ts';
 import { needDevice } from '../devices/devices.ts';
+import { exampleVerdict } from '../examples.ts';
 import { type ApiServices, type Caller, operation } from '../operation.ts';
 import { envelope, ok } from '../shapes.ts';
 import { trail } from '../trail.ts';
@@ -32,7 +33,9 @@ const exampleRecord: CommandRecordView = {
   commandState: 'armed',
   expires: 1763769600,
   approvalID: '',
-  detail: 'ignition is on',
+  detail: 'Ignition is on',
+  verdict: exampleVerdict,
+  hint: 'Switch the ignition off; if it is off, turn it on and off once',
   reason: 'stolen',
   issuer: 'dispatch',
   approver: '',
@@ -64,7 +67,9 @@ const get = operation({
   tag: 'Commands',
   summary: 'One command',
   description: `All that the ledger knows of a command or firmware job: its state, who asked for it and who approved it, and why it
-waits. \`confirmed\` is the word of the vehicle, which has read its relay back; nothing else means that it has acted.`,
+waits: \`detail\` as a sentence, \`verdict\` as rules with what the vehicle saw of each, \`hint\` what can be done. Trackers of
+other makes may send a sentence only: then \`verdict\` is null. \`confirmed\` is the word of the vehicle, which has
+read its relay back; nothing else means that it has acted.`,
   params: Type.Object({ commandID }),
   body: null,
   result: commandRecordAnswer,

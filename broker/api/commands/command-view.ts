@@ -2,9 +2,12 @@
 // and never that the vehicle has acted, unless the vehicle has said so.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { verdictHint } from '../../../src/core/verdict-text.ts';
+import { reasonText } from '../../core/reported-reason.ts';
 import type { ApprovalRow } from '../../store/approvals.ts';
 import type { CommandRow } from '../../store/commands.ts';
-import { envelope, ok } from '../shapes.ts';
+import { envelope, ok, verdict } from '../shapes.ts';
+import { viewVerdict } from '../views.ts';
 
 const text = (description: string) => Type.String({ description });
 const epoch = (description: string) =>
@@ -14,7 +17,7 @@ const seconds = (ms: number | null): number => Math.max(0, Math.floor((ms ?? 0) 
 /** `commandState` of a cut that waits for a second user: nothing is signed or sent yet. */
 export const waitingState = 'approval';
 /** Why such a cut waits. */
-export const waitingReason = 'waits for the approval of a second user';
+export const waitingReason = 'Waits for the approval of a second user';
 
 const commandMembers = {
   commandID: text('Key of the command in the ledger; empty while it waits for a second user'),
@@ -35,7 +38,13 @@ export type CommandView = Static<typeof commandAnswer>;
 
 const recordMembers = {
   ...commandMembers,
-  detail: text('Why it waits or how it ended, in the words of the vehicle; may be empty'),
+  detail: text(
+    "Why it waits or how it ended, as a sentence: the vehicle's own, else made from `verdict`; may be empty",
+  ),
+  verdict,
+  hint: Type.Union([Type.String(), Type.Null()], {
+    description: 'What can be done about it; null where only time helps, or nothing is to be done',
+  }),
   reason: text('Why it was asked for'),
   issuer: text('User who asked for it'),
   approver: text('User who approved it; empty when none was needed'),
@@ -72,7 +81,9 @@ export function viewCommand(command: CommandRow): CommandView {
 export function viewCommandRecord(command: CommandRow): CommandRecordView {
   return {
     ...membersOf(command),
-    detail: command.detail,
+    detail: reasonText(command),
+    verdict: viewVerdict(command.verdict),
+    hint: command.verdict === null ? null : verdictHint(command.verdict),
     reason: command.reason,
     issuer: command.issuer,
     approver: command.approver ?? '',

@@ -27,9 +27,9 @@ const exampleCommand: CommandView = {
 };
 
 const lifeOfCommand = `The answer comes at once and does not mean that the vehicle has acted. Follow the command in
-\`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits, and
-\`pendingReason\` says why) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`, \`superseded\`, \`cancelled\`,
-\`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
+\`state.<feature>\` of getdevice: \`requested\` (vehicle offline) -> \`sent\` -> \`received\` -> \`armed\` (it waits;
+\`pendingReason\` says why in words, \`verdict\` rule by rule) -> \`executing\` -> \`confirmed\`, or \`refused\`, \`expired\`,
+\`superseded\`, \`cancelled\`, \`unknown\`. **An engine is cut only with the ignition off and standstill proven on the vehicle.** The newest command of a
 feature replaces an older one that has not executed; when it is withdrawn or runs out before it reaches a vehicle that holds
 an older command of state \`1\`, that one is withdrawn there too. The same command of the same user within 10 seconds is one command (state \`0\`: while the first has not ended).
 

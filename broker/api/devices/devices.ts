@@ -64,9 +64,10 @@ const getDevice = operation({
   summary: 'One device',
   description: `The device with its last position, sensors, feature states and pending commands. While a command is
 under way \`hasPendingCommands\` is the text \`true\` and the feature's entry in \`state\` carries \`pendingState\`,
-\`pendingReason\` (why the vehicle waits), \`commandState\` and \`commandID\`; a cut that waits for a second user shows there
+\`pendingReason\` (why the vehicle waits, as a sentence), \`verdict\` (the same as rules, each with what the vehicle saw and what it
+needs; null when the vehicle sent none), \`commandState\` and \`commandID\`; a cut that waits for a second user shows there
 too, with \`commandState\` \`approval\` and no \`commandID\`. \`state\` itself changes only when the
-vehicle has read its relay back.`,
+vehicle has read its relay back. \`witnesses\` says which sensors can prove that the vehicle stands.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   body: null,
   result: device,

@@ -7,7 +7,7 @@ import type { Scope } from '../../store/scope.ts';
 import { waitingReason, waitingState } from '../commands/command-view.ts';
 
 /** Something that may still change the state of a feature. */
-export interface Pending extends Pick<CommandRow, 'deviceNo' | 'feature' | 'state' | 'detail'> {
+export interface Pending extends Pick<CommandRow, 'deviceNo' | 'feature' | 'state' | 'detail' | 'verdict'> {
   /** Null while it waits for a second user. */
   readonly commandID: string | null;
   /** State of the command, or the word for one that waits for a second user. */
@@ -15,7 +15,8 @@ export interface Pending extends Pick<CommandRow, 'deviceNo' | 'feature' | 'stat
 }
 
 function waiting({ deviceNo }: ApprovalRow): Pending {
-  return { deviceNo, ...approvedWish, detail: waitingReason, commandID: null, commandState: waitingState };
+  const noCommand = { commandID: null, commandState: waitingState, verdict: null };
+  return { deviceNo, ...approvedWish, detail: waitingReason, ...noCommand };
 }
 
 /** What is under way for one device; commands stand before what waits. */

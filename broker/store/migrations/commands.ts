@@ -9,7 +9,8 @@ export const commandMigrations: readonly Migration[] = [
       // the command. At most one unfinished command per feature of a device: the newest replaces an older one.
       // Rank 5 is an end that the broker presumes, 6 one that the device reported, which is the truth. `reported_ms` and
       // `reported_tie` belong to the newest report of the present rank. `cancel_by`: who asked to withdraw it.
-      // `approval_id`, `approver`: the approval that a cut came from, and who gave it. A firmware job stands here too, with
+      // `detail`: the vehicle's own words in that report. `verdict`: the rules of the interlock in it as JSON, see
+      // `src/core/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came from, and who gave it. A firmware job stands here too, with
       // the feature `firmware`; `content` then says as JSON what it is about, and is null for all others.
       ddl(`CREATE TABLE commands (
         command_id TEXT NOT NULL PRIMARY KEY,
@@ -23,6 +24,7 @@ export const commandMigrations: readonly Migration[] = [
         command_state TEXT NOT NULL,
         state_rank INTEGER NOT NULL,
         detail TEXT NOT NULL DEFAULT '',
+        verdict TEXT,
         is_final INTEGER NOT NULL DEFAULT 0,
         updated_ms BIGINT NOT NULL,
         reported_ms BIGINT NOT NULL DEFAULT 0,

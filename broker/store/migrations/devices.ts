@@ -34,6 +34,7 @@ export const deviceMigrations: readonly Migration[] = [
         agent_version TEXT NOT NULL DEFAULT '',
         features TEXT NOT NULL DEFAULT '[]',
         sensors TEXT NOT NULL DEFAULT '[]',
+        witnesses TEXT,
         config_version BIGINT NOT NULL DEFAULT 0,
         time_quality TEXT NOT NULL DEFAULT 'none',
         hello_ms BIGINT NOT NULL DEFAULT 0,
