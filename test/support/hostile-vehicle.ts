@@ -6,6 +6,7 @@ import {
   createEvidence,
   type Evidence,
   type EvidenceState,
+  isLookDue,
   stepEvidence,
   takeFix,
   takeVoid,
@@ -146,7 +147,7 @@ function createSenses(given: HostileSetup) {
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
   const look = (): void => {
     const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs };
-    evidence = stepEvidence(evidence, seen, stamp());
+    if (isLookDue(evidence, seen, nowMs)) evidence = stepEvidence(evidence, seen, stamp());
   };
   return {
     at(ms: number, systemUtcMs: number): void {
@@ -213,12 +214,23 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   const commits: Commit[] = [];
   const orders = new Map<Order['relay'], Order>();
 
-  const evidence = (): Evidence => ({
-    nowMs,
-    ...senses.testimony(),
-    boardAlive: readMs !== null && nowMs - readMs <= 15_000,
-    warning: warningEvidence(warning, nowMs),
-  });
+  // Several machines ask for it within one moment.
+  let proven: Evidence | null = null;
+  const evidence = (): Evidence => {
+    proven ??= {
+      ...senses.testimony(),
+      nowMs,
+      boardAlive: readMs !== null && nowMs - readMs <= 15_000,
+      warning: warningEvidence(warning, nowMs),
+    };
+    return proven;
+  };
+  const anew =
+    <Args extends readonly unknown[]>(act: (...args: Args) => void) =>
+    (...args: Args): void => {
+      proven = null;
+      act(...args);
+    };
   const commit = (token: string): void => {
     written = senses.record();
     const next: Disk = { record: commands.record, evidence: written, newestUtcMs: senses.newestUtcMs() };
@@ -239,6 +251,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   };
   const take = (input: CommandInput): void => {
     if (input.kind === 'envelope') senses.issued(input.body.issuedMs);
+    if (input.kind === 'envelope') proven = null;
     const step = stepCommands(commands, input, evidence());
     commands = step.state;
     perform(step.effects);
@@ -272,6 +285,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     if (orders.get(of.relay) === of) orders.delete(of.relay);
     if (of.relay === 'warning') {
       warning = noteWarningOrder(warning, readBack, nowMs);
+      proven = null;
       return;
     }
     relays = noteRepair(relays, { feature: of.relay, readBack, atMs: nowMs });
@@ -283,15 +297,16 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     orders,
     state: () => commands,
     evidence,
-    at(ms, systemUtcMs) {
+    at: anew((ms: number, systemUtcMs: number) => {
       nowMs = ms;
       senses.at(ms, systemUtcMs);
-    },
-    welcome: senses.welcome,
-    fix: senses.fix,
-    noFix: senses.noFix,
-    sample: senses.sample,
+    }),
+    welcome: anew(senses.welcome),
+    fix: anew(senses.fix),
+    noFix: anew(senses.noFix),
+    sample: anew(senses.sample),
     readBack(read, warns, boardCameUp) {
+      proven = null;
       readMs = nowMs;
       warning = noteWarningRead(warning, warns, nowMs);
       relays = noteRelays(relays, read, { atMs: nowMs, boardCameUp });
@@ -301,6 +316,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
       supervise();
     },
     boardLost() {
+      proven = null;
       readMs = null;
       warning = noteWarningRead(warning, null, nowMs);
     },
@@ -310,11 +326,13 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
       if (senses.record() !== written) commit('');
       const isCutWaiting = commands.record.active.enginecutoff?.state === '1';
       const step = stepWarning(warning, isCutWaiting && wantsWarning(commands, evidence()), nowMs);
+      if (step.state !== warning) proven = null;
       warning = step.state;
       if (step.order !== null) order({ relay: 'warning', on: step.order, token: 'warning' }, 1000);
       for (const relay of featureNames) guardRelay(relay);
     },
     look() {
+      proven = null;
       senses.look();
       take({ kind: 'time' });
       supervise();

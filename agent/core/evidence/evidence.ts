@@ -232,7 +232,7 @@ function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Poi
   const speaks = (claim.kind === 'moving' && claim.fixes >= 3) || engineBy(state) !== null;
   if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
   if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
-  const isThere = parkedAt !== null && distanceM(parkedAt, claim.at) <= gnssLimits.samePlaceM;
+  const isThere = isAt(parkedAt, claim);
   // A new place needs an input that is alive and says "off".
   return isThere || restingForMs(state.ignition, now.atMs) === null ? parkedAt : roundedPlace(claim.at);
 }
@@ -252,10 +252,30 @@ function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number
   return { ...record, credits, motion, parkedAt, ...change };
 }
 
+type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
+
+const contacts = ['ignition', 'motion'] as const;
+
+/** Whether the receiver shows the vehicle at this place. */
+function isAt(place: Point | null, claim: GnssClaim): boolean {
+  return place !== null && claim.kind === 'still' && distanceM(place, claim.at) <= gnssLimits.samePlaceM;
+}
+
+const isSameReading = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
+
+/** Whether `stepEvidence` has anything to do: something changed, a fix came, or half a second has passed. */
+export function isLookDue(state: EvidenceState, seen: Seen, nowMs: number): boolean {
+  const { ignition, motion, rpm, supplyV } = state.seen;
+  if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
+  if (!isSameReading(seen.ignition, ignition) || !isSameReading(seen.motion, motion)) return true;
+  return seen.rpm !== rpm || seen.supplyV !== supplyV;
+}
+
 /** One look at everything. Call it with each change of an input, each fix, and at least every two seconds. */
 export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
   const { atMs, utcMs } = now;
-  let state: EvidenceState = {
+  // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
+  const state: Draft = {
     ...before,
     seen,
     isStale: false,
@@ -265,28 +285,22 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     voltage: levelAfter(before.voltage, voltageActivity(seen.supplyV), atMs),
   };
   const claim = claimOf(state, atMs);
-  const isGnssProven = creditState(state.credit.credits.gnss, utcMs) === 'proven';
+  const stands = isStill(claim) && creditState(state.credit.credits.gnss, utcMs) === 'proven';
   const fell =
     state.ignition.fellMs !== before.ignition.fellMs || state.motion.fellMs !== before.motion.fellMs;
-  if (fell && isCommonLoss(state.ignition, state.motion) && !(isGnssProven && isStill(claim)))
-    state = {
-      ...state,
-      ignition: { ...state.ignition, suspension: 'common' },
-      motion: { ...state.motion, suspension: 'common' },
-    };
-  const { parkedAt } = state.record;
-  const isWhereItWas =
-    claim.kind === 'still' &&
-    isStill(claim) &&
-    parkedAt !== null &&
-    distanceM(parkedAt, claim.at) <= gnssLimits.samePlaceM;
-  if (isGnssProven && isWhereItWas)
-    state = { ...state, ignition: confirmByPlace(state.ignition), motion: confirmByPlace(state.motion) };
-  const suspended = (['ignition', 'motion'] as const).filter((name) => state[name].suspension !== null);
-  const credit = stepCredits(state.credit, activitiesOf(state, claim, atMs), { ...now, suspended });
-  state = { ...state, credit };
-  state = { ...state, drive: driveAfter(state, claim, now) };
-  return { ...state, record: recordAfter(state, parkedAfter(state, claim, now), utcMs) };
+  if (fell && !stands && isCommonLoss(state.ignition, state.motion)) {
+    state.ignition = { ...state.ignition, suspension: 'common' };
+    state.motion = { ...state.motion, suspension: 'common' };
+  }
+  if (stands && isAt(state.record.parkedAt, claim)) {
+    state.ignition = confirmByPlace(state.ignition);
+    state.motion = confirmByPlace(state.motion);
+  }
+  const suspended = contacts.filter((name) => state[name].suspension !== null);
+  state.credit = stepCredits(state.credit, activitiesOf(state, claim, atMs), { ...now, suspended });
+  state.drive = driveAfter(state, claim, now);
+  state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
+  return state;
 }
 
 /** What one witness says now, and whether it counts. */

@@ -6,7 +6,7 @@ import type { Sensed } from '../evidence/contact.ts';
 import {
   createEvidence,
   type EvidenceState,
-  evidenceLimits,
+  isLookDue,
   type Seen,
   stepEvidence,
 } from '../evidence/evidence.ts';
@@ -74,25 +74,12 @@ function seenBy(state: VehicleState): Seen {
   };
 }
 
-const isSameContact = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
-
-function isSame(a: Seen, b: Seen): boolean {
-  return (
-    isSameContact(a.ignition, b.ignition) &&
-    isSameContact(a.motion, b.motion) &&
-    a.rpm === b.rpm &&
-    a.supplyV === b.supplyV
-  );
-}
-
 /** Looks at everything that is read now; a record that changed goes to disk before anything is decided by it. */
 export function watchEvidence(work: Work): void {
   const { evidence, time } = work.state;
   const { monoMs: atMs } = work.now;
   const seen = seenBy(work.state);
-  const isQuiet =
-    isSame(seen, evidence.seen) && !evidence.isStale && atMs - evidence.credit.atMs < evidenceLimits.lookMs;
-  if (isQuiet) return;
+  if (!isLookDue(evidence, seen, atMs)) return;
   const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
   put(work, { evidence: next });
   if (next.record !== evidence.record) commitNow(work, []);

@@ -159,6 +159,8 @@ export interface Work {
   readonly now: Now;
   readonly config: VehicleConfig;
   readonly receipts: number[];
+  /** The evidence as it was last read, and the state that it is of. */
+  proven?: { readonly of: VehicleState; readonly evidence: Evidence };
 }
 
 export const vehicleLimits = {
@@ -199,22 +201,26 @@ export function sensed(state: VehicleState, name: InputName): Sensed {
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
 }
 
-/** What is proven now. */
+/** What is proven now; made once for each state of a step, as several machines ask for it. */
 export function evidenceOf(work: Work): Evidence {
-  const { state, now } = work;
+  if (work.proven?.of !== work.state) work.proven = { of: work.state, evidence: readEvidence(work) };
+  return work.proven.evidence;
+}
+
+function readEvidence({ state, now, config }: Work): Evidence {
   const readMs = state.relaysReadMs;
   const { monoMs: atMs } = now;
   const utcMs = trustedUtcMs(state.time, atMs);
   return {
-    nowMs: atMs,
     ...testimonyOf(state.evidence, { atMs, utcMs }),
+    nowMs: atMs,
     panic: sensed(state, 'panic'),
     trustedUtcMs: utcMs,
     latestUtcMs: latestUtcMs(state.time, atMs),
     isTimeBehind: state.time.isGnssBehind,
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
-    ...(work.config.profile.outputs?.warning === undefined
+    ...(config.profile.outputs?.warning === undefined
       ? {}
       : { warning: warningEvidence(state.warning, atMs) }),
   };
