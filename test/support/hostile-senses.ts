@@ -38,6 +38,7 @@ export interface Senses {
   readonly unwired: readonly WitnessName[];
   readonly faults: Fault[];
   readonly luck: () => number;
+  readonly records: Records;
   /** Truth of the last 20 s, for what is delayed. */
   readonly past: { readonly atMs: number; readonly sample: Sample; readonly fix: Fix | null }[];
   lastFix: Fix | null;
@@ -54,6 +55,7 @@ const pastMs = 20_000;
 export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'luck'>): Senses {
   return {
     ...given,
+    records: createRecords(),
     faults: [],
     past: [],
     lastFix: null,
@@ -79,7 +81,7 @@ function honestSample(senses: Senses, truth: Truth): Sample {
   return {
     ignition: isWired('ignition') && truth.ignition,
     // An accelerometer: moves with the vehicle, and for a moment with every bump.
-    motion: isWired('motion') && (truth.speedKmh > 1 || (truth.ignition && luck() < 0.02)),
+    motion: isWired('motion') && (truth.speedKmh > 1 || (truth.ignition && luck() < 0.003)),
     rpm: isWired('rpm') ? (runs ? 800 + truth.speedKmh * 20 : 0) : fitted.includes('rpm') ? 0 : null,
     supplyV: isWired('voltage') ? (runs ? 14.1 : 12.6) + luck() * 0.1 : fitted.includes('voltage') ? 0 : null,
   };
@@ -230,31 +232,108 @@ function pastFix({ past }: Senses, thenMs: number, atMonoMs: number): Fix | null
   return fix === null ? null : { ...fix, atMonoMs };
 }
 
-const lyingGnss: readonly string[] = [
-  'frozen',
-  'frozen-still',
-  'plausible-stop',
-  'walk',
-  'creep',
-  'delayed',
-  'jump',
-];
+/** Lies of the receiver that nothing but another witness can expose; all others must be seen through. */
+const undetectable: Readonly<Record<string, readonly string[]>> = {
+  gnss: ['plausible-stop', 'delayed', 'frozen'],
+  ignition: ['stuck-0', 'inverted', 'delayed'],
+  motion: ['stuck-0', 'inverted', 'delayed'],
+  rpm: ['stuck', 'zero', 'drift'],
+  voltage: ['stuck', 'drift'],
+};
+
+/** What the world knows of a sensor's recent past. */
+interface SensorRecord {
+  /** It read "at rest" for long on a vehicle that an honest receiver showed driving: from then on it is no excuse. */
+  isExposed: boolean;
+  exposingSinceMs: number | null;
+  /** When it was last read as active. */
+  activeMs: number;
+}
+
+export type Records = Record<WitnessName, SensorRecord>;
+
+export function createRecords(): Records {
+  const one = (): SensorRecord => ({
+    isExposed: false,
+    exposingSinceMs: null,
+    activeMs: Number.NEGATIVE_INFINITY,
+  });
+  return { gnss: one(), motion: one(), ignition: one(), rpm: one(), voltage: one() };
+}
+
+/** Long enough for the agent to have seen the contradiction; a voltage may sag for longer. */
+const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_000 } as const;
+
+/** Notes what the agent was shown in this step. */
+export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
+  const { records, lastSample } = senses;
+  if (lastSample === null) return;
+  const isHonestDrive =
+    truth.speedKmh >= 12 && !truth.isInTunnel && faultOf(senses, 'gnss', atMs) === undefined;
+  const active: Readonly<Record<keyof typeof exposeMs, boolean>> = {
+    ignition: lastSample.ignition === true,
+    motion: lastSample.motion === true,
+    rpm: (lastSample.rpm ?? 0) >= 100,
+    voltage: (lastSample.supplyV ?? 0) >= 13.2,
+  };
+  for (const name of ['ignition', 'motion', 'rpm', 'voltage'] as const) {
+    const record = records[name];
+    if (active[name]) record.activeMs = atMs;
+    // A pulse now and then is no drive.
+    if (!isHonestDrive || atMs - record.activeMs < 4000) record.exposingSinceMs = null;
+    else record.exposingSinceMs ??= atMs;
+    if (record.exposingSinceMs !== null && atMs - record.exposingSinceMs >= exposeMs[name])
+      record.isExposed = true;
+  }
+}
 
 /**
- * The faults that make sensors at rest out of a vehicle that moves, each once, however many sensors it takes along. A witness that
- * was never wired cannot mislead: it must not be believed in the first place.
+ * The faults that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
+ * agent counts, and whose lie nothing could have exposed. A sensor that was never wired, that was exposed, that lost its supply
+ * together with others, or that showed no sign of life since `freshMs` excuses nothing.
  */
-export function misleading(senses: Senses, rest: readonly WitnessName[], atMs: number): readonly string[] {
+export function misleading(
+  senses: Senses,
+  rest: readonly WitnessName[],
+  now: { readonly atMs: number; readonly freshMs: number },
+): readonly string[] {
   const found = new Set<string>();
-  const board = faultOf(senses, 'board', atMs);
+  const board = faultOf(senses, 'board', now.atMs);
   for (const name of rest) {
-    if (senses.unwired.includes(name)) continue;
-    const own = faultOf(senses, name, atMs);
-    if (name === 'gnss') {
-      if (own !== undefined && lyingGnss.includes(own.kind)) found.add(`gnss ${own.kind}`);
-    } else if (board !== undefined && board.kind !== 'silent')
-      found.add(board.kind === 'latched' ? `board latched: ${name}` : `board ${board.kind}`);
-    else if (own !== undefined) found.add(`${name} ${own.kind}`);
+    const record = senses.records[name];
+    if (senses.unwired.includes(name) || record.isExposed) continue;
+    const own = faultOf(senses, name, now.atMs);
+    const isInput = name === 'ignition' || name === 'motion';
+    if (isInput && record.activeMs < now.freshMs) continue;
+    if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
+    else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
+      found.add(`${name} ${own.kind}`);
   }
   return [...found];
+}
+
+/** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */
+export function honestAlarms(
+  senses: Senses,
+  truth: Truth,
+  now: { atMs: number; sinceMs: number },
+): readonly WitnessName[] {
+  const { fitted, unwired, faults } = senses;
+  const isHealthy = (name: WitnessName): boolean =>
+    fitted.includes(name) &&
+    !unwired.includes(name) &&
+    !faults.some(
+      ({ part, untilMs }) =>
+        (part === name || (part === 'board' && name !== 'gnss')) && untilMs > now.sinceMs,
+    );
+  const moves = truth.movingSinceMs !== null && truth.movingSinceMs <= now.sinceMs;
+  const runs = truth.ignition && truth.ignitionSinceMs <= now.sinceMs;
+  const seen: Readonly<Record<WitnessName, boolean>> = {
+    gnss: moves && !truth.isInTunnel && now.atMs - truth.tunnelEndMs > 8000,
+    motion: moves,
+    ignition: runs,
+    rpm: runs,
+    voltage: runs,
+  };
+  return fitted.filter((name) => isHealthy(name) && seen[name]);
 }

@@ -29,6 +29,8 @@ export interface Truth {
   /** Moved by others with its key off. */
   isTowed: boolean;
   isInTunnel: boolean;
+  /** When it last left one. */
+  tunnelEndMs: number;
   northM: number;
 }
 
@@ -41,6 +43,7 @@ export function createTruth(isParked: boolean, nowMs: number): Truth {
     movingSinceMs: isParked ? null : nowMs - 60_000,
     isTowed: false,
     isInTunnel: false,
+    tunnelEndMs: Number.NEGATIVE_INFINITY,
     northM: 0,
   };
 }
@@ -59,6 +62,7 @@ export function moveOn(truth: Truth, nowMs: number): void {
   const seconds = stepMs / 1000;
   truth.speedKmh += Math.max(-pull.down * seconds, Math.min(pull.up * seconds, target - truth.speedKmh));
   if (truth.speedKmh < 0.01) truth.speedKmh = 0;
+  if (truth.isInTunnel) truth.tunnelEndMs = nowMs;
   truth.northM += (truth.speedKmh / 3.6) * seconds;
   truth.movingSinceMs = truth.speedKmh > 3 ? (truth.movingSinceMs ?? nowMs) : null;
   if (truth.speedKmh === 0 && truth.targetKmh === 0) truth.isTowed = false;

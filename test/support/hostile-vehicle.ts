@@ -84,6 +84,7 @@ export interface Sample {
   readonly motion: boolean | null;
   readonly rpm: number | null;
   readonly supplyV: number | null;
+  readonly panic?: boolean;
 }
 
 export interface HostileVehicle {
@@ -137,6 +138,7 @@ function createSenses(given: HostileSetup) {
     earliestUtcMs: startUtcMs - 86_400_000,
     newestUtcMs: disk.newestUtcMs,
   });
+  let pressed: Sensed = { value: null, sinceMs: nowMs };
   let analogs: { rpm: number | null; supplyV: number | null } = { rpm: null, supplyV: null };
   const sensed = (name: 'ignition' | 'motion'): Sensed => {
     const candidate = inputs.sensors[name]?.candidate;
@@ -155,7 +157,8 @@ function createSenses(given: HostileSetup) {
       time = offerSystemTime(time, { monoMs: ms, utcMs: systemUtcMs });
       inputs = stepInputs(inputs, { kind: 'time', atMs: ms }).state;
     },
-    sample({ ignition, motion, rpm, supplyV }: Sample): void {
+    sample({ ignition, motion, rpm, supplyV, panic = false }: Sample): void {
+      if (rules.isPanicFitted && pressed.value !== panic) pressed = { value: panic, sinceMs: nowMs };
       inputs = stepInputs(inputs, { kind: 'sample', atMs: nowMs, values: { ignition, motion } }).state;
       analogs = { rpm, supplyV };
       look();
@@ -183,7 +186,7 @@ function createSenses(given: HostileSetup) {
     newestUtcMs: () => newestUtcMsAt(time, nowMs),
     testimony: () => ({
       ...testimonyOf(evidence, stamp()),
-      panic: { value: null, sinceMs: 0 } as Sensed,
+      panic: pressed,
       trustedUtcMs: trustedUtcMs(time, nowMs),
       latestUtcMs: latestUtcMs(time, nowMs),
       isTimeBehind: time.isGnssBehind,

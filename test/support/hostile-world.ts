@@ -14,6 +14,8 @@ import {
   createSenses,
   type Fault,
   gnssFaults,
+  honestAlarms,
+  keepRecords,
   misleading,
   readBoard,
   readReceiver,
@@ -93,6 +95,16 @@ export interface World {
   isDiskBad: boolean;
   nextReadMs: number;
   isBoardFresh: boolean;
+  /** Since when the agent has read its inputs without a break; a receiver that shows the vehicle at rest vouches for them too. */
+  freshMs: number;
+  /** Since when delivered fixes have shown a vehicle at rest. */
+  restFixMs: number | null;
+  silentSinceMs: number | null;
+  /** The panic button is pressed, and when it last was. */
+  isPanic: boolean;
+  panicMs: number;
+  /** When each relay was last moved by a command. */
+  readonly changedMs: Record<Order['relay'], number>;
   boot: number;
   counter: number;
   readonly issued: CommandBody[];
@@ -130,13 +142,23 @@ function resting(world: World): readonly WitnessName[] {
   );
 }
 
+/** No contact closes while a healthy sensor has been showing the opposite for longer than anything takes. */
+function judgeAlarms(world: World, relay: FeatureName): void {
+  const { truth, nowMs, senses, rules } = world;
+  const alarms = honestAlarms(senses, truth, { atMs: nowMs, sinceMs: nowMs - latencyMs - 1000 });
+  const isAboutEngine = relay === 'enginecutoff' && rules.cutMode === 'ignition_off';
+  const counted = alarms.filter((name) => isAboutEngine || name === 'gnss' || name === 'motion');
+  if (counted.length > 0) breach(world, `${relay} closed against ${counted.join(' and ')}`);
+}
+
 /** A contact closes on a vehicle that moves: allowed only where two proven witnesses mislead at the same time. */
 function judgeMotion(world: World, relay: FeatureName): void {
   const { truth, counts, nowMs } = world;
   const movingMs = truth.movingSinceMs === null ? 0 : nowMs - truth.movingSinceMs;
   count(counts.speeds, `${Math.floor(truth.speedKmh / 10) * 10}`);
+  judgeAlarms(world, relay);
   if (movingMs <= latencyMs) return;
-  const lies = misleading(world.senses, resting(world), nowMs);
+  const lies = misleading(world.senses, resting(world), { atMs: nowMs, freshMs: world.freshMs });
   // With the key off an ignition that reads "off" is honest, and the engine does not run.
   if (!truth.ignition && lies.length > 0) {
     counts.towed += 1;
@@ -161,15 +183,32 @@ function judgeEngineCut(world: World, token: string): void {
   else if (soundedMs < rules.warningMs) breach(world, `closed after ${soundedMs} ms of warning`);
 }
 
+/** Geozones cut only where the installer allows it, and never while or shortly after panic was pressed. */
+function judgeAutomatic(world: World, commandID: string): void {
+  const { rules, nowMs, panicMs, truth } = world;
+  if (!rules.zoneCuts) breach(world, `${commandID} closed without permission`);
+  if (rules.isPanicFitted && nowMs - panicMs < 290_000) breach(world, `${commandID} closed after panic`);
+  if (
+    truth.ignition &&
+    nowMs - truth.ignitionSinceMs > latencyMs &&
+    !world.senses.unwired.includes('ignition')
+  )
+    judgeAlarms(world, 'enginecutoff');
+}
+
 /** Asked for, in time, once, and known to the disk before. */
 function judgeCommand(world: World, relay: FeatureName, token: string): void {
   const { record } = world.disk.now;
+  const { nowMs } = world;
   if (token.startsWith('repair:')) {
     if (record.confirmed[relay]?.state !== '1') breach(world, 'closed by a repair of nothing');
     return;
   }
   if (!token.startsWith('drive:')) return breach(world, `closed by ${token}`);
   const commandID = token.slice('drive:'.length);
+  const sinceMs = nowMs - world.changedMs[relay];
+  if (sinceMs < 9000) breach(world, `${relay} closed ${sinceMs} ms after its last change`);
+  if (commandID.startsWith('local-')) return judgeAutomatic(world, commandID);
   const body = world.issued.find((item) => item.commandID === commandID);
   if (body?.state !== '1') breach(world, `closed for ${commandID}, which was not ordered`);
   else if (utcMs(world) >= body.expiresMs)
@@ -194,12 +233,15 @@ function moveContact(world: World, order: Order): void {
     world.warningSinceMs = world.nowMs;
     return;
   }
+  if (order.token.startsWith('drive:') && !order.on) world.changedMs[order.relay] = world.nowMs;
   if (order.on) {
     counts.closings += 1;
     if (order.relay === 'cargoaccess') counts.unlocks += 1;
     else judgeEngineCut(world, order.token);
     judgeMotion(world, order.relay);
-    return judgeCommand(world, order.relay, order.token);
+    judgeCommand(world, order.relay, order.token);
+    if (order.token.startsWith('drive:')) world.changedMs[order.relay] = world.nowMs;
+    return;
   }
   if (order.token.startsWith('withdraw')) counts.withdrawals += 1;
   // Taken back by the agent or by the power: the command may be carried out again.
@@ -246,20 +288,33 @@ function serveDisk(world: World): void {
   }
 }
 
+function hearReceiver(world: World): void {
+  const { vehicle, senses, truth, nowMs } = world;
+  const fix = readReceiver(senses, truth, nowMs);
+  const isRest = fix !== null && (fix.speedKmh ?? 9) <= 2;
+  world.restFixMs = isRest ? (world.restFixMs ?? nowMs) : null;
+  if (world.restFixMs !== null && nowMs - world.restFixMs >= 9000) world.freshMs = Number.NEGATIVE_INFINITY;
+  if (fix === null) vehicle.noFix();
+  else vehicle.fix(fix);
+}
+
 function sense(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
   const sample = readBoard(senses, truth, nowMs);
-  if (nowMs % 1000 === 0) {
-    const fix = readReceiver(senses, truth, nowMs);
-    if (fix === null) vehicle.noFix();
-    else vehicle.fix(fix);
+  if (world.isPanic) world.panicMs = nowMs;
+  if (nowMs % 1000 === 0) hearReceiver(world);
+  if (sample === null) world.silentSinceMs ??= nowMs;
+  else if (world.silentSinceMs !== null) {
+    if (nowMs - world.silentSinceMs > 5000) world.freshMs = nowMs;
+    world.silentSinceMs = null;
   }
   if (sample === null) {
     if (nowMs - world.nextReadMs > 20_000) vehicle.boardLost();
     world.isBoardFresh = true;
     return;
   }
-  vehicle.sample(sample);
+  vehicle.sample({ ...sample, panic: world.isPanic });
+  keepRecords(senses, truth, nowMs);
   if (nowMs < world.nextReadMs) return;
   world.nextReadMs = nowMs + (chance(world, 0.3) ? 1000 : 5000);
   const { enginecutoff, cargoaccess, warning } = world.contacts;
@@ -312,6 +367,13 @@ export function operate(world: World, state?: '0' | '1'): void {
   send(world, body);
 }
 
+/** A geozone asks for a cut. */
+function automate(world: World): void {
+  world.counter += 1;
+  const wish = { feature: 'enginecutoff', state: '1', source: 'zone', reason: 'geozone' } as const;
+  world.vehicle.take({ kind: 'local', commandID: `local-${world.counter}`, ...wish, fitted: featureNames });
+}
+
 /** Power goes: what is not on disk never happened; a board that loses it too drops its relays. */
 function reboot(world: World): void {
   const { nowMs, disk, rules, senses } = world;
@@ -333,6 +395,7 @@ function reboot(world: World): void {
   world.vehicle = createHostileVehicle({ disk: disk.now, rules, fitted, wiring: world.wiring, nowMs });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
   world.isBoardFresh = true;
+  world.freshMs = nowMs;
   world.nextReadMs = nowMs;
   world.isOffline = chance(world, 0.5);
   if (!world.isOffline) world.vehicle.welcome(utcMs(world));
@@ -363,7 +426,9 @@ function faultFor(world: World, fromMs: number): Fault {
 function meddle(world: World): void {
   const { truth, luck, nowMs } = world;
   const which = luck();
-  if (which < 0.22) operate(world);
+  if (which < 0.04) automate(world);
+  else if (which < 0.06) world.isPanic = !world.isPanic;
+  else if (which < 0.22) operate(world);
   else if (which < 0.4) {
     const isOn = !truth.ignition;
     turnKey(truth, isOn, nowMs);
@@ -416,7 +481,12 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
     isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.08 : 0.25);
   const unwired = fitted.filter((name) => !isWired(name));
   const canStopEngine = mode === 'at_standstill' && chance(by, 0.3);
-  const rules = createRules({ cutMode: mode, canStopEngine });
+  const rules = createRules({
+    cutMode: mode,
+    canStopEngine,
+    zoneCuts: chance(by, 0.4),
+    isPanicFitted: chance(by, 0.5),
+  });
   const isParked = isHonest || chance(by, mode === 'ignition_off' ? 0.5 : 0.3);
   const wiring = 'wiring';
   const names = fitted.filter((name) => !unwired.includes(name));
@@ -444,6 +514,12 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
     isDiskBad: false,
     nextReadMs: 0,
     isBoardFresh: true,
+    freshMs: 0,
+    restFixMs: null,
+    silentSinceMs: null,
+    isPanic: false,
+    panicMs: Number.NEGATIVE_INFINITY,
+    changedMs: { enginecutoff: -1e9, cargoaccess: -1e9, warning: -1e9 },
     boot: 1,
     counter: 0,
     issued: [],
@@ -482,11 +558,16 @@ function countRefusals(world: World): void {
 export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
   const world = createWorld(seed, mode, counts);
   counts.lives += 1;
-  const harm = 0.02 + world.luck() ** 2 * 0.12;
+  const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
   const faults = pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const faultAt = Array.from({ length: faults }, () => world.luck() * 90_000);
   const startsAtMs = 5000 + world.luck() * 50_000;
   world.truth.isInTunnel = chance(world, 0.2);
+  // A driver who waits with the engine running.
+  if (mode === 'at_standstill' && chance(world, 0.5)) {
+    turnKey(world.truth, true, 0);
+    world.truth.targetKmh = 0;
+  }
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);

@@ -1,0 +1,61 @@
+// The mutation test of the rules: each rule switched off in a copy of the compiled code must be found by the hostile campaign. A rule
+// that is switched off unseen is a failing test. FLEETWARD_MUTANT_LIVES raises the bound of lives for each.
+import { execFile, execFileSync } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env, execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkout } from '../support/checkout.ts';
+import { type Mutant, mutants } from '../support/hostile-mutants.ts';
+
+const lives = Number(env['FLEETWARD_MUTANT_LIVES'] ?? 4000);
+const run = promisify(execFile);
+const root = fileURLToPath(checkout);
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fleetward-mutants-'));
+  const compiler = join(root, 'node_modules/.bin/tsc');
+  const project = join(root, 'test/support/campaign.tsconfig.json');
+  execFileSync(compiler, ['-p', project, '--outDir', join(folder, 'base')]);
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+}, 120_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Found {
+  readonly lives: number;
+  readonly breaches: readonly string[];
+}
+
+/** Lives in a copy in which the rule does not hold, until the first breach. */
+async function liveWithout({ file, find, put, mode }: Mutant): Promise<Found> {
+  const copy = await mkdtemp(join(folder, 'copy-'));
+  try {
+    await cp(join(folder, 'base'), copy, { recursive: true });
+    const path = join(copy, 'agent/core', file);
+    const text = await readFile(path, 'utf8');
+    const parts = text.split(find);
+    if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${find}`);
+    await writeFile(path, parts.join(put));
+    const child = join(copy, 'test/support/mutant-child.js');
+    const { stdout } = await run(execPath, [child, mode ?? 'ignition_off', String(lives)]);
+    return JSON.parse(stdout) as Found;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+it.each(mutants.map((mutant) => [mutant.rule, mutant] as const))(
+  'finds it when this no longer holds: %s',
+  async (rule, mutant) => {
+    const found = await liveWithout(mutant);
+    console.log(`${rule}: ${found.lives} lives, ${found.breaches[0] ?? 'nothing found'}`);
+    expect(found.breaches).not.toEqual([]);
+  },
+  600_000,
+);

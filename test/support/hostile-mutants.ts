@@ -1,0 +1,212 @@
+// Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
+// every one of them; a rule that can be switched off unseen is either not needed or not tested.
+import type { CutMode } from '../../agent/core/protection/interlock.ts';
+
+export interface Mutant {
+  /** What no longer holds. */
+  readonly rule: string;
+  /** Compiled file below agent/core, and the text that is replaced in it: it must stand there exactly once. */
+  readonly file: string;
+  readonly find: string;
+  readonly put: string;
+  /** The campaign that finds it; the default mode when absent. */
+  readonly mode?: CutMode;
+}
+
+const interlock = 'protection/interlock.js';
+const evidence = 'evidence/evidence.js';
+const gnss = 'evidence/gnss-standing.js';
+const contact = 'evidence/contact.js';
+const credit = 'evidence/credit.js';
+const commands = 'protection/commands.js';
+
+export const mutants: readonly Mutant[] = [
+  {
+    rule: 'ignition must read off',
+    file: interlock,
+    find: 'const isOff = ignition.value === false && !isIgnitionSuspended;',
+    put: 'const isOff = true;',
+  },
+  {
+    rule: 'a motion input that is active vetoes',
+    file: interlock,
+    find: "const isActive = motion.claim === 'active' && motion.state !== 'contradicted';",
+    put: 'const isActive = false;',
+  },
+  {
+    rule: 'an engine that turns or charges vetoes',
+    file: interlock,
+    find: "witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted');",
+    put: 'false);',
+  },
+  {
+    rule: 'standstill must be proven',
+    file: interlock,
+    find: "return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };",
+    put: 'return { by: null, rules: [] };',
+  },
+  {
+    rule: 'without a position a proven, quiet motion input is needed',
+    file: interlock,
+    find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
+    put: 'const isQuiet = true;',
+  },
+  {
+    rule: 'two witnesses must agree',
+    file: interlock,
+    find: 'const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;',
+    put: 'const isMet = agreeing.length >= 1;',
+  },
+  {
+    rule: 'a witness counts only when it is proven',
+    file: interlock,
+    find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
+    put: "witnesses[name].claim === 'rest'",
+  },
+  {
+    rule: 'a witness counts only when it says "at rest"',
+    file: interlock,
+    find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
+    put: "witnesses[name].state === 'proven'",
+  },
+  {
+    rule: 'automatic cuts need permission',
+    file: interlock,
+    find: 'isMet: rules.zoneCuts,',
+    put: 'isMet: true,',
+  },
+  {
+    rule: 'automatic cuts wait after panic',
+    file: interlock,
+    find: "lasting('panic_calm_s', calmMs, interlockLimits.panicCalmMs, nowMs)",
+    put: "lasting('panic_calm_s', 1e9, interlockLimits.panicCalmMs, nowMs)",
+  },
+  {
+    rule: 'a relay rests between two changes',
+    file: interlock,
+    find: 'isMet: newestMs === null || newestMs >= betweenChangesMs,',
+    put: 'isMet: true,',
+  },
+  {
+    rule: 'with ignition on the vehicle must be proven to stand',
+    file: interlock,
+    find: "found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),\n        ...(isStill ? [lasting(",
+    put: '...(isStill ? [lasting(',
+    mode: 'at_standstill',
+  },
+  {
+    rule: 'with ignition on a warning sounds first',
+    file: interlock,
+    find: "lasting('warning_s', soundsMs, rules.warningMs, nowMs)",
+    put: "lasting('warning_s', 1e9, rules.warningMs, nowMs)",
+    mode: 'at_standstill',
+  },
+  {
+    rule: 'a withdrawn proof withdraws the order',
+    file: commands,
+    find: 'if (!isAllowed(verdict))\n        return wait(work, command, { verdict, evidence });\n    if (isExpired',
+    put: 'if (isExpired',
+  },
+  {
+    rule: 'a command ends with its life, by the time that has passed',
+    file: 'protection/command-intake.js',
+    find: 'if (nowMs >= (ends[command.commandID] ?? Number.POSITIVE_INFINITY))',
+    put: 'if (false)',
+  },
+  {
+    rule: 'a command of an earlier run needs a confirmed time',
+    file: interlock,
+    find: 'const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;',
+    put: 'const isUnconfirmed = false;',
+  },
+  {
+    rule: 'no clock behind the newest confirmed time is believed',
+    file: 'timekeeping.js',
+    find: 'if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)',
+    put: 'if (false)',
+  },
+  {
+    rule: 'a speed above the limit is movement',
+    file: gnss,
+    find: 'if (speedKmh > gnssLimits.standstillKmh) {',
+    put: 'if (false) {',
+  },
+  {
+    rule: 'Doppler speed must be at rest',
+    file: gnss,
+    find: 'if (sample.speedKmh > restKmh)\n        return { still: null, samples: [] };',
+    put: '',
+  },
+  {
+    rule: 'the place must be held',
+    file: gnss,
+    find: 'const isAway = kept.some(({ at }) => distanceM(at, sample.at) > allowedM);',
+    put: 'const isAway = false;',
+  },
+  {
+    rule: 'a sudden stop is not an observed one',
+    file: gnss,
+    find: 'moved >= 3 && slow >= 1 && !isSudden',
+    put: 'true',
+  },
+  {
+    rule: 'a place must be held for a minute when no stop was observed',
+    file: gnss,
+    find: 'return forMs >= gnssLimits.holdMs ?',
+    put: 'return true ?',
+  },
+  {
+    rule: 'a fix that never varies proves nothing',
+    file: gnss,
+    find: 'if (nowMs - state.variedMs > gnssLimits.variedMs)',
+    put: 'if (false)',
+  },
+  {
+    rule: 'a fix goes stale',
+    file: gnss,
+    find: 'if (nowMs - lastGoodMs > ageLimitMs(state))',
+    put: 'if (false)',
+  },
+  {
+    rule: 'what an input reads after a restart or a lost board is suspended',
+    file: contact,
+    find: 'sensed.value === false && suspension === null',
+    put: 'sensed.value === false',
+  },
+  {
+    rule: 'inputs that fall together are suspended',
+    file: evidence,
+    find: 'if (fell && !stands && isCommonLoss(state.ignition, state.motion)) {',
+    put: 'if (false) {',
+  },
+  {
+    rule: 'a board that comes back is suspended',
+    file: contact,
+    find: 'const isReturn = atMs - next.lostMs > contactLimits.gapMs && next.suspension === null;',
+    put: 'const isReturn = false;',
+  },
+  {
+    rule: 'a restart suspends the inputs',
+    file: contact,
+    find: "suspension: 'start',",
+    put: 'suspension: null,',
+  },
+  {
+    rule: 'a contradiction takes the credit away',
+    file: credit,
+    find: "if (credits[witness]?.kind !== 'contradicted')",
+    put: 'if (false)',
+  },
+  {
+    rule: 'a motion input must be quiet for longer than its pulses',
+    file: evidence,
+    find: 'quietMs: 30_000,',
+    put: 'quietMs: 1000,',
+  },
+  {
+    rule: 'another wiring voids the credit',
+    file: 'evidence/evidence-record.js',
+    find: "value['wiring'] === wiring",
+    put: 'true',
+  },
+];
