@@ -6,7 +6,6 @@ import { sleep } from './pty-bus.ts';
 import { everyEventIn } from './stored-events.ts';
 
 export interface AgentStatus {
-  readonly backlog: number;
   readonly acknowledged: number;
   readonly connects: number;
   readonly vehicle: { readonly connection: { readonly state: string; readonly reason: string } };
