@@ -9,16 +9,16 @@ import { mayUse } from '../../agent/doctor/places.ts';
 import { verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { isAllowed } from '../../src/core/verdict.ts';
-import { evidenceAt, moving, type Readings, still, unknownGnss } from '../support/evidence-fixtures.ts';
+import { evidenceAt, moving, still, unknownGnss } from '../support/evidence-fixtures.ts';
 
 const sensed = fc.record({
   value: fc.constantFrom(true, false, null),
   sinceMs: fc.integer({ min: 0, max: 1_000_000 }),
 });
-const readings: fc.Arbitrary<Readings> = fc.record({
+const readings = fc.record({
   ignition: sensed,
   panic: sensed,
-  motion: fc.option(sensed),
+  motion: fc.oneof(fc.constant(null), sensed),
   rpm: fc.constantFrom('rest' as const, 'active' as const, null),
   voltage: fc.constantFrom('rest' as const, 'active' as const, null),
   gnss: fc.oneof(

@@ -47,7 +47,7 @@ const waitRules = createRules({ noGnss: 'wait' });
 const utcAgo = (ms: number): number => fixtureUtcMs + ago(ms);
 
 /** What is allowed with nothing unmet, and then each rule that alone is not met. */
-type Line = readonly [code: string, change: RelayChange, readings: Readings, rules?: typeof standardRules];
+type Line = [code: string, change: RelayChange, readings: Readings, rules?: typeof standardRules];
 const table: readonly Line[] = [
   ['allowed', cut, {}],
   ['board_alive', cut, { boardAlive: false }],
