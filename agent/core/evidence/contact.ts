@@ -75,7 +75,8 @@ function withLife(contact: Contact, nowMs: number): Contact {
   const { sensed, suspension } = contact;
   if (suspension === null || sensed.value !== true) return contact;
   const neededMs = suspension === 'chatter' ? contactLimits.steadyMs : contactLimits.aliveMs;
-  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null } : contact;
+  // The changes before a steady time are not counted again: the next one would be chatter at once.
+  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs: [] } : contact;
 }
 
 /** Takes in the reading of this moment. `countsFlips`: chatter is looked for (the ignition; a motion sensor pulses). */
