@@ -2,13 +2,18 @@
 // update, zones.
 // Read once at the start; written only together with the events that tell of it.
 
+import type { Point } from '../src/core/geo.ts';
+import type { BoardProfile } from './core/board/board-profile.ts';
+import { type EvidenceRecord, roundedPlace } from './core/evidence/evidence-record.ts';
 import { emptyFuelMemory, parseFuelMemory } from './core/fuel/fuel-memory.ts';
 import { noTraffic, trafficOf } from './core/link/data-budget.ts';
 import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
 import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
 import { parseUpdateRecord } from './core/update/update-record.ts';
 import type { UpdateRecord } from './core/update/update-types.ts';
+import { fittedWitnesses, wiringOf } from './core/vehicle/vehicle-evidence.ts';
 import type { VehicleMemory } from './core/vehicle/vehicle-state.ts';
+import { putState } from './outbox/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 
 export const recordKey = 'commands';
@@ -80,4 +85,36 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
     zones,
     isIntact: isWhole,
   };
+}
+
+/**
+ * What an installer's drive leaves on the disk of a unit: every fitted witness is proven. For simulated units, which begin as
+ * installed ones; a real unit earns its credit by driving.
+ * @param given.parkedAt where it stands with ignition off; null on the road. `utcMs`: when its witnesses were proven.
+ */
+export function commissionedMemory(
+  profile: BoardProfile,
+  given: { readonly parkedAt: Point | null; readonly utcMs: number },
+): VehicleMemory {
+  const { utcMs } = given;
+  const fitted = fittedWitnesses(profile);
+  const credits = fitted.map((name) => {
+    const against = name === 'gnss' ? 'ignition' : 'gnss';
+    return [name, { kind: 'proven', utcMs, against }] as const;
+  });
+  const evidence: EvidenceRecord = {
+    wiring: wiringOf(profile),
+    credits: Object.fromEntries(credits),
+    motion: given.parkedAt === null ? 'driving' : 'standing',
+    by: 'gnss',
+    utcMs,
+    parkedAt: given.parkedAt === null ? null : roundedPlace(given.parkedAt),
+  };
+  return { ...emptyMemory, evidence };
+}
+
+/** Writes the memory of a unit that was never switched on before; a unit that has one keeps it. */
+export async function writeFirstMemory(outbox: Outbox, memory: VehicleMemory): Promise<void> {
+  const { values } = await outbox.readState();
+  if (!values.has(memoryKey)) await outbox.append([], [putState(memoryKey, JSON.stringify(memory))]);
 }

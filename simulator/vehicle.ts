@@ -1,7 +1,8 @@
 // One virtual vehicle: the real agent on simulated hardware. No product code is bypassed: what is simulated is at the
-// far end of two serial cables, the disk and the clock are given, and the truth is noted beside the agent, not in it.
+// far end of two serial cables, the disk (of a commissioned unit) and the clock are given, and the truth is noted beside it.
 import { type Agent, type AgentPorts, createAgent, createMemorySlots } from '../agent/agent.ts';
 import type { AgentConfig } from '../agent/config.ts';
+import { commissionedMemory, writeFirstMemory } from '../agent/vehicle-record.ts';
 import type {
   Cancel,
   Clock,
@@ -249,13 +250,28 @@ interface AgentLife {
   die(): void;
 }
 
+/** The witnesses of a commissioned unit were proven this long before the run begins. */
+const commissionedAgoMs = 86_400_000;
+
+/** What the disk holds before the first start of a vehicle that was commissioned and is here now. */
+function firstMemory({ config, clock }: VehicleOptions, now: DriverMoment) {
+  const parkedAt = now.ignition || now.speedKmh > 0 ? null : now;
+  return commissionedMemory(config.profile, { parkedAt, utcMs: clock.utcMs() - commissionedAgoMs });
+}
+
+/** @param memory for a disk that was never used; null leaves every disk as it is. */
 async function startAgent(
   options: VehicleOptions,
   ports: Omit<AgentPorts, 'openOutbox'>,
+  memory: ReturnType<typeof firstMemory> | null,
 ): Promise<AgentLife> {
   const mortal: Mortal = createMortal({
     ...ports,
-    openOutbox: (boot, bootMonoMs) => options.openOutbox(mortal.clock, boot, bootMonoMs),
+    async openOutbox(boot, bootMonoMs) {
+      const outbox = await options.openOutbox(mortal.clock, boot, bootMonoMs);
+      if (memory !== null) await writeFirstMemory(outbox, memory);
+      return outbox;
+    },
   });
   return { agent: await createAgent(options.config, mortal.ports), die: mortal.die };
 }
@@ -278,7 +294,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     host: createSimulatedHost(clock),
     serviceCodes: serviceCodesOfSecret(options.config.broker.secret, options.config),
   };
-  let life = await startAgent(options, ports).catch((error: unknown) => {
+  let life = await startAgent(options, ports, firstMemory(options, driver.now())).catch((error: unknown) => {
     hardware.close();
     throw error;
   });
@@ -314,7 +330,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     },
     async restart() {
       if (!isKilled) return;
-      life = await startAgent(options, ports);
+      life = await startAgent(options, ports, null);
       isKilled = false;
     },
     truth: () => ({ cutWhileMoving: hardware.cutWhileMoving(), relayChanges: board.relayLog().changes }),

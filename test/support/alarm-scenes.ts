@@ -12,6 +12,7 @@ import {
   takePulse,
 } from '../../agent/core/alarms/alarms.ts';
 import type { Epoch, Scene, Told } from '../../agent/core/alarms/scene.ts';
+import type { Sensed } from '../../agent/core/evidence/contact.ts';
 import {
   assembleEpochs,
   createEpochState,
@@ -21,7 +22,6 @@ import {
 } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
-import type { Sensed } from '../../agent/core/protection/evidence.ts';
 import { isBelievable } from '../../agent/core/reporting.ts';
 import type { AlarmSettings } from '../../src/core/settings/alarms.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';

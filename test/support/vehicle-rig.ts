@@ -1,6 +1,6 @@
 // The whole vehicle core over a simulated board and receiver on a virtual clock, with a disk that takes everything at once:
-// for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest.
-
+// for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest. It begins as a
+// commissioned vehicle, by what is on its disk; what its inputs read counts as soon as the receiver shows it where it was parked.
 import { readBoardProfile } from '../../agent/boards.ts';
 import { applyOverrides, type BoardOverrides } from '../../agent/core/board/board-profile.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
@@ -10,7 +10,7 @@ import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts'
 import { type VehicleEffect, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
 import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle/vehicle-state.ts';
-import { emptyMemory } from '../../agent/vehicle-record.ts';
+import { commissionedMemory, emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import type { BoardName } from '../../simulator/hardware/board-maps.ts';
@@ -36,6 +36,8 @@ export interface RigOptions {
   /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
   readonly updateSetup?: UpdateSetup;
   readonly clocks?: Partial<RigClocks>;
+  /** False: fresh from the shop, no witness has earned credit. */
+  readonly isCommissioned?: boolean;
   /** Every line of the vehicle's log. */
   onLog?(event: string, fields: Readonly<Record<string, unknown>>): void;
   /** Every move of a contact, as it happens. */
@@ -52,6 +54,33 @@ export interface RigClocks {
   quartzPpm: number;
 }
 
+/** How fast a vehicle changes its speed, km/h per second. */
+const rateKmhPerS = 7;
+const metresPerDegree = 111_195;
+
+/** A vehicle on a straight road to the north. */
+function createRoad(monoMs: () => number) {
+  const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
+  let targetKmh = 0;
+  let atMs = monoMs();
+  const now = () => {
+    const stepS = (monoMs() - atMs) / 1000;
+    atMs = monoMs();
+    const before = truth.speedKmh;
+    const reach = rateKmhPerS * stepS;
+    truth.speedKmh = before + Math.max(-reach, Math.min(reach, targetKmh - before));
+    truth.latitude += (((before + truth.speedKmh) / 2 / 3.6) * stepS) / metresPerDegree;
+    return truth;
+  };
+  return {
+    now,
+    drive(speedKmh: number) {
+      now();
+      targetKmh = speedKmh;
+    },
+  };
+}
+
 /** Starts it; the vehicle is parked with its ignition off. */
 export async function createVehicleRig({
   boardName = 'waveshare-relay-d',
@@ -59,6 +88,7 @@ export async function createVehicleRig({
   protection,
   updateSetup,
   clocks: given = {},
+  isCommissioned = true,
   onLog,
   onContact,
 }: RigOptions = {}) {
@@ -69,13 +99,17 @@ export async function createVehicleRig({
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');
-  const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
+  const road = createRoad(() => clock.monoMs());
   const changes: RelayChange[] = [];
   const told: FleetEvent[] = [];
   const updateTasks: UpdateTask[] = [];
   /** Until the board hears what the vehicle writes: a computer that stalls sends late. */
   const line = { lateMs: 0 };
-  const disk = { record: createCommandRecord(), memory: emptyMemory };
+  const commissioned = { parkedAt: road.now(), utcMs: clock.utcMs() - 86_400_000 };
+  const disk = {
+    record: createCommandRecord(),
+    memory: isCommissioned ? commissionedMemory(verdict.profile, commissioned) : emptyMemory,
+  };
   let boots = 0;
   let counter = 0;
   let nonces = 0;
@@ -129,6 +163,7 @@ export async function createVehicleRig({
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),
+    refresh: (to) => to.setSignal('motion', road.now().speedKmh > 1),
     onRelayChange(change) {
       changes.push(change);
       onContact?.(change);
@@ -138,7 +173,7 @@ export async function createVehicleRig({
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs() + clocks.skyAheadMs,
-    truth: () => truth,
+    truth: road.now,
     send: (bytes) => (isQuiet ? undefined : dispatch({ kind: 'bytes', port: 'gnss', bytes })),
     acquireS: 2,
   });
@@ -188,9 +223,8 @@ export async function createVehicleRig({
       board.setFaults({ silent: isOn });
     },
     run: (seconds: number) => clock.advance(seconds * 1000),
-    drive(speedKmh: number) {
-      truth.speedKmh = speedKmh;
-    },
+    /** Gathers or loses speed; the key is turned by the ignition signal. */
+    drive: road.drive,
     state: () => state,
     config: () => config,
     /** Monotonic. */
@@ -198,11 +232,12 @@ export async function createVehicleRig({
     dispatch,
     /** Status texts of all events, with the state of commands. */
     said: () => told.map(({ statusCode, commandState }) => commandState ?? statusText(statusCode)),
-    /** Reasons that commands and relays gave, in order. */
+    /** Codes and reasons that commands and relays gave, in order. */
     reasons: () =>
-      told.flatMap(({ attributes }) =>
-        attributes?.['reason'] === undefined ? [] : [String(attributes['reason'])],
-      ),
+      told.flatMap(({ attributes }) => {
+        const { code, reason } = attributes ?? {};
+        return [code, reason].filter((text) => text !== undefined).map(String);
+      }),
     command(feature: CommandBody['feature'], wanted: CommandBody['state'], over: Partial<CommandBody> = {}) {
       counter += 1;
       const body: CommandBody = {

@@ -2,6 +2,7 @@
 // machine goes where the table says, and every line of the table is visited.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Evidence } from '../../agent/core/evidence/evidence.ts';
 import {
   type CommandEffect,
   type CommandsState,
@@ -13,11 +14,11 @@ import {
   createCommandRecord,
 } from '../../agent/core/protection/command-record.ts';
 import { noteReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
-import type { Evidence } from '../../agent/core/protection/evidence.ts';
 import type { CommandBody } from '../../src/core/wire.ts';
 import { type CommandCause, type CommandPlace, commandTable, placeOf } from '../support/command-table.ts';
+import { evidenceAt, fixtureUtcMs } from '../support/evidence-fixtures.ts';
 
-const startUtcMs = 1_790_000_000_000;
+const startUtcMs = fixtureUtcMs;
 const lifeMs = 3_600_000;
 
 interface Model {
@@ -42,17 +43,7 @@ class Rig {
 
   evidence(): Evidence {
     const { nowMs, isSafe } = this;
-    const utcMs = startUtcMs + nowMs;
-    return {
-      nowMs,
-      ignition: { value: !isSafe, sinceMs: nowMs - 120_000 },
-      panic: { value: null, sinceMs: 0 },
-      motion: { value: null, sinceMs: 0 },
-      speed: { kind: 'standing', forMs: 120_000 },
-      trustedUtcMs: utcMs,
-      latestUtcMs: utcMs,
-      boardAlive: true,
-    };
+    return evidenceAt(nowMs, { ignition: { value: !isSafe, sinceMs: nowMs - 120_000 } });
   }
 
   take(step: { readonly state: CommandsState; readonly effects: readonly CommandEffect[] }): void {

@@ -61,15 +61,34 @@ describe('a session', () => {
     expect(rig.at(1000).kinds()).toEqual(['connect']);
   });
 
-  it('reads the outbox once it has greeted, or with no time of its own once it is welcomed', () => {
-    const rig = createRig(false);
-    rig.at(1000).at(1000, { kind: 'up', nonce: 'n' });
-    expect(rig.kinds()).toEqual(['greet']);
-    expect(rig.at(1000, { kind: 'greeted' }).kinds()).toEqual([]);
-    expect(rig.at(1000, { kind: 'welcomed' }).kinds()).toEqual(['fetch']);
-    const knowing = createRig();
-    knowing.at(1000).at(1000, { kind: 'up', nonce: 'n' });
-    expect(knowing.at(1000, { kind: 'greeted' }).kinds()).toEqual(['fetch']);
+  it('reads the outbox only once the broker has shown its key by a signed welcome on this link', () => {
+    for (const isTimeKnown of [true, false]) {
+      const rig = createRig(isTimeKnown);
+      rig.at(1000).at(1000, { kind: 'up', nonce: 'n' });
+      expect(rig.kinds()).toEqual(['greet']);
+      expect(rig.at(1000, { kind: 'greeted' }).kinds()).toEqual([]);
+      expect(rig.at(20_000, { kind: 'stored' }).kinds()).toEqual([]);
+      expect(rig.at(20_000, { kind: 'welcomed' }).kinds()).toEqual(['fetch']);
+    }
+  });
+
+  it('honours no acknowledgement before the welcome, nor one on a later link before its own', () => {
+    const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' }).at(1000, { kind: 'greeted' });
+    expect(rig.ack(1100, [[1, 9]]).kinds()).toEqual([]);
+    rig.at(1200, { kind: 'welcomed' }).send(1200, [1, 2]);
+    rig.at(1300, { kind: 'down', reason: 'lost' });
+    expect(rig.ack(1400, [[1, 2]]).kinds()).toEqual([]);
+    rig.at(200_000).at(200_000, { kind: 'up', nonce: 'm' }).at(200_000, { kind: 'greeted' });
+    expect(rig.ack(200_100, [[1, 2]]).kinds()).toEqual([]);
+    rig.at(200_200, { kind: 'welcomed' });
+    expect(rig.ack(200_300, [[1, 2]]).kinds()).toContain('forget');
+  });
+
+  it('gives a link up whose welcome stays out', () => {
+    const rig = createRig().at(1000).at(1000, { kind: 'up', nonce: 'n' }).at(1000, { kind: 'greeted' });
+    const dueMs = rig.wakeMs();
+    expect(dueMs).toBe(1000 + deliveryLimits.ackTimeoutMs + 1);
+    expect(rig.at(dueMs).kinds()).toEqual(['destroy', 'rewind']);
   });
 
   it('has at most four batches on the way', () => {

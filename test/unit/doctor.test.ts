@@ -2,76 +2,67 @@
 // switched by its test.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Evidence } from '../../agent/core/protection/evidence.ts';
-import { standardRules } from '../../agent/core/protection/interlock.ts';
+import { createRules, standardRules } from '../../agent/core/protection/interlock.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
 import { mayUse } from '../../agent/doctor/places.ts';
-import { refusalOf } from '../../agent/doctor/relay-test.ts';
+import { verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { isAllowed } from '../../src/core/verdict.ts';
+import { evidenceAt, moving, still, unknownGnss } from '../support/evidence-fixtures.ts';
 
 const sensed = fc.record({
   value: fc.constantFrom(true, false, null),
   sinceMs: fc.integer({ min: 0, max: 1_000_000 }),
 });
-const evidence: fc.Arbitrary<Evidence> = fc.record({
-  nowMs: fc.constant(1_000_000),
+const readings = fc.record({
   ignition: sensed,
   panic: sensed,
-  motion: sensed,
-  speed: fc.oneof(
-    fc.record({ kind: fc.constant('standing' as const), forMs: fc.integer({ min: 0, max: 60_000 }) }),
-    fc.record({ kind: fc.constant('moving' as const), speedKmh: fc.integer({ min: 4, max: 130 }) }),
-    fc.record({ kind: fc.constant('unknown' as const), why: fc.constant('void'), suspect: fc.boolean() }),
+  motion: fc.oneof(fc.constant(null), sensed),
+  rpm: fc.constantFrom('rest' as const, 'active' as const, null),
+  voltage: fc.constantFrom('rest' as const, 'active' as const, null),
+  gnss: fc.oneof(
+    fc.integer({ min: 0, max: 60_000 }).map(still),
+    fc.integer({ min: 4, max: 130 }).map(moving),
+    fc.constantFrom('no_fix', 'fix_void', 'doubtful', 'no_stop_seen').map(unknownGnss),
   ),
-  trustedUtcMs: fc.constant(1),
-  latestUtcMs: fc.constant(1),
   boardAlive: fc.boolean(),
-  pace: fc.constant(null),
-  wasSuspect: fc.boolean(),
-  zone: fc.boolean(),
 });
+const nowMs = 1_000_000;
 const relays = ['warning', 'cargoaccess', 'enginecutoff'] as const;
+const standstillRules = createRules({ cutMode: 'at_standstill', zoneCuts: true });
 
 describe('the relay test', () => {
-  it('switches nothing unless ignition is known to be off and the board answers', () => {
+  it('energises nothing while anything speaks of movement or a running engine, or nothing is known, whatever the modes of the vehicle', () => {
+    const any = fc.constantFrom(standardRules, standstillRules);
     fc.assert(
-      fc.property(evidence, fc.constantFrom(...relays), (seen, relay) => {
-        if (refusalOf(relay, seen, standardRules) !== null) return;
-        expect(seen.ignition.value).toBe(false);
-        expect(seen.boardAlive).toBe(true);
+      fc.property(readings, fc.constantFrom(...relays), any, (seen, relay, rules) => {
+        const evidence = evidenceAt(nowMs, seen);
+        if (!isAllowed(verdictOf(relay, evidence, rules))) return;
+        expect(evidence.ignition.value).toBe(false);
+        expect(evidence.boardAlive).toBe(true);
+        expect(nowMs - evidence.ignition.sinceMs).toBeGreaterThanOrEqual(10_000);
+        expect(evidence.gnss.kind).not.toBe('moving');
+        expect(seen.motion?.value).not.toBe(true);
+        expect([seen.rpm, seen.voltage]).not.toContain('active');
+        // Without a position the person at the vehicle is the witness, after a minute of ignition off.
+        if (evidence.gnss.kind === 'unknown') {
+          expect(evidence.gnss.fault).toMatch(/^(no_fix|fix_void)$/);
+          expect(nowMs - evidence.ignition.sinceMs).toBeGreaterThanOrEqual(60_000);
+        }
       }),
       { numRuns: 3000 },
     );
   });
 
-  it('cuts no engine while anything speaks of movement, or nothing proves standstill; whatever the modes of the vehicle', () => {
-    const moving = { ...standardRules, cutMode: 'below_speed', cutBelowKmh: 20, unlockZones: true } as const;
-    fc.assert(
-      fc.property(evidence, fc.constantFrom(standardRules, moving), (seen, rules) => {
-        if (refusalOf('enginecutoff', seen, rules) !== null) return;
-        expect(seen.speed.kind).not.toBe('moving');
-        expect(seen.motion.value).not.toBe(true);
-        expect(seen.nowMs - seen.ignition.sinceMs).toBeGreaterThanOrEqual(10_000);
-        if (seen.speed.kind === 'unknown') expect(seen.motion.value).toBe(false);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it('is possible at all', () => {
-    const parked = { value: false, sinceMs: 0 };
-    const proven: Evidence = {
-      nowMs: 1_000_000,
-      ignition: parked,
-      panic: parked,
-      motion: parked,
-      speed: { kind: 'standing', forMs: 20_000 },
-      trustedUtcMs: 1,
-      latestUtcMs: 1,
-      boardAlive: true,
-    };
-    expect(relays.map((relay) => refusalOf(relay, proven, standardRules))).toEqual([null, null, null]);
+  it('is possible on a vehicle that is not commissioned, at standstill and with ignition off', () => {
+    const states = { gnss: 'unproven', ignition: 'suspended', motion: 'unproven' } as const;
+    const fresh = evidenceAt(nowMs, { states, motion: { value: false, sinceMs: 0 } });
+    expect(relays.map((relay) => verdictOf(relay, fresh, standardRules).code)).toEqual([
+      'allowed',
+      'allowed',
+      'allowed',
+    ]);
   });
 });
 

@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCommandsState } from '../../agent/core/protection/command-draft.ts';
 import { adoptRelay, createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import type { Evidence } from '../../agent/core/protection/evidence.ts';
 import {
   createRelaysState,
   noteRelays,
@@ -14,27 +13,18 @@ import {
 } from '../../agent/core/protection/relays.ts';
 import type { FeatureName, FeatureState } from '../../src/core/event.ts';
 import { statusText } from '../../src/core/status-codes.ts';
+import { evidenceAt, moving, type Readings, unknownGnss } from '../support/evidence-fixtures.ts';
 
-const parked = (nowMs: number): Evidence => ({
-  nowMs,
-  ignition: { value: false, sinceMs: nowMs - 120_000 },
-  panic: { value: false, sinceMs: 0 },
-  motion: { value: null, sinceMs: 0 },
-  speed: { kind: 'standing', forMs: 120_000 },
-  trustedUtcMs: 1_800_000_000_000 + nowMs,
-  latestUtcMs: 1_800_000_000_000 + nowMs,
-  boardAlive: true,
-});
-const noSky = { kind: 'unknown', why: 'no position', suspect: false } as const;
-const on = (nowMs: number): Partial<Evidence> => ({ ignition: { value: true, sinceMs: nowMs - 5000 } });
+const noSky = unknownGnss('no_fix');
+const on = (nowMs: number): Readings => ({ ignition: { value: true, sinceMs: nowMs - 5000 } });
 
-function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>, wasIgnitionOn = false) {
+function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
   let commands = createCommandsState(createCommandRecord());
   for (const feature of ['enginecutoff', 'cargoaccess'] as const) {
     const state = confirmed[feature];
     if (state !== undefined) commands = { ...commands, record: adoptRelay(commands.record, feature, state) };
   }
-  let state: RelaysState = createRelaysState({ wasIgnitionOn });
+  let state: RelaysState = createRelaysState();
   const rig = {
     told: [] as string[],
     repairs: [] as string[],
@@ -43,8 +33,8 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>, wasIgn
       state = noteRelays(state, relays, { atMs: nowMs, boardCameUp });
       return rig;
     },
-    look(nowMs: number, over: Partial<Evidence> = {}) {
-      const step = superviseRelays(state, { commands, evidence: { ...parked(nowMs), ...over } });
+    look(nowMs: number, over: Readings = {}) {
+      const step = superviseRelays(state, { commands, evidence: evidenceAt(nowMs, over) });
       state = step.state;
       for (const effect of step.effects) {
         if (effect.kind === 'repair') rig.repairs.push(`${effect.feature} ${effect.state}`);
@@ -71,7 +61,7 @@ describe('a relay', () => {
   it('that is cut although it should not be is repaired whatever the vehicle does, and never given up', () => {
     const rig = createRig({ enginecutoff: '0' });
     for (let ms = 0; ms < 3_600_000; ms += 5000) {
-      rig.read(ms, { enginecutoff: true }).look(ms, { ...on(ms), speed: { kind: 'moving', speedKmh: 80 } });
+      rig.read(ms, { enginecutoff: true }).look(ms, { ...on(ms), gnss: moving(80) });
       rig.done(ms, true);
     }
     expect(rig.told).toEqual(['Relay_Mismatch', 'Relay_Fault']);
@@ -87,39 +77,57 @@ describe('a relay', () => {
 });
 
 describe('a confirmed cut that fell off', () => {
-  it('comes back at once after the board started, also without a position', () => {
+  it('comes back at once after the board started', () => {
     const rig = createRig({ enginecutoff: '1' });
-    rig.read(0, { enginecutoff: false }, true).look(0, { speed: noSky });
+    rig.read(0, { enginecutoff: false }, true).look(0);
     expect(rig.repairs).toEqual(['enginecutoff 1']);
     rig.done(50, true).look(50);
     expect(rig.told).toEqual(['Relay_Restored']);
   });
 
-  it.each<[string, Partial<Evidence>]>([
+  it('comes back without a position where a proven motion input shows standstill', () => {
+    const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true);
+    rig.look(0, { gnss: noSky, motion: { value: false, sinceMs: -120_000 } });
+    expect(rig.repairs).toEqual(['enginecutoff 1']);
+  });
+
+  it('needs the ignition off for one second only while the vehicle has stood without a break', () => {
+    const justOff = { ignition: { value: false, sinceMs: -1000 } } as const;
+    const stood = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true);
+    expect(stood.look(0, justOff).repairs).toEqual(['enginecutoff 1']);
+    const drove = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true);
+    const drive = { state: 'standing', by: 'gnss', sinceMs: -59_000 } as const;
+    expect(drove.look(0, { ...justOff, drive }).repairs).toEqual([]);
+  });
+
+  it.each<[string, Readings]>([
     ['ignition is on', { ignition: { value: true, sinceMs: 0 } }],
     ['ignition is unknown', { ignition: { value: null, sinceMs: 0 } }],
-    ['the vehicle moves', { speed: { kind: 'moving', speedKmh: 5 } }],
-    ['the motion sensor reports movement', { motion: { value: true, sinceMs: 0 } }],
+    ['the ignition reads off and does not count', { states: { ignition: 'suspended' } }],
+    ['the vehicle moves', { gnss: moving(5) }],
+    ['there is no position and no motion input', { gnss: noSky }],
+    ['the motion input reports movement', { motion: { value: true, sinceMs: 0 } }],
+    [
+      'an unproven motion input reports movement',
+      { motion: { value: true, sinceMs: 0 }, states: { motion: 'unproven' } },
+    ],
+    ['the engine turns', { rpm: 'active' }],
+    ['the alternator charges', { voltage: 'active' }],
+    ['only one witness is proven', { states: { ignition: 'stale' } }],
   ])('stays off while %s', (_why, over) => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true).look(0, over);
     expect(rig.repairs).toEqual([]);
   });
 
-  it('once the vehicle drove without it, comes back only when all of a new cut is proven', () => {
+  it('comes back neither on the road nor after it until all of a new cut is proven', () => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true).look(0, on(0));
     // In a tunnel the ignition wire drops for a moment: this must not stop the engine.
-    const glitch = { ignition: { value: false, sinceMs: 5000 }, speed: noSky } as const;
+    const glitch: Readings = { ignition: { value: false, sinceMs: 5000 }, gnss: noSky };
     rig.read(5400, { enginecutoff: false }).look(5400, glitch);
     rig.read(5500, { enginecutoff: false }, true).look(5500, glitch);
     expect(rig.repairs).toEqual([]);
     rig.read(200_000, { enginecutoff: false }).look(200_000);
     expect(rig.repairs).toEqual(['enginecutoff 1']);
-  });
-
-  it('counts as driven when ignition was on before the agent restarted', () => {
-    const rig = createRig({ enginecutoff: '1' }, true);
-    rig.read(0, { enginecutoff: false }, true).look(0, { speed: noSky });
-    expect(rig.repairs).toEqual([]);
   });
 
   it('is tried three times, ten seconds apart, then reported as a fault', () => {

@@ -57,10 +57,10 @@ describe('a receiver that sends garbage', () => {
     }
     expect([...reasons]).toEqual(['nothing but garbage for 30 s: is the speed right?']);
     expect(rig.board.counts().requests - requests).toBeGreaterThan(100);
-    expect(evidence(rig).speed.kind).toBe('unknown');
+    expect(evidence(rig).gnss.kind).toBe('unknown');
     rig.quiet(false);
     rig.run(15);
-    expect(evidence(rig).speed.kind).toBe('standing');
+    expect(evidence(rig).gnss.kind).toBe('still');
   });
 });
 

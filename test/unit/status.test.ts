@@ -58,7 +58,7 @@ describe('the status of a vehicle', () => {
     expect(unhealthy(facts)).toEqual([]);
     expect(isDegraded(statusLines(facts))).toBe(false);
     const { vehicle } = facts;
-    expect(vehicle.gnss).toMatchObject({ state: 'open', hasFix: true, speed: 'standing', isSuspect: false });
+    expect(vehicle.gnss).toMatchObject({ state: 'open', hasFix: true, motion: 'still', isSuspect: false });
     expect(vehicle.inputs).toContainEqual(expect.objectContaining({ input: 'ignition', reading: 'off' }));
     expect(vehicle.relays).toContainEqual({ feature: 'enginecutoff', isEnergised: false, wanted: false });
     expect(vehicle.clock).toMatchObject({ quality: 'gnss', differencesS: { server: null } });
@@ -72,16 +72,46 @@ describe('the status of a vehicle', () => {
     rig.command('enginecutoff', '1');
     rig.run(2);
     expect(factsOf(rig).vehicle.commands).toEqual([
-      { commandID: 'c1', feature: 'enginecutoff', state: '1', phase: 'armed', waiting: 'ignition is on' },
+      {
+        commandID: 'c1',
+        feature: 'enginecutoff',
+        state: '1',
+        phase: 'armed',
+        verdict: expect.objectContaining({ code: 'ignition_off' }),
+      },
     ]);
-    expect(formatStatus(factsOf(rig))).toContain('because ignition is on');
+    expect(formatStatus(factsOf(rig))).toContain('armed. Ignition is on');
     rig.board.setSignal('ignition', false);
-    rig.run(30);
+    rig.run(60);
     expect(factsOf(rig).vehicle.relays[0]).toEqual({
       feature: 'enginecutoff',
       isEnergised: true,
       wanted: true,
     });
+  });
+
+  it('shows the witnesses of a commissioned vehicle, and what a new one must do to earn credit', async () => {
+    const commissioned = await createVehicleRig();
+    commissioned.run(30);
+    const witnesses = {
+      gnss: 'proven',
+      ignition: 'proven',
+      motion: 'proven',
+      rpm: 'absent',
+      voltage: 'absent',
+    };
+    expect(factsOf(commissioned).vehicle.evidence).toMatchObject({
+      drive: 'standing',
+      by: 'gnss',
+      witnesses,
+    });
+    const fresh = await createVehicleRig({ isCommissioned: false });
+    fresh.run(30);
+    expect(factsOf(fresh).vehicle.evidence.witnesses).toMatchObject({
+      gnss: 'unproven',
+      ignition: 'unproven',
+    });
+    expect(formatStatus(factsOf(fresh))).toContain('A cut needs two proven sensors');
   });
 
   it('never shows a relay or an input of a silent board as known, and says so', async () => {

@@ -174,7 +174,7 @@ describe('it restarts', () => {
     rig.drive(30);
     rig.run(600);
     expect(tasks(rig)).toEqual(['stage']);
-    expect(waiting(rig)).toBe('the vehicle moves');
+    expect(waiting(rig)).toBe('the motion sensor reports movement');
     rig.drive(0);
     rig.run(120);
     expect(tasks(rig)).toEqual(['stage', 'ask']);

@@ -8,12 +8,7 @@ import { createCommandRecord } from '../../agent/core/protection/command-record.
 import { stepVehicle } from '../../agent/core/vehicle/vehicle.ts';
 import type { Commit } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import {
-  insideAllowUnlock,
-  type VehicleConfig,
-  type VehicleState,
-  type Work,
-} from '../../agent/core/vehicle/vehicle-state.ts';
+import { type VehicleConfig, type VehicleState, type Work } from '../../agent/core/vehicle/vehicle-state.ts';
 import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
@@ -288,25 +283,5 @@ describe('automations', () => {
   it('cut only as one calm, certain crossing asks for it', () => {
     const { wishes } = decideAutomations([crossing('cut', 'outside', 'departureEngineOff')], calm);
     expect(wishes).toEqual([{ feature: 'enginecutoff', state: '1', reason: 'geozone cut: departure' }]);
-  });
-});
-
-describe('the permission to unlock', () => {
-  it('holds deep in such a zone, for 10 s, and not after a doubtful fix', () => {
-    const truck = createTruck();
-    truck.apply([yard('arrivalCargoUnlock')]);
-    pass(truck, 50, 71);
-    expect(insideAllowUnlock(truck.state(), truck.nowMs())).toBe(false);
-    pass(truck, 71, 80);
-    expect(insideAllowUnlock(truck.state(), truck.nowMs())).toBe(true);
-    expect(insideAllowUnlock(truck.state(), truck.nowMs() + 10_000)).toBe(true);
-    expect(insideAllowUnlock(truck.state(), truck.nowMs() + 10_001)).toBe(false);
-    truck.fix(away(home, 9000, 0));
-    expect(insideAllowUnlock(truck.state(), truck.nowMs())).toBe(false);
-  });
-
-  it('is not given by other zones', () => {
-    const truck = arriving([yard('arrivalCargoLock')]);
-    expect(insideAllowUnlock(truck.state(), truck.nowMs())).toBe(false);
   });
 });

@@ -28,6 +28,8 @@ export interface Sensed {
 
 export interface Contact {
   readonly sensed: Sensed;
+  /** What was read last, before a silence of the board too; null: never read. */
+  readonly read: boolean | null;
   /** When it last was active; minus infinity if never in this run. */
   readonly activeMs: number;
   /** When it last became active. */
@@ -46,6 +48,7 @@ export interface Contact {
 export function createContact(nowMs: number): Contact {
   return {
     sensed: { value: null, sinceMs: nowMs },
+    read: null,
     activeMs: Number.NEGATIVE_INFINITY,
     roseMs: Number.NEGATIVE_INFINITY,
     fellMs: Number.NEGATIVE_INFINITY,
@@ -72,7 +75,8 @@ function withLife(contact: Contact, nowMs: number): Contact {
   const { sensed, suspension } = contact;
   if (suspension === null || sensed.value !== true) return contact;
   const neededMs = suspension === 'chatter' ? contactLimits.steadyMs : contactLimits.aliveMs;
-  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null } : contact;
+  // The changes before a steady time are not counted again: the next one would be chatter at once.
+  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs: [] } : contact;
 }
 
 /** Takes in the reading of this moment. `countsFlips`: chatter is looked for (the ignition; a motion sensor pulses). */
@@ -82,7 +86,8 @@ export function takeReading(
   now: { readonly atMs: number; readonly countsFlips: boolean },
 ): Contact {
   const { atMs } = now;
-  const was = before.sensed.value;
+  // An input that falls while the board is silent for a moment has fallen all the same.
+  const was = before.read;
   let next: Contact =
     before.sensed.value === seen.value && before.sensed.sinceMs === seen.sinceMs
       ? before
@@ -97,7 +102,8 @@ export function takeReading(
     const edge = seen.value ? { roseMs: atMs } : { fellMs: seen.sinceMs };
     next = { ...next, ...edge };
     if (now.countsFlips) next = withFlip(next, atMs);
-  } else if (was === null && seen.value) next = { ...next, roseMs: atMs };
+  } else if (before.sensed.value === null && seen.value) next = { ...next, roseMs: atMs };
+  if (was !== seen.value) next = { ...next, read: seen.value };
   if (seen.value && next.activeMs !== atMs) next = { ...next, activeMs: atMs };
   return withLife(next, atMs);
 }

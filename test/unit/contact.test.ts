@@ -1,0 +1,132 @@
+// A digital input as a witness: when its "off" counts. After a start, a lost board, a common loss or chatter it counts only once
+// the input was seen alive, or the place of the vehicle shows that nothing has happened meanwhile (DESIGN 8).
+import { describe, expect, it } from 'vitest';
+import {
+  type Contact,
+  confirmByPlace,
+  contactLimits,
+  createContact,
+  isCommonLoss,
+  restingForMs,
+  takeReading,
+} from '../../agent/core/evidence/contact.ts';
+
+/** An input that is read every 250 ms; `value` null while the board is silent. */
+function createInput(countsFlips = true) {
+  let nowMs = 0;
+  let contact: Contact = createContact(nowMs);
+  let seen: { value: boolean | null; sinceMs: number } = { value: null, sinceMs: 0 };
+  const input = {
+    contact: () => contact,
+    nowMs: () => nowMs,
+    /** Reads this for so long. */
+    read(value: boolean | null, forMs: number) {
+      if (seen.value !== value) seen = { value, sinceMs: nowMs };
+      for (const endMs = nowMs + forMs; nowMs < endMs; ) {
+        contact = takeReading(contact, seen, { atMs: nowMs, countsFlips });
+        nowMs += 250;
+      }
+      return input;
+    },
+    confirm() {
+      contact = confirmByPlace(contact);
+      return input;
+    },
+    restS: () => {
+      const restMs = restingForMs(contact, nowMs);
+      return restMs === null ? null : Math.round(restMs / 1000);
+    },
+    why: () => contact.suspension,
+  };
+  return input;
+}
+
+/** Seen alive, and off for a minute. */
+const alive = () => createInput().read(true, 2000).read(false, 60_000);
+
+describe('after a start', () => {
+  it('"off" counts for nothing, however long', () => {
+    const input = createInput().read(false, 3_600_000);
+    expect([input.restS(), input.why()]).toEqual([null, 'start']);
+  });
+
+  it('"off" counts once the input was active for one second', () => {
+    expect(createInput().read(false, 5000).read(true, 750).read(false, 60_000).restS()).toBe(null);
+    expect(createInput().read(false, 5000).read(true, 1500).read(false, 60_000).restS()).toBe(60);
+  });
+
+  it('"off" counts, for as long as it was read, once the place shows that nothing has happened', () => {
+    expect(createInput().read(false, 30_000).confirm().restS()).toBe(30);
+  });
+});
+
+describe('a lost board', () => {
+  it('of at most three seconds changes nothing but the time for which it has been off', () => {
+    const input = alive().read(null, 2500).read(false, 10_000);
+    expect([input.restS(), input.why()]).toEqual([10, null]);
+  });
+
+  it('of more than three seconds suspends what is read after it, until life or place confirm it', () => {
+    const lost = alive().read(null, 3500).read(false, 60_000);
+    expect([lost.restS(), lost.why()]).toEqual([null, 'board']);
+    expect(lost.confirm().restS()).toBe(60);
+    expect(alive().read(null, 3500).read(true, 1500).read(false, 10_000).restS()).toBe(10);
+  });
+
+  it('says nothing while it lasts', () => {
+    expect(alive().read(null, 500).restS()).toBe(null);
+  });
+});
+
+describe('chatter', () => {
+  const flips = (count: number, everyMs: number) => {
+    const input = alive();
+    for (let flip = 0; flip < count; flip += 1) input.read(flip % 2 === 0, everyMs);
+    return input;
+  };
+
+  it('of six changes within twenty seconds suspends the input, which the place does not confirm', () => {
+    const input = flips(6, 1000).read(false, 60_000);
+    expect([input.restS(), input.why()]).toEqual([null, 'chatter']);
+    expect(input.confirm().why()).toBe('chatter');
+  });
+
+  it('ends once the input was active for five seconds', () => {
+    expect(flips(6, 1000).read(true, 3000).read(false, 60_000).restS()).toBe(null);
+    expect(flips(6, 1000).read(true, 5500).read(false, 10_000).restS()).toBe(10);
+  });
+
+  it('is no driver who turns the key five times, nor one who does it slowly', () => {
+    expect(flips(5, 1500).why()).toBe(null);
+    expect(flips(12, 4500).why()).toBe(null);
+  });
+
+  it('is not looked for in a motion input, which pulses', () => {
+    const input = createInput(false).read(true, 1500);
+    for (let flip = 0; flip < 30; flip += 1) input.read(flip % 2 === 1, 500);
+    expect(input.why()).toBe(null);
+  });
+});
+
+describe('a common loss', () => {
+  const fallingAt = (firstMs: number, secondMs: number): boolean => {
+    const fall = (ms: number) => createInput().read(true, ms).read(false, 20_000).contact();
+    return isCommonLoss(fall(firstMs), fall(secondMs));
+  };
+
+  it('is two inputs that fall within 200 ms of each other', () => {
+    expect(fallingAt(5000, 5000)).toBe(true);
+    expect(fallingAt(5000, 5000 + contactLimits.commonMs + 50)).toBe(false);
+  });
+
+  it('is none where an input never fell', () => {
+    const resting = createInput().read(false, 5000).contact();
+    expect(isCommonLoss(resting, resting)).toBe(false);
+  });
+
+  it('that happens while the board is silent for a moment is found all the same', () => {
+    const input = createInput().read(true, 5000).read(null, 1000).read(false, 5000);
+    expect(Number.isFinite(input.contact().fellMs)).toBe(true);
+    expect(isCommonLoss(input.contact(), input.contact())).toBe(true);
+  });
+});

@@ -1,0 +1,303 @@
+// The interlock as a specification, by its verdicts: each rule that alone is not met is named by the verdict's code, and nothing is
+// allowed without two proven witnesses that agree (DESIGN 8, edge-agents 2.3).
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/evidence.ts';
+import type { GnssClaim } from '../../agent/core/evidence/gnss-standing.ts';
+import {
+  createRules,
+  interlockLimits,
+  judge,
+  orderWithinMs,
+  type RelayChange,
+  standardRules,
+  wantsWarningOnly,
+} from '../../agent/core/protection/interlock.ts';
+import { isAllowed, ruleNames } from '../../src/core/verdict.ts';
+import { verdictText } from '../../src/core/verdict-text.ts';
+import { witnessNames, witnessStates } from '../../src/core/witness.ts';
+import {
+  evidenceAt,
+  fixtureUtcMs,
+  moving,
+  type Readings,
+  still,
+  unknownGnss,
+} from '../support/evidence-fixtures.ts';
+
+const cut = { feature: 'enginecutoff', state: '1', occasion: 'command' } as const;
+const unlock = { feature: 'cargoaccess', state: '1', occasion: 'command' } as const;
+const automatic = { ...cut, occasion: 'automatic' } as const;
+const reapply = { ...cut, occasion: 'reapply' } as const;
+const attended = { ...cut, occasion: 'attended' } as const;
+
+const nowMs = 1_000_000;
+const at = (readings: Readings = {}): Evidence => evidenceAt(nowMs, readings);
+const ago = (ms: number): number => nowMs - ms;
+const quiet = { value: false, sinceMs: 0 } as const;
+const blind: Readings = { gnss: unknownGnss('no_fix'), motion: quiet };
+const on = { value: true, sinceMs: ago(60_000) } as const;
+/** At a standstill with ignition on, after a whole warning. */
+const warned: Readings = { ignition: on, motion: quiet, warning: { soundsForMs: 60_000, hasFault: false } };
+
+const standstillRules = createRules({ cutMode: 'at_standstill' });
+const zoneRules = createRules({ zoneCuts: true, isPanicFitted: true });
+const fuelRules = createRules({ canStopEngine: true });
+const waitRules = createRules({ noGnss: 'wait' });
+const utcAgo = (ms: number): number => fixtureUtcMs + ago(ms);
+
+/** What is allowed with nothing unmet, and then each rule that alone is not met. */
+type Line = [code: string, change: RelayChange, readings: Readings, rules?: typeof standardRules];
+const table: readonly Line[] = [
+  ['allowed', cut, {}],
+  ['board_alive', cut, { boardAlive: false }],
+  ['time_known', cut, { trustedUtcMs: null, latestUtcMs: null }],
+  ['time_known', { ...cut, isInherited: true }, { isTimeConfirmed: false }],
+  ['change_interval_s', { ...cut, changesUtcMs: [utcAgo(9999)] }, {}],
+  ['changes_per_hour', { ...cut, changesUtcMs: [1, 2, 3, 4, 5, 6].map((at) => utcAgo(at * 60_000)) }, {}],
+  ['ignition_off', cut, { ignition: { value: null, sinceMs: 0 } }],
+  ['ignition_off', cut, { ignition: on }],
+  ['ignition_off', cut, { states: { ignition: 'suspended' }, motion: quiet }],
+  ['ignition_off_s', cut, { ignition: { value: false, sinceMs: ago(9999) } }],
+  ['speed_kmh', cut, { gnss: moving(3.1) }],
+  ['no_movement', cut, { motion: { value: true, sinceMs: ago(100) } }],
+  ['no_movement', cut, { motion: { value: true, sinceMs: ago(100) }, states: { motion: 'unproven' } }],
+  ['engine_at_rest', cut, { rpm: 'active' }],
+  ['engine_at_rest', cut, { voltage: 'active', states: { voltage: 'unproven' } }],
+  ['standstill', cut, { gnss: unknownGnss('no_stop_seen'), motion: quiet }],
+  ['standstill', cut, { gnss: unknownGnss('frozen'), motion: quiet }],
+  ['standstill', cut, { gnss: unknownGnss('hdop'), motion: quiet }],
+  ['standstill', cut, { gnss: unknownGnss('no_fix') }],
+  ['standstill', cut, { ...blind, states: { motion: 'unproven' } }],
+  ['standstill', cut, { ...blind, states: { motion: 'suspended' } }],
+  ['standstill', cut, { ...blind, motion: { value: false, sinceMs: ago(29_999) } }],
+  ['standstill_s', cut, { gnss: still(9999), motion: quiet }],
+  ['witnesses', cut, { states: { ignition: 'unproven' } }],
+  ['witnesses', cut, { states: { ignition: 'stale' } }],
+  ['witnesses', cut, { states: { gnss: 'contradicted' } }],
+  ['witnesses', cut, { states: { gnss: 'unproven' }, rpm: 'rest', voltage: 'rest' }],
+  ['allowed', cut, blind],
+  ['ignition_off_s', cut, { ...blind, ignition: { value: false, sinceMs: ago(59_999) } }],
+  ['position_trusted_s', cut, { ...blind, suspectMs: ago(59_999) }],
+  ['no_position_allowed', cut, blind, waitRules],
+  ['allowed', cut, {}, fuelRules],
+  ['no_position_allowed', cut, blind, fuelRules],
+  ['ignition_off_s', cut, { ignition: { value: false, sinceMs: ago(29_999) } }, fuelRules],
+  ['standstill_s', cut, { gnss: still(29_999) }, fuelRules],
+  ['witnesses', cut, { motion: quiet, states: { ignition: 'unproven' } }, fuelRules],
+  ['allowed', cut, { motion: quiet, states: { ignition: 'unproven' } }],
+  ['allowed', cut, { motion: quiet, rpm: 'rest', states: { ignition: 'unproven' } }, fuelRules],
+  ['allowed', automatic, {}, zoneRules],
+  ['automation_enabled', automatic, {}],
+  ['panic_calm_s', automatic, { panic: { value: true, sinceMs: ago(5000) } }, zoneRules],
+  ['panic_calm_s', automatic, { panic: { value: false, sinceMs: ago(299_999) } }, zoneRules],
+  ['panic_calm_s', automatic, { panic: { value: null, sinceMs: 0 } }, zoneRules],
+  ['position_trusted_s', automatic, { suspectMs: ago(59_999) }, zoneRules],
+  ['ignition_off', automatic, warned, createRules({ cutMode: 'at_standstill', zoneCuts: true })],
+  ['allowed', cut, warned, standstillRules],
+  ['allowed', cut, {}, standstillRules],
+  ['ignition_off', reapply, warned, standstillRules],
+  ['speed_kmh', cut, { ...warned, gnss: moving(5) }, standstillRules],
+  ['no_movement', cut, { ...warned, motion: { value: true, sinceMs: ago(100) } }, standstillRules],
+  ['standstill', cut, { ...warned, gnss: unknownGnss('no_fix') }, standstillRules],
+  ['standstill_s', cut, { ...warned, gnss: still(9999) }, standstillRules],
+  ['witnesses', cut, { ...warned, motion: null }, standstillRules],
+  ['witnesses', cut, { ...warned, motion: { value: false, sinceMs: ago(29_999) } }, standstillRules],
+  ['witnesses', cut, { ...warned, states: { motion: 'unproven' } }, standstillRules],
+  ['witnesses', cut, { ...warned, states: { gnss: 'stale' }, rpm: 'rest' }, standstillRules],
+  ['position_trusted_s', cut, { ...warned, suspectMs: ago(59_999) }, standstillRules],
+  ['warning_output', cut, { ...warned, warning: { soundsForMs: 60_000, hasFault: true } }, standstillRules],
+  ['warning_s', cut, { ...warned, warning: { soundsForMs: 29_999, hasFault: false } }, standstillRules],
+  ['warning_s', cut, { ...warned, ignition: { value: true, sinceMs: ago(29_999) } }, standstillRules],
+  [
+    'allowed',
+    reapply,
+    { trustedUtcMs: null, latestUtcMs: null, ignition: { value: false, sinceMs: ago(1000) } },
+  ],
+  ['ignition_off_s', reapply, { ignition: { value: false, sinceMs: ago(999) } }],
+  ['allowed', unlock, {}],
+  ['allowed', unlock, { ignition: on, motion: quiet }],
+  ['witnesses', unlock, { ignition: on }],
+  ['speed_kmh', unlock, { gnss: moving(8) }],
+  ['no_movement', unlock, { motion: { value: true, sinceMs: ago(100) } }],
+  ['standstill', unlock, { gnss: unknownGnss('no_fix') }],
+  ['standstill_s', unlock, { gnss: still(9999) }],
+  [
+    'allowed',
+    attended,
+    { states: { gnss: 'unproven', ignition: 'unproven' }, trustedUtcMs: null, latestUtcMs: null },
+  ],
+  ['ignition_off', attended, { ignition: on }],
+  ['engine_at_rest', attended, { voltage: 'active' }],
+  ['standstill', attended, { gnss: unknownGnss('no_stop_seen') }],
+];
+
+describe('the verdict', () => {
+  it.each(table)('is %s (line %#)', (code, change, readings, rules) => {
+    expect(judge(change, at(readings), rules).code).toBe(code);
+  });
+
+  it('names every rule of the vehicle at least once in its table', () => {
+    // The command machine judges storage and relay; single witnesses only list what lacks in `witnesses`.
+    const elsewhere = ruleNames.filter((name) => name.startsWith('witness_'));
+    const judged = ruleNames.filter((name) => !['storage', 'relay_follows', ...elsewhere].includes(name));
+    expect(judged.filter((name) => !table.some(([code]) => code === name))).toEqual([]);
+  });
+
+  it('lists each witness that lacks, with its state', () => {
+    const { rules } = judge(
+      cut,
+      at({ states: { ignition: 'stale' }, motion: { value: false, sinceMs: ago(5000) } }),
+    );
+    expect(
+      rules.filter(({ rule }) => rule.startsWith('witness')).map(({ rule, value }) => [rule, value]),
+    ).toEqual([
+      ['witnesses', 1],
+      ['witness_motion', 'silent'],
+      ['witness_ignition', 'stale'],
+    ]);
+  });
+
+  it('says in words what lacks, whatever the rule', () => {
+    for (const [code, change, readings, rules] of table)
+      expect(verdictText(judge(change, at(readings), rules)) === '').toBe(code === 'allowed');
+  });
+
+  it('looks at every rule, so that all that lacks is told at once', () => {
+    const { rules } = judge(cut, at({ boardAlive: false, ignition: on, gnss: moving(60), rpm: 'active' }));
+    const unmet = rules.filter(({ isMet }) => !isMet).map(({ rule }) => rule);
+    expect(unmet).toEqual(
+      expect.arrayContaining(['board_alive', 'ignition_off', 'speed_kmh', 'engine_at_rest']),
+    );
+  });
+
+  it('asks a person to insist after six changes within the hour, and nothing else', () => {
+    const changesUtcMs = [1, 2, 3, 4, 5, 6].map((index) => utcAgo(index * 60_000));
+    expect(isAllowed(judge({ ...cut, changesUtcMs, isReconfirmed: true }, at()))).toBe(true);
+  });
+
+  it('wants the warning only when all else is proven', () => {
+    const silent = { soundsForMs: null, hasFault: false };
+    const verdict = (readings: Readings) =>
+      judge(cut, at({ ...warned, warning: silent, ...readings }), standstillRules);
+    expect(wantsWarningOnly(verdict({}))).toBe(true);
+    expect(wantsWarningOnly(verdict({ gnss: moving(20) }))).toBe(false);
+    expect(wantsWarningOnly(verdict({ motion: null }))).toBe(false);
+  });
+
+  it('holds for 500 ms only where ignition is on', () => {
+    expect(orderWithinMs(at(warned), 1500)).toBe(interlockLimits.runningDriveMs);
+    expect(orderWithinMs(at(), 1500)).toBe(1500);
+  });
+});
+
+const sensed = fc.record({
+  value: fc.constantFrom(true, false, null),
+  sinceMs: fc.integer({ min: 0, max: nowMs }),
+});
+const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
+  fc.integer({ min: 0, max: 120_000 }).map(still),
+  fc.integer({ min: 4, max: 130 }).map(moving),
+  fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
+);
+const witness: fc.Arbitrary<Witness> = fc.record({
+  state: fc.oneof(fc.constantFrom('proven' as const), fc.constantFrom(...witnessStates)),
+  claim: fc.oneof(fc.constant('rest' as const), fc.constantFrom('rest' as const, 'active' as const, null)),
+  restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
+});
+const witnesses: fc.Arbitrary<Witnesses> = fc.record({
+  gnss: witness,
+  motion: witness,
+  ignition: witness,
+  rpm: witness,
+  voltage: witness,
+});
+const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
+  nowMs: fc.constant(nowMs),
+  ignition: sensed,
+  isIgnitionSuspended: fc.boolean(),
+  panic: sensed,
+  gnss: gnssClaim,
+  suspectMs: fc.option(fc.integer({ min: 0, max: nowMs })),
+  witnesses,
+  drive: fc.record({
+    state: fc.constantFrom('standing' as const, 'driving' as const, 'unknown' as const),
+    by: fc.constant(null),
+    sinceMs: fc.integer({ min: 0, max: nowMs }),
+  }),
+  trustedUtcMs: fc.option(fc.constant(fixtureUtcMs)),
+  latestUtcMs: fc.constant(fixtureUtcMs),
+  isTimeBehind: fc.boolean(),
+  isTimeConfirmed: fc.boolean(),
+  boardAlive: fc.boolean(),
+  warning: fc.record({ soundsForMs: fc.option(fc.integer({ min: 0, max: 60_000 })), hasFault: fc.boolean() }),
+});
+const anyRules = fc
+  .record({
+    cutMode: fc.constantFrom('ignition_off' as const, 'at_standstill' as const),
+    canStopEngine: fc.boolean(),
+    noGnss: fc.constantFrom('wait' as const, 'ignition_off_only' as const),
+    zoneCuts: fc.boolean(),
+  })
+  .map(createRules);
+const anyChange = fc.record({
+  feature: fc.constantFrom('enginecutoff' as const, 'cargoaccess' as const),
+  state: fc.constant('1' as const),
+  occasion: fc.constantFrom('command' as const, 'automatic' as const, 'reapply' as const),
+  isInherited: fc.boolean(),
+  isOnTheWay: fc.boolean(),
+});
+
+describe('for any evidence', () => {
+  it('what is allowed has two proven witnesses that agree, one of them of the vehicle, and no veto', () => {
+    let allowed = 0;
+    fc.assert(
+      fc.property(anyChange, anyEvidence, anyRules, (change, evidence, rules) => {
+        if (!isAllowed(judge(change, evidence, rules))) return;
+        allowed += 1;
+        const proven = witnessNames.filter((name) => {
+          const { state, claim } = evidence.witnesses[name];
+          return state === 'proven' && claim === 'rest';
+        });
+        expect(proven.length).toBeGreaterThanOrEqual(2);
+        expect(proven.some((name) => name === 'gnss' || name === 'motion')).toBe(true);
+        expect(evidence.gnss.kind).not.toBe('moving');
+        const { motion, rpm, voltage } = evidence.witnesses;
+        const speaks = ({ state, claim }: Witness): boolean => claim === 'active' && state !== 'contradicted';
+        expect(speaks(motion)).toBe(false);
+        if (!change.isOnTheWay) expect(evidence.boardAlive).toBe(true);
+        if (change.feature === 'cargoaccess') return;
+        const isRunning = rules.cutMode === 'at_standstill' && change.occasion === 'command';
+        if (!isRunning)
+          expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);
+        if (evidence.ignition.value === true) {
+          expect(evidence.gnss.kind).toBe('still');
+          expect(proven).toEqual(expect.arrayContaining(['gnss', 'motion']));
+          expect(evidence.warning?.soundsForMs).toBeGreaterThanOrEqual(interlockLimits.warningMs);
+        } else expect(speaks(rpm) || speaks(voltage)).toBe(false);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(allowed).toBeGreaterThan(50);
+  });
+
+  it('the doctor energises nothing with ignition on, a moving vehicle or a running engine', () => {
+    fc.assert(
+      fc.property(anyEvidence, anyRules, (evidence, rules) => {
+        if (!isAllowed(judge(attended, evidence, rules))) return;
+        expect(evidence.ignition.value).toBe(false);
+        expect(evidence.gnss.kind).not.toBe('moving');
+        expect(evidence.boardAlive).toBe(true);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('restoring the engine and locking the cargo are always allowed', () => {
+    fc.assert(
+      fc.property(anyChange, anyEvidence, anyRules, (change, evidence, rules) => {
+        expect(isAllowed(judge({ ...change, state: '0' }, evidence, rules))).toBe(true);
+      }),
+    );
+  });
+});
