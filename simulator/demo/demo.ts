@@ -14,7 +14,7 @@ import {
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
-import type { BoardName } from '../hardware/board-maps.ts';
+import { type BoardName, fittedOverrides } from '../hardware/board-maps.ts';
 import { createSeededEntropy } from '../random.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
@@ -76,7 +76,7 @@ function configOf(
       connectSpreadS: 1,
     },
     storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
-    board: { profile: boardName, port: 'simulated board' },
+    board: { profile: boardName, port: 'simulated board', overrides: fittedOverrides(boardName) },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
     protection: standardProtection,
