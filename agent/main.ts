@@ -28,8 +28,8 @@ import { loadSerialBinding, openSerialPort } from './adapters/serial-port.ts';
 import { askPerson, readSecretLine } from './adapters/terminal.ts';
 import { askUnixSocket, listenOnUnixSocket } from './adapters/unix-http.ts';
 import { createAgent } from './agent.ts';
-import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { listAlarms } from './cli/alarms.ts';
+import { listBoards, showBoard } from './cli/boards.ts';
 import { createCommandLine, type Handlers } from './cli/command-line.ts';
 import { checkConfig, showConfig } from './cli/config.ts';
 import { runDoctor } from './cli/doctor.ts';
@@ -187,12 +187,6 @@ async function calibrateFuel(flags: Flags): Promise<void> {
   });
 }
 
-async function boards(flags: Flags): Promise<void> {
-  const profiles = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
-  const lines = profiles.map((profile) => `${profile.name.padEnd(24)} ${profile.title}`);
-  print(flags, { json: profiles, text: lines.join('\n') });
-}
-
 async function status(flags: Flags): Promise<void> {
   const clock = createSystemClock();
   process.exitCode = await showStatus(flags, {
@@ -264,7 +258,8 @@ const handlers: Handlers = {
   serviceCode,
   doctor,
   selftest: runSelftest,
-  boards,
+  boards: async (flags) => print(flags, await listBoards()),
+  showBoard: async (flags) => print(flags, await showBoard(String(flags['profile']))),
   alarms: (flags) => print(flags, listAlarms()),
   calibrateFuel,
 };
