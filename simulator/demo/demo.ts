@@ -153,11 +153,6 @@ function formatWelcome(options: DemoOptions, paths: Paths, password: string | nu
   ].join('\n');
 }
 
-/** The agent's backlog counts up to 64 acknowledged events that it has not deleted yet: this is a lower bound. */
-function leastWaiting(status: AgentStatus): number {
-  return status.backlog - Math.min(status.backlog, status.acknowledged, 64);
-}
-
 async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
   const statuses = await Promise.all(vehicles.map((vehicle) => vehicle.agent.status()));
   const online = statuses.filter((status) => status.connection === 'up').length;
@@ -169,7 +164,7 @@ async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
     `${online} of ${vehicles.length} online`,
     `${driving} driving`,
     `${sum((status) => status.acknowledged)} events acknowledged`,
-    `${sum(leastWaiting)} waiting`,
+    `${sum(({ backlog }) => backlog)} waiting`,
     ...(cuts > 0 ? [`${cuts} CUT WHILE MOVING`] : []),
   ].join(', ');
 }

@@ -306,6 +306,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     for (let wait = 0; wait < 100 && !(await codes()).includes('"statusCode":4392'); wait += 1)
       await sleep(100);
     expect(await codes()).toContain('"statusCode":4392');
+    await until(() => ask('/status').includes('"backlog":0,'), 'nothing unacknowledged', 60_000);
     expect(ask('/messages', '-d', '{"text":""}')).toContain('1 to 500');
     expect(ask('/messages', '-d', '{"text":"a","more":1}')).toContain('error');
     expect(ask('/nothing')).toContain('no such path');
