@@ -38,6 +38,7 @@ import { fuelCalibrate } from './cli/fuel-calibrate.ts';
 import { reportSelftest, selftest } from './cli/selftest.ts';
 import { type Flags, loadSettings, missingIn, print, readAgentConfig, readPem } from './cli/settings-file.ts';
 import { askIfRunning, enterServiceCode, listMessages, sendMessage, showStatus } from './cli/status.ts';
+import { formatVersion } from './cli/version.ts';
 import { type AgentFile, describeConfig, toAgentConfig } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
 import type { ProcessFacts } from './core/status/agent-facts.ts';
@@ -49,6 +50,7 @@ import { createLagMeter, type LagMeter } from './loop-lag.ts';
 import { countQueued } from './outbox/outbox-schema.ts';
 import { openOutbox } from './outbox.ts';
 import { restartExitCode, type Updater } from './update/performer.ts';
+import { readReleaseState, standardReleases } from './update/release-state.ts';
 import { openUpdater } from './update/update-start.ts';
 
 const networkOf = (path: string | undefined) =>
@@ -191,6 +193,7 @@ async function status(flags: Flags): Promise<void> {
   const clock = createSystemClock();
   process.exitCode = await showStatus(flags, {
     ask: askUnixSocket,
+    packaged: readVersion(),
     print: (output) => print(flags, output),
     // Home and clear, as of ECMA-48; a file or a pipe keeps every picture.
     clear: () => process.stdout.isTTY && void process.stdout.write('\u001b[H\u001b[2J'),
@@ -264,9 +267,17 @@ const handlers: Handlers = {
   calibrateFuel,
 };
 
-await runProgram('fleetward-agent', () =>
-  createCommandLine(process.argv.slice(2), handlers, {
-    version: readVersion(),
-    columns: Math.min(110, process.stdout.columns ?? 110),
-  }).parseAsync(),
-);
+/** Asks the running agent only when its version is wanted. */
+async function versionWords(words: readonly string[]): Promise<string> {
+  const packaged = readVersion();
+  if (!words.includes('--version')) return packaged;
+  const confirmed = (): string | null => readReleaseState(standardReleases).state.confirmed;
+  return formatVersion(words, { packaged, confirmed, ask: askUnixSocket });
+}
+
+await runProgram('fleetward-agent', async () => {
+  const words = process.argv.slice(2);
+  const version = await versionWords(words);
+  const columns = Math.min(110, process.stdout.columns ?? 110);
+  return createCommandLine(words, handlers, { version, columns }).parseAsync();
+});

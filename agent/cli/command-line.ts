@@ -190,7 +190,7 @@ function withCommands(parser: Argv, run: Handlers): Argv {
 
 /**
  * The parser for these words.
- * @param given.version shown by `--version`.
+ * @param given.version what `--version` prints.
  */
 export function createCommandLine(
   words: readonly string[],
