@@ -30,13 +30,14 @@ import { askUnixSocket, listenOnUnixSocket } from './adapters/unix-http.ts';
 import { createAgent } from './agent.ts';
 import { listAlarms } from './cli/alarms.ts';
 import { listBoards, showBoard } from './cli/boards.ts';
-import { createCommandLine, type Handlers } from './cli/command-line.ts';
+import type { Handlers } from './cli/command-line.ts';
 import { checkConfig, showConfig } from './cli/config.ts';
 import { runDoctor } from './cli/doctor.ts';
 import { reportEnrolled, wishOf } from './cli/enrol.ts';
 import { fuelCalibrate } from './cli/fuel-calibrate.ts';
 import { reportSelftest, selftest } from './cli/selftest.ts';
 import { type Flags, loadSettings, missingIn, print, readAgentConfig, readPem } from './cli/settings-file.ts';
+import { parseStart } from './cli/start-line.ts';
 import { askIfRunning, enterServiceCode, listMessages, sendMessage, showStatus } from './cli/status.ts';
 import { formatVersion } from './cli/version.ts';
 import { type AgentFile, describeConfig, toAgentConfig } from './config.ts';
@@ -277,6 +278,9 @@ async function versionWords(words: readonly string[]): Promise<string> {
 
 await runProgram('fleetward-agent', async () => {
   const words = process.argv.slice(2);
+  const flags = parseStart(words);
+  if (flags !== null) return start(flags);
+  const { createCommandLine } = await import('./cli/command-line.ts');
   const version = await versionWords(words);
   const columns = Math.min(110, process.stdout.columns ?? 110);
   return createCommandLine(words, handlers, { version, columns }).parseAsync();
