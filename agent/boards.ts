@@ -18,10 +18,10 @@ export async function listBoardProfiles(): Promise<readonly string[]> {
 }
 
 /**
- * A profile by name (`waveshare-relay-d`) or by path (anything with a slash or ending in `.toml`).
- * Throws AppError `config` that names the file and every fault in it.
+ * The TOML of a profile by name (`waveshare-relay-d`) or by path (anything with a slash or ending in `.toml`), unchecked.
+ * Throws AppError `config` when there is no such profile or file.
  */
-export async function readBoardProfile(nameOrPath: string): Promise<BoardProfile> {
+export async function readBoardText(nameOrPath: string): Promise<string> {
   const isPath = nameOrPath.includes('/') || nameOrPath.endsWith('.toml');
   if (!isPath && !(await listBoardProfiles()).includes(nameOrPath)) {
     const names = (await listBoardProfiles()).join(', ');
@@ -29,18 +29,16 @@ export async function readBoardProfile(nameOrPath: string): Promise<BoardProfile
       hint: `Take one of ${names}, or give the path of a TOML file.`,
     });
   }
-  return parseBoardProfile(
-    await readText(isPath ? nameOrPath : new URL(`${nameOrPath}.toml`, shipped)),
-    nameOrPath,
-  );
-}
-
-async function readText(file: string | URL): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return await readFile(isPath ? nameOrPath : new URL(`${nameOrPath}.toml`, shipped), 'utf8');
   } catch (cause) {
     throw new AppError('config', `The board profile cannot be read: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** A profile by name or path, as `readBoardText`. Throws AppError `config` that names the file and every fault in it. */
+export async function readBoardProfile(nameOrPath: string): Promise<BoardProfile> {
+  return parseBoardProfile(await readBoardText(nameOrPath), nameOrPath);
 }
 
 /** A profile from the text of a TOML file; `file` is named in errors. Throws AppError `config`. */

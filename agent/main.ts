@@ -28,16 +28,18 @@ import { loadSerialBinding, openSerialPort } from './adapters/serial-port.ts';
 import { askPerson, readSecretLine } from './adapters/terminal.ts';
 import { askUnixSocket, listenOnUnixSocket } from './adapters/unix-http.ts';
 import { createAgent } from './agent.ts';
-import { listBoardProfiles, readBoardProfile } from './boards.ts';
 import { listAlarms } from './cli/alarms.ts';
-import { createCommandLine, type Handlers } from './cli/command-line.ts';
+import { listBoards, showBoard } from './cli/boards.ts';
+import type { Handlers } from './cli/command-line.ts';
 import { checkConfig, showConfig } from './cli/config.ts';
 import { runDoctor } from './cli/doctor.ts';
 import { reportEnrolled, wishOf } from './cli/enrol.ts';
 import { fuelCalibrate } from './cli/fuel-calibrate.ts';
 import { reportSelftest, selftest } from './cli/selftest.ts';
 import { type Flags, loadSettings, missingIn, print, readAgentConfig, readPem } from './cli/settings-file.ts';
+import { parseStart } from './cli/start-line.ts';
 import { askIfRunning, enterServiceCode, listMessages, sendMessage, showStatus } from './cli/status.ts';
+import { formatVersion } from './cli/version.ts';
 import { type AgentFile, describeConfig, toAgentConfig } from './config.ts';
 import { createConfigFiles } from './config-store.ts';
 import type { ProcessFacts } from './core/status/agent-facts.ts';
@@ -49,6 +51,7 @@ import { createLagMeter, type LagMeter } from './loop-lag.ts';
 import { countQueued } from './outbox/outbox-schema.ts';
 import { openOutbox } from './outbox.ts';
 import { restartExitCode, type Updater } from './update/performer.ts';
+import { readReleaseState, standardReleases } from './update/release-state.ts';
 import { openUpdater } from './update/update-start.ts';
 
 const networkOf = (path: string | undefined) =>
@@ -187,16 +190,11 @@ async function calibrateFuel(flags: Flags): Promise<void> {
   });
 }
 
-async function boards(flags: Flags): Promise<void> {
-  const profiles = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
-  const lines = profiles.map((profile) => `${profile.name.padEnd(24)} ${profile.title}`);
-  print(flags, { json: profiles, text: lines.join('\n') });
-}
-
 async function status(flags: Flags): Promise<void> {
   const clock = createSystemClock();
   process.exitCode = await showStatus(flags, {
     ask: askUnixSocket,
+    packaged: readVersion(),
     print: (output) => print(flags, output),
     // Home and clear, as of ECMA-48; a file or a pipe keeps every picture.
     clear: () => process.stdout.isTTY && void process.stdout.write('\u001b[H\u001b[2J'),
@@ -264,14 +262,26 @@ const handlers: Handlers = {
   serviceCode,
   doctor,
   selftest: runSelftest,
-  boards,
+  boards: async (flags) => print(flags, await listBoards()),
+  showBoard: async (flags) => print(flags, await showBoard(String(flags['profile']))),
   alarms: (flags) => print(flags, listAlarms()),
   calibrateFuel,
 };
 
-await runProgram('fleetward-agent', () =>
-  createCommandLine(process.argv.slice(2), handlers, {
-    version: readVersion(),
-    columns: Math.min(110, process.stdout.columns ?? 110),
-  }).parseAsync(),
-);
+/** Asks the running agent only when its version is wanted. */
+async function versionWords(words: readonly string[]): Promise<string> {
+  const packaged = readVersion();
+  if (!words.includes('--version')) return packaged;
+  const confirmed = (): string | null => readReleaseState(standardReleases).state.confirmed;
+  return formatVersion(words, { packaged, confirmed, ask: askUnixSocket });
+}
+
+await runProgram('fleetward-agent', async () => {
+  const words = process.argv.slice(2);
+  const flags = parseStart(words);
+  if (flags !== null) return start(flags);
+  const { createCommandLine } = await import('./cli/command-line.ts');
+  const version = await versionWords(words);
+  const columns = Math.min(110, process.stdout.columns ?? 110);
+  return createCommandLine(words, handlers, { version, columns }).parseAsync();
+});

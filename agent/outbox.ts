@@ -4,12 +4,13 @@
 import { AppError, messageOf } from '../src/core/errors.ts';
 import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
 import { isId } from '../src/core/ids.ts';
+import type { Priority } from '../src/core/status-codes.ts';
 import type { Statement } from '../src/ports.ts';
 import { keptOrigin } from './core/outbox/event-time.ts';
 import { stateSum } from './core/outbox/outbox-row.ts';
 import { closeFile, fileBytes, maxBytesLeast } from './outbox/outbox-file.ts';
 import { closingStatements, noteAccounts, readBoots, reportedStatements } from './outbox/outbox-ledger.ts';
-import { commit, originOf, readRows } from './outbox/outbox-queue.ts';
+import { commit, originOf, readRows, waitingCount } from './outbox/outbox-queue.ts';
 import { flushPending } from './outbox/outbox-removal.ts';
 import { openOrReplace } from './outbox/outbox-repair.ts';
 import {
@@ -42,7 +43,7 @@ import { isWalkEnded } from './outbox/outbox-walk.ts';
 export type { OutboxOptions, OutboxRecord } from './outbox/outbox-run.ts';
 
 export interface OutboxStats {
-  /** Rows per class; a lower bound until `isExact`. Includes up to 64 acknowledged ones that are not deleted yet. */
+  /** Events per class that are stored and not acknowledged; a lower bound until `isExact`. */
   readonly queued: readonly [number, number, number, number];
   readonly isExact: boolean;
   /** Bytes of all files now. */
@@ -124,9 +125,11 @@ async function readStateNow(run: Run): Promise<AgentState> {
 }
 
 function statsNow(run: Run): OutboxStats {
-  const [p0, p1, p2, p3] = run.queue.classes;
+  const { queue } = run;
+  const [p0, p1, p2, p3] = queue.classes;
+  const waiting = (priority: Priority): number => waitingCount(queue, priority);
   return {
-    queued: [p0.count, p1.count, p2.count, p3.count],
+    queued: [waiting(0), waiting(1), waiting(2), waiting(3)],
     isExact: isWalkEnded(run.queue) && run.rescue === null,
     bytes: fileBytes(run.options.path),
     dropped: [p0.dropped, p1.dropped, p2.dropped, p3.dropped],

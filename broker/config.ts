@@ -15,11 +15,17 @@ export const brokerSchema = Type.Object({
   ingress: ingressSchema,
   cluster: clusterSchema,
   firmware: Type.Object({
-    hosts: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$' }), {
-      default: [],
-      description:
-        'Hosts that firmware for vehicles may lie at, with commas between them; it is never fetched from here',
-    }),
+    hosts: Type.Array(
+      Type.String({
+        pattern: '^[a-z0-9.-]{1,253}(:[0-9]{1,5})?$',
+        description: 'host (https at port 443) or host:port, in lower case, without a scheme',
+      }),
+      {
+        default: [],
+        description:
+          'Hosts that firmware for vehicles may lie at, with commas between them; it is never fetched from here',
+      },
+    ),
   }),
   database: Type.String({
     minLength: 1,

@@ -3,7 +3,7 @@
 // ignored: a misspelt setting must not leave a vehicle with a default that nobody chose.
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
-import { IsObject, IsOptional, type Static, type TObject, type TSchema } from 'typebox';
+import { IsArray, IsObject, IsOptional, type Static, type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError, type ErrorDetail, messageOf } from './core/errors.ts';
 import { nearestWord } from './core/nearest-word.ts';
@@ -176,7 +176,7 @@ function alternative(schema: Table): string {
     : allowedBy(schema);
 }
 
-/** What a schema allows, in words. */
+/** What a schema allows, in words; of an array also its items, where they have a description. */
 function allowedBy(schema: TSchema): string {
   const rules = schema as Readonly<Record<string, unknown>>;
   const choices = rules['enum'];
@@ -187,6 +187,10 @@ function allowedBy(schema: TSchema): string {
     return isList ? `one of ${shapes.map(alternative).join(', ')}` : shapes.map(alternative).join(' or ');
   }
   if (typeof rules['properties'] === 'object') return alternative(rules);
+  if (IsArray(schema)) {
+    const { description } = schema.items as Table;
+    return typeof description === 'string' ? `array of ${description}` : 'array';
+  }
   const from = rules['minimum'] === undefined ? '' : ` from ${JSON.stringify(rules['minimum'])}`;
   const to = rules['maximum'] === undefined ? '' : ` to ${JSON.stringify(rules['maximum'])}`;
   const least = rules['minLength'] === undefined ? '' : ' that is not empty';

@@ -24,6 +24,7 @@ export interface Handlers {
   readonly doctor: Run;
   readonly selftest: Run;
   readonly boards: Run;
+  readonly showBoard: Run;
   readonly alarms: Run;
   readonly calibrateFuel: Run;
 }
@@ -97,6 +98,21 @@ const withMessages = (parser: Argv, run: Handlers): Argv =>
     )
     .demandCommand(1, 'Say what to do with messages: list or send');
 
+const withBoards = (parser: Argv, run: Handlers): Argv =>
+  withJson(parser)
+    .command(
+      'show <profile>',
+      'Print a board profile as TOML, to copy and change',
+      (more) =>
+        withJson(more).positional('profile', {
+          type: 'string',
+          demandOption: true,
+          describe: 'Name of a shipped profile, or path of an own one, which is checked',
+        }),
+      run.showBoard,
+    )
+    .example('$0 boards show generic > my-board.toml', 'A template for an own profile');
+
 const withConfigCommands = (parser: Argv, run: Handlers): Argv =>
   parser
     .command(
@@ -153,7 +169,12 @@ function withCommands(parser: Argv, run: Handlers): Argv {
       withSocket,
       run.serviceCode,
     )
-    .command('boards', 'List the board profiles that come with the agent', withJson, run.boards)
+    .command(
+      'boards',
+      'List the shipped board profiles with the inputs, analogs and relays of each',
+      (more) => withBoards(more, run),
+      run.boards,
+    )
     .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, run.alarms)
     .command('fuel', 'The tank', (more) =>
       more
@@ -169,7 +190,7 @@ function withCommands(parser: Argv, run: Handlers): Argv {
 
 /**
  * The parser for these words.
- * @param given.version shown by `--version`.
+ * @param given.version what `--version` prints.
  */
 export function createCommandLine(
   words: readonly string[],

@@ -64,6 +64,8 @@ export async function askIfRunning(ask: AskAgent, socket: string): Promise<Agent
 
 interface StatusIo {
   readonly ask: AskAgent;
+  /** Version of this program; after an update another release runs. */
+  readonly packaged: string;
   print(output: Output): void;
   /** Clears the screen of a terminal; nothing elsewhere. */
   clear(): void;
@@ -82,7 +84,7 @@ export async function showStatus(flags: Flags, io: StatusIo): Promise<0 | 1> {
   for (;;) {
     const facts = await askStatus(io.ask, socket);
     if (flags['watch'] === true) io.clear();
-    io.print({ json: facts, text: formatStatus(facts) });
+    io.print({ json: { ...facts, packaged: io.packaged }, text: formatStatus(facts, io.packaged) });
     const isBad = isDegraded(statusLines(facts));
     if (flags['watch'] === true) await io.pause(watchMs);
     if (flags['watch'] !== true || io.isStopped()) return isBad ? 1 : 0;

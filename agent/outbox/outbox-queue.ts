@@ -26,6 +26,8 @@ export interface ClassState {
   /** Rows were salvaged behind the cursor. */
   late: boolean;
   readonly inFlight: Set<number>;
+  /** Rows that are acknowledged and not deleted yet, as far as they were handed out or passed by. */
+  readonly acknowledged: Set<number>;
 }
 
 export type Origin = Pick<BootRow, 'boot' | 'originMs' | 'quality'>;
@@ -78,6 +80,7 @@ export function emptyClass(): ClassState {
     dropped: 0,
     late: false,
     inFlight: new Set(),
+    acknowledged: new Set(),
   };
 }
 
@@ -117,6 +120,13 @@ export function commit(queue: Queue, batch: () => readonly Statement[]): Promise
 export function isWalked(queue: Queue, priority: Priority, id: number): boolean {
   const { walk } = queue;
   return id >= walk.boundary || priority < walk.priority || (priority === walk.priority && id <= walk.at);
+}
+
+/** Rows of a class that are stored and not acknowledged; a lower bound until the walk is done. */
+export function waitingCount(queue: Queue, priority: Priority): number {
+  const { count, acknowledged } = queue.classes[priority];
+  const counted = [...acknowledged].filter((id) => isWalked(queue, priority, id));
+  return count - counted.length;
 }
 
 export interface NewRow {

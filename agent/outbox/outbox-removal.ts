@@ -101,8 +101,10 @@ async function remove(
 }
 
 function noteRemoved(queue: Queue, { priority, range }: Removal, gone: readonly number[]): void {
+  const state = queue.classes[priority];
+  for (const id of gone) state.acknowledged.delete(id);
   if (!isWalked(queue, priority, range.to)) return;
-  queue.classes[priority].count -= gone.length;
+  state.count -= gone.length;
   const { seen, boundary } = queue.walk;
   for (const id of gone) {
     if (id < boundary) seen.set(bootNumberOf(id), addTally(seen.get(bootNumberOf(id)), seqOf(id), -1));
@@ -125,6 +127,7 @@ export async function flushPending(queue: Queue): Promise<void> {
   );
   queue.pending = [];
   queue.pendingRows = 0;
+  for (const state of queue.classes) state.acknowledged.clear();
 }
 
 /** One note per boot about rows that are given up. */

@@ -194,6 +194,7 @@ export function adopt(run: Run, replaced: Replacement): void {
   for (const state of queue.classes) {
     state.count = 0;
     state.last = 0;
+    state.acknowledged.clear();
   }
   rewindQueue(queue);
   // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.

@@ -112,7 +112,9 @@ async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch 
     // A new file is in place, and the salvage will hand over what was in the old one.
     if (judged === null) return null;
     await discardSpoiled(queue, { priority, rows: judged.spoiled });
-    const unsent = judged.sound.filter(({ id }) => !isPending(queue, id));
+    // Acknowledged after a rewind: such rows were not in flight.
+    for (const { id } of judged.sound) if (isPending(queue, id)) state.acknowledged.add(id);
+    const unsent = judged.sound.filter(({ id }) => !state.acknowledged.has(id));
     const sent = prefixOf(unsent, want.bytes);
     const first = sent[0];
     goOn(state, lane, sent.at(-1)?.id ?? Number(page.at(-1)?.['id']));
@@ -161,7 +163,11 @@ export async function acknowledge(
     queue.pending.push(range);
     queue.pendingRows += Math.min(range.to - range.from + 1, flushRows);
     for (const state of queue.classes) {
-      for (const id of state.inFlight) if (id >= range.from && id <= range.to) state.inFlight.delete(id);
+      for (const id of state.inFlight) {
+        if (id < range.from || id > range.to) continue;
+        state.inFlight.delete(id);
+        state.acknowledged.add(id);
+      }
     }
   }
   if (queue.pendingRows >= flushRows) await flushPending(queue);

@@ -10,7 +10,7 @@ import { messageOf } from '../../src/core/errors.ts';
 import { readVersion } from '../../src/version.ts';
 import { type Installed, type Plan, planLaunch, type ReleaseState } from './core/plan.ts';
 import { copyRelease, listReleases, readReleaseKey, type StagedRelease } from './release.ts';
-import { readReleaseState, writeReleaseState } from './release-state.ts';
+import { readReleaseState, standardReleases, writeReleaseState } from './release-state.ts';
 
 interface Places {
   /** Where releases are staged and `state.json` is kept. */
@@ -115,7 +115,7 @@ function run(): number {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      releases: { type: 'string', default: '/var/lib/fleetward-agent/releases' },
+      releases: { type: 'string', default: standardReleases },
       scratch: { type: 'string', default: '/usr/lib/fleetward-agent/release' },
       key: { type: 'string', default: '/etc/fleetward-agent/release.pub' },
       'key-owner': { type: 'string', default: '0' },

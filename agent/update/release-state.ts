@@ -17,6 +17,9 @@ import {
 } from './core/plan.ts';
 import { openRelease, readPlainFile, verifyRelease } from './release.ts';
 
+/** Where the installed service stages releases. */
+export const standardReleases = '/var/lib/fleetward-agent/releases';
+
 const stateName = 'state.json';
 const stateMostBytes = 64 * 1024;
 
@@ -66,7 +69,7 @@ export function writeReleaseState(root: string, state: ReleaseState): void {
 }
 
 export interface TrialRequest {
-  /** `/var/lib/fleetward-agent/releases` on a vehicle. */
+  /** `standardReleases` on a vehicle. */
   readonly root: string;
   readonly key: KeyObject;
   readonly version: string;

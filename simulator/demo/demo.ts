@@ -14,7 +14,7 @@ import {
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
-import type { BoardName } from '../hardware/board-maps.ts';
+import { type BoardName, fittedOverrides } from '../hardware/board-maps.ts';
 import { createSeededEntropy } from '../random.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
@@ -76,7 +76,7 @@ function configOf(
       connectSpreadS: 1,
     },
     storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
-    board: { profile: boardName, port: 'simulated board' },
+    board: { profile: boardName, port: 'simulated board', overrides: fittedOverrides(boardName) },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
     protection: standardProtection,
@@ -153,11 +153,6 @@ function formatWelcome(options: DemoOptions, paths: Paths, password: string | nu
   ].join('\n');
 }
 
-/** The agent's backlog counts up to 64 acknowledged events that it has not deleted yet: this is a lower bound. */
-function leastWaiting(status: AgentStatus): number {
-  return status.backlog - Math.min(status.backlog, status.acknowledged, 64);
-}
-
 async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
   const statuses = await Promise.all(vehicles.map((vehicle) => vehicle.agent.status()));
   const online = statuses.filter((status) => status.connection === 'up').length;
@@ -169,7 +164,7 @@ async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
     `${online} of ${vehicles.length} online`,
     `${driving} driving`,
     `${sum((status) => status.acknowledged)} events acknowledged`,
-    `${sum(leastWaiting)} waiting`,
+    `${sum(({ backlog }) => backlog)} waiting`,
     ...(cuts > 0 ? [`${cuts} CUT WHILE MOVING`] : []),
   ].join(', ');
 }

@@ -1,5 +1,6 @@
 // Register maps of the I/O boards that the simulator can be, as data. Facts are those of the makers' public manuals;
 // they are written here a second time on purpose: the agent's profiles must never be tested against themselves.
+import type { AgentFile } from '../../agent/config.ts';
 import type { FeatureName, InputName } from '../../src/core/event.ts';
 
 /** Relays driven by coils: FC01, FC05, FC0F. */
@@ -259,3 +260,19 @@ export const boardMaps = {
 export type BoardName = keyof typeof boardMaps;
 
 export const boardNames = Object.keys(boardMaps) as readonly BoardName[];
+
+/** Debounce of the inputs that a simulated vehicle has beyond those of a shipped profile. */
+const fittedDebounceMs = { tamper: 200, externalPower: 500, motion: 200 } as const;
+
+/** Overrides that name the additional inputs of a simulated vehicle: tamper, external power and motion. */
+export function fittedOverrides(name: BoardName): NonNullable<AgentFile['board']['overrides']> {
+  const { units, wiring }: BoardMap = boardMaps[name];
+  const terminals = units.flatMap(({ regions }) => regions).find((region) => region.kind === 'inputs');
+  const inputs = Object.entries(fittedDebounceMs).flatMap(([input, debounceMs]) => {
+    const wire = wiring.inputs[input as InputName];
+    if (wire === undefined || terminals === undefined) return [];
+    const address = terminals.first + wire.channel - terminals.firstInput;
+    return [[input, { poll: 'inputs', address, invert: wire.inverted ?? false, debounceMs }]];
+  });
+  return { inputs: Object.fromEntries(inputs) };
+}

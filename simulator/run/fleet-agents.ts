@@ -10,6 +10,7 @@ import {
 } from '../../agent/config.ts';
 import { type Deed, planDeeds, startMsOf } from '../core/deeds.ts';
 import type { Scenario } from '../core/scenario-schema.ts';
+import { fittedOverrides } from '../hardware/board-maps.ts';
 import type { SeededEntropy } from '../random.ts';
 import { createCityRoute } from '../world/city-route.ts';
 import type { Route } from '../world/routes.ts';
@@ -35,7 +36,7 @@ function configOf({ scenario, accountID, publicKey, version }: FleetOptions): Pr
     board: {
       profile: fleet.board,
       port: 'simulated board',
-      overrides: { polls: { inputs: { periodMs: fleet.inputsMs } } },
+      overrides: { ...fittedOverrides(fleet.board), polls: { inputs: { periodMs: fleet.inputsMs } } },
     },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},

@@ -281,6 +281,25 @@ describe('a firmware job', () => {
     expect((await post('anna', '/command/firmware', { ...job, sha256: 'ABC' })).status).toBe(422);
   });
 
+  it('takes a listed host at port 443, and another port where it is listed with the host', async () => {
+    const { service, post } = await start();
+    const order = async (host: string): Promise<string> => {
+      service.advance(10);
+      const url = `https://${host}/agent.deb`;
+      const { status, text } = await post('anna', '/command/firmware', { ...job, url });
+      return status === 200 ? 'allowed' : text;
+    };
+    for (const host of ['updates.example.com', 'files.example.com', 'mirror.example.com:8443']) {
+      expect(await order(host), host).toBe('allowed');
+      if (!host.includes(':')) expect(await order(`${host}:443`), `${host}:443`).toBe('allowed');
+    }
+    for (const host of ['updates.example.com:8443', 'files.example.com:44', 'mirror.example.com']) {
+      const refused = await order(host);
+      expect(refused).toContain('a host and port that the service allows');
+      expect(refused).toContain('as host for port 443 or as host:port');
+    }
+  });
+
   it('shows what may be a key to the file to nobody', async () => {
     const { service, post, get } = await start();
     const url = `${job.url}?signature=SECRET`;

@@ -63,6 +63,40 @@ describe('appending and sending', () => {
     expect(await outbox.next({ limit: 10, bytes: 1000 })).toBeNull();
   });
 
+  it('counts as queued what is stored and not acknowledged, before the rows are deleted too', async () => {
+    const outbox = await opened();
+    const want = { limit: 10, bytes: 60_000 };
+    await outbox.append([record(3, 1), record(3, 2), record(3, 3), record(1, 4)]);
+    const { boot = '' } = (await outbox.next(want)) ?? {};
+    await outbox.acknowledge(boot, [[4, 4]]);
+    expect((await outbox.stats()).queued).toEqual([0, 0, 0, 3]);
+    await outbox.next(want);
+    await outbox.acknowledge(boot, [[1, 2]]);
+    await outbox.acknowledge(boot, [[1, 2]]);
+    expect((await outbox.stats()).queued).toEqual([0, 0, 0, 1]);
+    // The link breaks; the acknowledgement of the last one is repeated by the next session.
+    await outbox.rewind();
+    await outbox.acknowledge(boot, [[3, 3]]);
+    expect(await outbox.next(want)).toBeNull();
+    expect((await outbox.stats()).queued).toEqual([0, 0, 0, 0]);
+    await outbox.append([record(3, 5)]);
+    expect((await outbox.stats()).queued).toEqual([0, 0, 0, 1]);
+  });
+
+  it('counts what an earlier run acknowledged in time as delivered', async () => {
+    const before = await opened();
+    await before.append([record(3, 1), record(3, 2)]);
+    const { boot = '' } = (await before.next({ limit: 1, bytes: 60_000 })) ?? {};
+    await before.acknowledge(boot, [[1, 1]]);
+    await before.close();
+    const after = await opened({ boot: 'later' });
+    await settle(after);
+    expect((await after.stats()).queued).toEqual([0, 0, 0, 1]);
+    const batch = await after.next({ limit: 10, bytes: 60_000 });
+    await after.acknowledge(batch?.boot ?? '', [[2, 2]]);
+    expect((await after.stats()).queued).toEqual([0, 0, 0, 0]);
+  });
+
   it('hands out what is in flight again only after a rewind', async () => {
     const outbox = await opened();
     await outbox.append([record(3, 1), record(3, 2), record(3, 3)]);

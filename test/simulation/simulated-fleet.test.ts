@@ -8,6 +8,7 @@ import { type Deed, planDeeds } from '../../simulator/core/deeds.ts';
 import { judge } from '../../simulator/core/judgement.ts';
 import { createLedger } from '../../simulator/core/ledger.ts';
 import { checkScenario } from '../../simulator/core/scenario.ts';
+import { fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createDeedActor } from '../../simulator/run/deed-actor.ts';
 import { startFleetVehicle } from '../../simulator/run/fleet-vehicle.ts';
@@ -40,7 +41,7 @@ async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
       board: {
         profile: 'waveshare-io-analog',
         port: 'board',
-        overrides: { polls: { inputs: { periodMs: 200 } } },
+        overrides: { ...fittedOverrides('waveshare-io-analog'), polls: { inputs: { periodMs: 200 } } },
       },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},

@@ -34,8 +34,8 @@ const startMs = Date.UTC(2026, 11, 1);
 async function createBench() {
   const shipped = await readBoardProfile('waveshare-io-analog');
   const verdict = applyOverrides(shipped, {
-    // The motion contact is wired to a crash sensor here.
-    inputs: { motion: false, crash: { poll: 'inputs', address: 6, invert: false, debounceMs: 500 } },
+    // A crash sensor is wired to the terminal that the simulated installation uses for motion.
+    inputs: { crash: { poll: 'inputs', address: 6, invert: false, debounceMs: 500 } },
   });
   if (verdict.kind !== 'ok') throw new Error('profile');
   const config: VehicleConfig = {

@@ -99,7 +99,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       log,
       mqtt: { host: '127.0.0.1', port: 0 },
     });
-    const firmwareHosts = ['updates.example.com'];
+    const firmwareHosts = ['updates.example.com', 'files.example.com:443', 'mirror.example.com:8443'];
     const services = createServices({
       broker: broker.services,
       passwords,

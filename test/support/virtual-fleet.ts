@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
 import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts';
-import { type BoardProfile } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides, type BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type WrongClock,
 } from '../../simulator/clock.ts';
 import { type Board, createBoard, noBoardFaults } from '../../simulator/hardware/board.ts';
+import { fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import type { RelayChange } from '../../simulator/hardware/contacts.ts';
 import { createGnss, type Gnss } from '../../simulator/hardware/gnss.ts';
 import { createPipe, noPipeFaults, type Pipe } from '../../simulator/hardware/pipe.ts';
@@ -26,6 +27,7 @@ import { createVirtualDisk, type Life, mortalClock, type VirtualDisk } from './v
 import { createTruth, type Truth } from './virtual-truth.ts';
 import { createVirtualWorld, type VirtualWorld } from './virtual-world.ts';
 
+const boardName = 'waveshare-relay-d';
 const line = { baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 } as const;
 const boardPort: SerialSettings = { path: 'board', ...line };
 const gnssPort: SerialSettings = { path: 'gnss', ...line };
@@ -123,7 +125,7 @@ function createHardware(given: {
     isStarterCut: () => board.isEnergised('enginecutoff'),
   });
   const board: Board = createBoard({
-    name: 'waveshare-relay-d',
+    name: boardName,
     clock,
     entropy: entropy.stream('board'),
     baudRate: line.baudRate,
@@ -204,8 +206,12 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   });
   const quiet = createListeningLog(() => undefined);
   const broker = await createVirtualBroker({ clock, entropy: entropy.stream('broker'), log: quiet });
-  const { motion: _motion, ...inputs } = profile.inputs;
-  const config = configOf(hasMotionSensor ? profile : { ...profile, inputs });
+  const { inputs = {} } = fittedOverrides(boardName);
+  const fitted = applyOverrides(profile, {
+    inputs: hasMotionSensor ? inputs : { ...inputs, motion: false },
+  });
+  if (fitted.kind !== 'ok') throw new Error(JSON.stringify(fitted.faults));
+  const config = configOf(fitted.profile);
   const boots = entropy.stream('agents');
   const slots = createMemorySlots();
   let life: Life = { isAlive: false };

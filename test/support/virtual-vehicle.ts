@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createVehicle } from '../../simulator/vehicle.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
@@ -14,6 +15,7 @@ import type { Database } from '../../src/ports.ts';
 import { openNoNetwork } from './no-network.ts';
 import { silentLog } from './outbox-bench.ts';
 
+const boardName = 'waveshare-io-analog';
 const { publicKey } = generateSigningKey();
 
 export interface VirtualVehicleOptions {
@@ -37,7 +39,7 @@ function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOp
       device: { account: 'demo', id: 'van-01' },
       broker: { url: 'mqtt://127.0.0.1:1', secretFile: '-', publicKey, keepaliveS: 60, connectSpreadS: 5 },
       storage: { path: ':memory:', maxMb, windowS },
-      board: { profile: 'waveshare-io-analog', port: 'board' },
+      board: { profile: boardName, port: 'board', overrides: fittedOverrides(boardName) },
       gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
       network: {},
       protection: standardProtection,
@@ -68,7 +70,7 @@ export async function startVirtualVehicle(options: VirtualVehicleOptions) {
   let outbox: Outbox | null = null;
   const vehicle = await createVehicle({
     config: await configOf(options),
-    boardName: 'waveshare-io-analog',
+    boardName,
     route: options.isParked === true ? parkedAt(route) : route,
     startS: 120,
     clock,

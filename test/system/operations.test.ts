@@ -19,6 +19,7 @@ import { searchBoard } from '../../agent/doctor/board-search.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
+import { readVersion } from '../../src/version.ts';
 import { type BenchProgram, startBenchProgram } from '../support/bench-program.ts';
 import {
   type BrokerSetup,
@@ -294,6 +295,14 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     const works = await run(asked('status'));
     expect([works.code, works.out]).toEqual([0, expect.stringContaining('connected for')]);
     expect(ask('/metrics')).toContain('fleetward_agent_connected 1');
+    const version = JSON.parse((await run(['--version', '--json', '--socket', socket])).out) as object;
+    expect(version).toEqual({
+      version: readVersion(),
+      running: readVersion(),
+      packaged: readVersion(),
+      confirmed: null,
+    });
+    expect(JSON.parse((await run(asked('status', '--json'))).out)).toMatchObject({ packaged: readVersion() });
     const doctor = await run(asked('doctor', '--json'));
     expect(of(findings(doctor), 'agent').length).toBeGreaterThan(5);
     expect(of(findings(doctor), 'board')).toEqual([]);
@@ -306,6 +315,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     for (let wait = 0; wait < 100 && !(await codes()).includes('"statusCode":4392'); wait += 1)
       await sleep(100);
     expect(await codes()).toContain('"statusCode":4392');
+    await until(() => ask('/status').includes('"backlog":0,'), 'nothing unacknowledged', 60_000);
     expect(ask('/messages', '-d', '{"text":""}')).toContain('1 to 500');
     expect(ask('/messages', '-d', '{"text":"a","more":1}')).toContain('error');
     expect(ask('/nothing')).toContain('no such path');

@@ -6,6 +6,7 @@ import {
   type BoardOverrides,
   worstSampleGapMs,
 } from '../../agent/core/board/board-profile.ts';
+import { type BoardName, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 
 const names = await listBoardProfiles();
 
@@ -22,10 +23,22 @@ describe('a board profile', () => {
     it(`${name} is whole, safe when de-energised, and names its sources`, async () => {
       const profile = await readBoardProfile(name);
       expect(profile.name).toBe(name);
-      expect(profile.inputs.ignition).toBeDefined();
-      expect(profile.inputs.panic).toBeDefined();
+      expect(Object.keys(profile.inputs)).toEqual(['ignition', 'panic', 'cabinDoor', 'cargoDoor']);
       expect(profile.relays.enginecutoff?.safe).toBe('de-energised');
       expect(profile.polls[profile.inputs.panic?.poll ?? '']?.periodMs).toBeLessThanOrEqual(50);
+    });
+
+    it(`${name} takes the inputs that an installation has beyond it through the overrides`, async () => {
+      const verdict = applyOverrides(await readBoardProfile(name), fittedOverrides(name as BoardName));
+      expect(verdict.kind === 'ok' ? Object.keys(verdict.profile.inputs) : verdict.faults).toEqual([
+        'ignition',
+        'panic',
+        'cabinDoor',
+        'cargoDoor',
+        'tamper',
+        'externalPower',
+        'motion',
+      ]);
     });
 
     it(`${name} says how short a press it can miss, and misses none of 50 ms at 38400 baud`, async () => {
@@ -54,7 +67,7 @@ describe('a board profile', () => {
 
   it('can be rewired by the installer, field by field', async () => {
     const verdict = await overridden({
-      inputs: { ignition: { address: 7, invert: true }, tamper: false },
+      inputs: { ignition: { address: 7, invert: true }, cargoDoor: false, cabinDoor: false },
       analogs: {
         fuel: {
           table: [
@@ -70,7 +83,7 @@ describe('a board profile', () => {
     if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict));
     const { profile } = verdict;
     expect(profile.inputs.ignition).toEqual({ poll: 'inputs', address: 7, invert: true, debounceMs: 300 });
-    expect(profile.inputs.tamper).toBeUndefined();
+    expect(Object.keys(profile.inputs)).toEqual(['ignition', 'panic']);
     expect(profile.relays).toMatchObject({ enginecutoff: { address: 5 } });
     expect(profile.relays.cargoaccess).toBeUndefined();
     expect(profile.units['io']).toEqual({ address: 9 });
@@ -120,7 +133,13 @@ describe('a board profile', () => {
       what: 'a new signal without all its fields',
       overrides: { inputs: { service: { address: 7 } } },
       pointer: '/inputs/service',
-      message: /required/,
+      message: /^members are missing: poll, invert, debounceMs$/,
+    },
+    {
+      what: 'a new signal that lacks one member',
+      overrides: { inputs: { motion: { poll: 'inputs', address: 6, invert: false } } },
+      pointer: '/inputs/motion',
+      message: /^members are missing: debounceMs$/,
     },
   ];
   for (const fault of faulty) {

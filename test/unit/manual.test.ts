@@ -31,6 +31,7 @@ const handlers: Handlers = {
   doctor: idle,
   selftest: idle,
   boards: idle,
+  showBoard: idle,
   alarms: idle,
   calibrateFuel: idle,
 };

@@ -48,7 +48,15 @@ describe('the status of a vehicle', () => {
   it('says which release is on its way, and why it waits', async () => {
     const rig = await createVehicleRig();
     const update = { version: '1.3.0', phase: 'staged', waiting: 'ignition is on' } as const;
-    expect(formatStatus(factsOf(rig, { update }))).toContain('release 1.3.0 is ready, waits: ignition is on');
+    expect(formatStatus(factsOf(rig, { update }), '1.2.3')).toContain(
+      'release 1.3.0 is ready, waits: ignition is on',
+    );
+  });
+
+  it('names the packaged release where an update runs another one', async () => {
+    const facts = factsOf(await createVehicleRig());
+    expect(formatStatus(facts, '1.2.3')).toMatch(/^fleetward-agent 1\.2\.3, running/);
+    expect(formatStatus(facts, '1.0.0')).toMatch(/^fleetward-agent 1\.2\.3 \(packaged 1\.0\.0\), running/);
   });
 
   it('that works and is offline is healthy, and shows what it reads now', async () => {
@@ -62,7 +70,7 @@ describe('the status of a vehicle', () => {
     expect(vehicle.inputs).toContainEqual(expect.objectContaining({ input: 'ignition', reading: 'off' }));
     expect(vehicle.relays).toContainEqual({ feature: 'enginecutoff', isEnergised: false, wanted: false });
     expect(vehicle.clock).toMatchObject({ quality: 'gnss', differencesS: { server: null } });
-    expect(formatStatus(facts)).toContain('works');
+    expect(formatStatus(facts, '1.2.3')).toContain('works');
   });
 
   it('says why a command waits, and what relay is wanted once it is confirmed', async () => {
@@ -80,7 +88,7 @@ describe('the status of a vehicle', () => {
         verdict: expect.objectContaining({ code: 'ignition_off' }),
       },
     ]);
-    expect(formatStatus(factsOf(rig))).toContain('armed. Ignition is on');
+    expect(formatStatus(factsOf(rig), '1.2.3')).toContain('armed. Ignition is on');
     rig.board.setSignal('ignition', false);
     rig.run(60);
     expect(factsOf(rig).vehicle.relays[0]).toEqual({

@@ -185,7 +185,9 @@ export function parseProfile(value: unknown): ProfileVerdict {
       const message = `unknown key "${key}"; allowed: ${allowed}`;
       faults.push({ pointer: `${error.instancePath}/${key}`, message });
     }
-    if (unknown.length === 0) faults.push({ pointer: error.instancePath, message: error.message });
+    const missing = error.keyword === 'required' ? error.params.requiredProperties : [];
+    const message = missing.length > 0 ? `members are missing: ${missing.join(', ')}` : error.message;
+    if (unknown.length === 0) faults.push({ pointer: error.instancePath, message });
   }
   if (faults.length > 0) return { kind: 'faults', faults };
   const profile = value as BoardProfile;

@@ -314,10 +314,11 @@ export function isDegraded(lines: readonly StatusLine[]): boolean {
 
 const marks: Readonly<Record<Level, string>> = { ok: 'ok   ', note: 'note ', fault: 'FAULT' };
 
-/** The screen. */
-export function formatStatus(facts: AgentFacts): string {
+/** The screen; the head names both the release that runs and the packaged one where they differ. */
+export function formatStatus(facts: AgentFacts, packaged: string): string {
   const lines = statusLines(facts);
-  const head = `fleetward-agent ${facts.version}, running for ${formatSpan(facts.upS)}: ${isDegraded(lines) ? 'something does not work' : 'works'}`;
+  const release = facts.version === packaged ? packaged : `${facts.version} (packaged ${packaged})`;
+  const head = `fleetward-agent ${release}, running for ${formatSpan(facts.upS)}: ${isDegraded(lines) ? 'something does not work' : 'works'}`;
   return [
     head,
     ...lines.flatMap(({ level, name, words, todo }) => [

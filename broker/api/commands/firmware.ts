@@ -29,15 +29,18 @@ const exampleJob: CommandView = {
   ...ok,
 };
 
-/** @throws AppError `invalid_content` unless it is https at a listed host, without a user name or fragment. */
+/** With the port written out: `URL` leaves out that of https. */
+const withPort = (host: string): string => (host.includes(':') ? host : `${host}:443`);
+
+/** @throws AppError `invalid_content` unless it is https at a listed host and port, without a user name or fragment. */
 function needAllowed(url: string, hosts: readonly string[]): void {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   const isPlain = parsed !== null && parsed.username === '' && parsed.password === '' && parsed.hash === '';
-  if (isPlain && parsed.protocol === 'https:' && hosts.includes(parsed.host)) return;
-  const message = 'must be an https address at a host that the service allows';
+  if (isPlain && parsed.protocol === 'https:' && hosts.map(withPort).includes(withPort(parsed.host))) return;
+  const message = 'must be an https address at a host and port that the service allows';
   throw new AppError('invalid_content', `/url ${message}`, {
     details: [{ pointer: '/url', message }],
-    hint: 'The operator of the service lists the hosts in the setting firmware.hosts; none are listed at first.',
+    hint: 'The operator of the service lists them in the setting firmware.hosts, as host for port 443 or as host:port; none are listed at first.',
   });
 }
 
@@ -51,7 +54,7 @@ const firmware = operation({
   summary: 'Ask a unit to update itself',
   description: `Records a firmware job and sends it, signed, to the unit: at once when it is online, else when it connects, until \`ttl\`
 seconds have passed (7 days without it). The service itself never fetches \`url\`, which must be https at a host of the
-setting \`firmware.hosts\`, without user name and fragment. \`sha256\` is that of the file.
+setting \`firmware.hosts\` (listed as \`host\` for port 443, or as \`host:port\`), without user name and fragment. \`sha256\` is that of the file.
 
 The answer is that of a command, with \`feature\` \`firmware\`; follow it with \`getCommand\`. The unit tells of it in events
 64834 Config_Start (\`executing\`), 64835 Config_Complete (\`confirmed\`) and 64836 Config_Failed (\`refused\`, with the
