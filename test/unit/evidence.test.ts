@@ -1,93 +1,234 @@
-// What counts as proof of standstill: good fixes in a row, fresh, measured, at one place. Everything else is unknown,
-// and unknown is never zero (edge-agents 2.3 rules 2 and 3).
+// All witnesses joined: what a vehicle may know of itself after a drive, a stop, a restart, a lost board and a common loss; and what
+// it must never take for standstill (DESIGN 8). Receiver, inputs and credit alone are in their own tests.
 import { describe, expect, it } from 'vitest';
-import type { Fix } from '../../agent/core/gnss/epochs.ts';
-import {
-  createSpeedState,
-  noteFix,
-  noteVoid,
-  type SpeedState,
-  speedAt,
-} from '../../agent/core/protection/evidence.ts';
+import { looksStill } from '../../agent/core/evidence/evidence.ts';
+import { commissionedRecord, createEvidenceDrive } from '../support/evidence-drive.ts';
+import { north } from '../support/gnss-drive.ts';
 
-const startUtcMs = Date.UTC(2026, 11, 1);
+const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
+  createEvidenceDrive({ record: commissionedRecord, ...fitted });
+const all = { fitted: ['gnss', 'motion', 'ignition', 'rpm', 'voltage'] } as const;
 
-const fixAt = (atMonoMs: number, over: Partial<Fix> = {}): Fix => ({
-  utcMs: startUtcMs + atMonoMs,
-  atMonoMs,
-  latitude: 43.65,
-  longitude: -79.34,
-  altitudeM: 90,
-  speedKmh: 0.2,
-  headingDeg: null,
-  hdop: 0.9,
-  satellites: 9,
-  dimension: 3,
-  mode: 'A',
-  rmcValid: true,
-  doubts: [],
-  ...over,
+describe('a vehicle fresh from the shop', () => {
+  it('proves nothing while it stands, however long', () => {
+    const drive = createEvidenceDrive().for(600);
+    expect(['gnss', 'motion', 'ignition'].map((name) => drive.of(name as 'gnss').state)).toEqual([
+      'unproven',
+      'unproven',
+      'unproven',
+    ]);
+  });
+
+  it('is commissioned by one drive of a minute, a stop and the key', () => {
+    const drive = createEvidenceDrive().for(20).trip().for(2).set({ ignition: false }).for(12);
+    expect(drive.of('gnss')).toMatchObject({ state: 'proven', claim: 'rest' });
+    expect(drive.of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
+    expect(drive.of('motion').state).toBe('proven');
+    expect(drive.disk()).toMatchObject({ motion: 'standing', by: 'gnss' });
+    expect(drive.disk().parkedAt).not.toBe(null);
+  });
+
+  it('has witnesses of what no configuration names never: they are absent, not at rest', () => {
+    const drive = commissioned({ fitted: ['gnss', 'ignition'] }).for(60);
+    expect(drive.of('motion').state).toBe('absent');
+    expect([drive.of('rpm'), drive.of('voltage')]).toMatchObject([
+      { state: 'absent', claim: null },
+      { state: 'absent', claim: null },
+    ]);
+  });
 });
 
-/** A fix a second, from 0 to `seconds`, each as `of` changes it. */
-function drive(
-  seconds: number,
-  of: (second: number) => Partial<Fix> = () => ({}),
-  from = createSpeedState(),
-): SpeedState {
-  let state = from;
-  for (let second = 0; second <= seconds; second += 1)
-    state = noteFix(state, fixAt(second * 1000, of(second)));
-  return state;
-}
-
-describe('standstill', () => {
-  it('needs five good fixes, then tells how long', () => {
-    expect(speedAt(drive(3), 3000)).toMatchObject({ kind: 'unknown', why: 'too few positions in a row' });
-    expect(speedAt(drive(12), 12_000)).toEqual({ kind: 'standing', forMs: 12_000 });
+describe('the motion state', () => {
+  it('is driving by the third moving fix, standing by an observed stop, and says by whom', () => {
+    const drive = commissioned().for(20).set({ ignition: true }).for(2).for(4, 20);
+    expect(drive.testimony().drive).toMatchObject({ state: 'driving', by: 'gnss' });
+    drive.for(1, 13).for(1, 6).for(12, 0);
+    expect(drive.testimony().drive).toMatchObject({ state: 'standing', by: 'gnss' });
   });
 
-  it('is over with the first fix above 3 km/h and begins anew after it', () => {
-    const state = drive(20, (second) => (second === 15 ? { speedKmh: 3.5 } : {}));
-    expect(speedAt(state, 20_000)).toEqual({ kind: 'standing', forMs: 4000 });
+  it('is unknown when all that shows movement is lost on the road, never standing', () => {
+    const drive = commissioned().for(20).trip().for(1, 20).for(1, 40).for(10, 60);
+    drive.receiver(() => null).for(30, 60);
+    expect(drive.testimony().drive).toMatchObject({ state: 'driving', by: 'motion' });
+    drive.set({ ignition: null, motion: null }).for(30);
+    expect(drive.testimony().drive.state).toBe('unknown');
+  });
+
+  it('is unknown with the first sign of a running engine or of movement', () => {
     expect(
-      speedAt(
-        drive(15, () => ({ speedKmh: 40 })),
-        15_000,
-      ),
-    ).toEqual({ kind: 'moving', speedKmh: 40 });
+      commissioned()
+        .for(20)
+        .set({ ignition: true })
+        .receiver(() => null)
+        .for(2)
+        .testimony().drive.state,
+    ).toBe('unknown');
+    const towed = commissioned()
+      .for(20)
+      .receiver(() => null)
+      .set({ motion: true })
+      .for(6);
+    expect(towed.testimony().drive).toMatchObject({ state: 'unknown', by: 'motion' });
   });
 
-  it('is unknown two seconds after the last fix, and at once after a void epoch', () => {
-    const state = drive(20);
-    expect(speedAt(state, 22_001)).toMatchObject({ kind: 'unknown', why: 'the last position is too old' });
-    expect(speedAt(noteVoid(state), 20_001)).toMatchObject({ kind: 'unknown', why: 'no position' });
+  it('is standing without a position only by two inputs that have earned it', () => {
+    const parked = () =>
+      commissioned()
+        .for(20)
+        .trip()
+        .set({ ignition: false })
+        .receiver(() => null);
+    expect(parked().for(65).testimony().drive).toMatchObject({ state: 'standing' });
+    const unproven = createEvidenceDrive()
+      .set({ ignition: true, motion: true })
+      .receiver(() => null)
+      .for(20);
+    expect(
+      unproven.set({ ignition: false }).for(1).set({ motion: false }).for(300).testimony().drive.state,
+    ).toBe('unknown');
   });
 
-  it('begins anew when the place wanders off although the Doppler speed says 0', () => {
-    const state = drive(30, (second) => ({ latitude: 43.65 + second / 40_000, speedKmh: 0 }));
-    const speed = speedAt(state, 30_000);
-    expect(speed.kind === 'standing' && speed.forMs).toBeLessThan(11_000);
+  it('on disk is the worst since the ignition was last on', () => {
+    const drive = commissioned().for(20).trip();
+    expect(drive.disk()).toMatchObject({ motion: 'driving', parkedAt: null });
+    // At a traffic light it stands, and the disk is not written for it.
+    expect(drive.for(30).disk().motion).toBe('driving');
+    expect(drive.set({ ignition: false }).for(12).disk().motion).toBe('standing');
+  });
+});
+
+describe('a start', () => {
+  it('begins at best with unknown after a drive', () => {
+    const drive = commissioned().for(20).trip().restart();
+    expect(drive.testimony().drive.state).toBe('unknown');
   });
 
-  it.each<[string, Partial<Fix>]>([
-    ['the receiver says void', { rmcValid: false }],
-    ['mode E is no measurement', { mode: 'E' }],
-    ['mode unknown is no measurement', { mode: null }],
-    ['the receiver gives no time', { utcMs: null }],
-    ['the receiver gives no speed', { speedKmh: null }],
-    ['HDOP 5.1', { hdop: 5.1 }],
-    ['HDOP unknown', { hdop: null }],
-    ['suspect position: jump', { doubts: ['jump'] }],
-    ['suspect position: time-backwards', { doubts: ['time-backwards'] }],
-  ])('is not proven when %s', (why, over) => {
-    expect(speedAt(noteFix(drive(20), fixAt(21_000, over)), 21_000)).toMatchObject({ kind: 'unknown', why });
+  it('leaves what the inputs read without weight until the receiver shows the vehicle where it was parked', () => {
+    const drive = commissioned().for(9);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    drive.for(8);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['proven', 'proven']);
+    expect(drive.of('ignition')).toMatchObject({ claim: 'rest' });
   });
 
-  it('is suspect for a minute after a doubtful or moving fix that is no evidence, not after an honest void', () => {
-    const doubtful = noteVoid(noteFix(drive(20), fixAt(21_000, { doubts: ['jump'] })));
-    expect(speedAt(doubtful, 80_000)).toMatchObject({ suspect: true });
-    expect(speedAt(doubtful, 82_000)).toMatchObject({ suspect: false });
-    expect(speedAt(noteVoid(drive(20)), 21_000)).toMatchObject({ suspect: false });
+  it('leaves them without weight elsewhere, until the key was seen turned', () => {
+    const drive = commissioned()
+      .receiver((fix) => ({ ...fix, ...north(40) }))
+      .for(120);
+    expect(drive.of('ignition').state).toBe('suspended');
+    expect(drive.set({ ignition: true }).for(2).set({ ignition: false }).for(5).of('ignition').state).toBe(
+      'proven',
+    );
+  });
+
+  it('leaves them without weight while the receiver itself has lost its credit', () => {
+    const { gnss: _gnss, ...credits } = commissionedRecord.credits;
+    const drive = createEvidenceDrive({ record: { ...commissionedRecord, credits } }).for(300);
+    expect(drive.of('ignition').state).toBe('suspended');
+  });
+
+  it('with the ignition on forgets the place where it was parked', () => {
+    const drive = commissioned().set({ ignition: true }).for(2);
+    expect(drive.disk().parkedAt).toBe(null);
+  });
+});
+
+describe('a lost board', () => {
+  it('of more than three seconds suspends both inputs, and the place confirms them', () => {
+    const drive = commissioned()
+      .for(30)
+      .receiver(() => null)
+      .set({ ignition: null, motion: null })
+      .for(5);
+    expect(drive.of('ignition').claim).toBe(null);
+    drive.set({ ignition: false, motion: false }).for(5);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    drive.receiver((fix) => fix).for(20);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['proven', 'proven']);
+  });
+});
+
+describe('a common loss', () => {
+  const onTheRoad = () =>
+    commissioned().for(20).set({ ignition: true }).for(3).set({ motion: true }).for(60, 60);
+
+  it('of both inputs on the road makes them unknown, and the vehicle with them', () => {
+    const drive = onTheRoad()
+      .receiver(() => null)
+      .for(5)
+      .set({ ignition: false, motion: false })
+      .for(600);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    expect(drive.testimony()).toMatchObject({ isIgnitionSuspended: true, drive: { state: 'unknown' } });
+  });
+
+  it('is found although the board was silent for the moment in which the inputs fell', () => {
+    const drive = onTheRoad()
+      .receiver(() => null)
+      .for(5)
+      .set({ ignition: null, motion: null })
+      .for(2);
+    drive.set({ ignition: false, motion: false }).for(600);
+    expect([drive.of('ignition').state, drive.of('motion').state]).toEqual(['suspended', 'suspended']);
+    expect(drive.testimony().drive.state).toBe('unknown');
+  });
+
+  it('is none where the receiver has shown the vehicle standing: a driver who stops the engine', () => {
+    const drive = commissioned().for(20).trip().for(15).set({ motion: true }).for(1);
+    drive.set({ ignition: false, motion: false }).for(20);
+    expect(drive.of('ignition').state).toBe('proven');
+  });
+});
+
+describe('a veto', () => {
+  it('is a motion input that pulses: between two pulses it is not at rest, and soon after one it is active', () => {
+    const drive = commissioned().for(60);
+    expect(drive.of('motion').claim).toBe('rest');
+    drive.set({ motion: true }).for(0.5).set({ motion: false }).for(1);
+    expect(drive.of('motion').claim).toBe('active');
+    drive.for(3);
+    expect(drive.of('motion').claim).toBe(null);
+    expect(drive.for(30).of('motion').claim).toBe('rest');
+  });
+
+  it('is engine speed from 100 a minute, and a charging alternator of 12 V and 24 V', () => {
+    const drive = commissioned(all).for(30).set({ rpm: 0, supplyV: 12.6 }).for(15);
+    expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual(['rest', 'rest']);
+    drive.set({ rpm: 700, supplyV: 13.8 }).for(1);
+    expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual(['active', 'active']);
+    drive.set({ rpm: 60, supplyV: 25 }).for(15);
+    expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual([null, 'rest']);
+    expect(drive.set({ supplyV: 27.9 }).for(1).of('voltage').claim).toBe('active');
+    expect(drive.set({ supplyV: 0.4 }).for(15).of('voltage').claim).toBe(null);
+  });
+
+  it('ends the place where the vehicle was parked', () => {
+    for (const readings of [{ ignition: true }, { rpm: 700 }, { supplyV: 14 }])
+      expect(commissioned(all).for(30).set(readings).for(1).disk().parkedAt).toBe(null);
+    const towed = commissioned().for(30).for(5, 8);
+    expect(towed.disk().parkedAt).toBe(null);
+  });
+});
+
+describe('a parked vehicle with good sensors', () => {
+  it('is known to stand within 30 s of a start, by two proven witnesses that agree', () => {
+    const drive = commissioned().for(30);
+    expect(drive.of('gnss')).toMatchObject({ state: 'proven', claim: 'rest' });
+    expect(drive.of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
+    expect(drive.testimony()).toMatchObject({ gnss: { kind: 'still' }, isIgnitionSuspended: false });
+  });
+
+  it('is known to stand within 30 s of a stop and the key', () => {
+    const drive = commissioned().for(20).trip(600).set({ ignition: false }).for(12);
+    expect(drive.testimony().drive.state).toBe('standing');
+    expect(drive.of('gnss').claim).toBe('rest');
+  });
+
+  it('looks still to those who only report, also before that is proven', () => {
+    const drive = createEvidenceDrive().for(20);
+    expect(drive.claim().kind).toBe('unknown');
+    expect(looksStill(drive.claim())).toBe(true);
+    expect(looksStill(drive.for(5, 20).claim())).toBe(false);
+    expect(looksStill({ kind: 'unknown', fault: 'no_fix' })).toBe(false);
   });
 });

@@ -75,8 +75,9 @@ function withLife(contact: Contact, nowMs: number): Contact {
   const { sensed, suspension } = contact;
   if (suspension === null || sensed.value !== true) return contact;
   const neededMs = suspension === 'chatter' ? contactLimits.steadyMs : contactLimits.aliveMs;
-  // The changes before a steady time are not counted again: the next one would be chatter at once.
-  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs: [] } : contact;
+  // Chatter that has ended is not counted again: the next change would be chatter at once.
+  const flipsMs = suspension === 'chatter' ? [] : contact.flipsMs;
+  return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs } : contact;
 }
 
 /** Takes in the reading of this moment. `countsFlips`: chatter is looked for (the ignition; a motion sensor pulses). */

@@ -136,7 +136,7 @@ function withProof(
   const old = credits[witness];
   const { utcMs } = proof;
   const isFresh =
-    old?.kind === 'proven' && old.utcMs !== null && (utcMs === null || utcMs - old.utcMs < renewMs);
+    old?.kind === 'proven' && old.utcMs !== null && (utcMs === null || Math.abs(utcMs - old.utcMs) < renewMs);
   return isFresh ? credits : { ...credits, [witness]: { kind: 'proven', ...proof } };
 }
 
@@ -190,5 +190,7 @@ export function creditState(credit: Credit | undefined, utcMs: number | null): W
   if (credit === undefined) return 'unproven';
   if (credit.kind === 'contradicted') return 'contradicted';
   if (credit.utcMs === null || utcMs === null) return 'proven';
-  return utcMs - credit.utcMs > creditLimits.lifeMs ? 'stale' : 'proven';
+  const ageMs = utcMs - credit.utcMs;
+  // Credit from the future was stamped by a wrong clock; its age is not known.
+  return ageMs > creditLimits.lifeMs || ageMs < -renewMs ? 'stale' : 'proven';
 }

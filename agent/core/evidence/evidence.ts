@@ -327,9 +327,10 @@ function levelWitness(level: Level, state: WitnessState, nowMs: number): Witness
 function contactWitness(
   contact: Contact,
   state: WitnessState,
-  now: { atMs: number; quietMs: number },
+  now: { atMs: number; quietMs: number; pulseMs: number },
 ): Witness {
-  if (contact.sensed.value === true) return { state, claim: 'active', restForMs: null };
+  const isPulsing = now.atMs - contact.activeMs <= now.pulseMs;
+  if (contact.sensed.value === true || isPulsing) return { state, claim: 'active', restForMs: null };
   const restForMs = restingForMs(contact, now.atMs);
   return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
 }
@@ -337,6 +338,7 @@ function contactWitness(
 /** Every witness at `now`. */
 export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
   const { atMs, utcMs } = now;
+  const { quietMs, pulseMs } = evidenceLimits;
   const stateOf = (name: WitnessName): WitnessState => {
     if (!state.fitted.includes(name)) return 'absent';
     const credit = creditState(state.credit.credits[name], utcMs);
@@ -352,8 +354,8 @@ export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
   };
   return {
     gnss,
-    motion: contactWitness(state.motion, stateOf('motion'), { atMs, quietMs: evidenceLimits.quietMs }),
-    ignition: contactWitness(state.ignition, stateOf('ignition'), { atMs, quietMs: 0 }),
+    motion: contactWitness(state.motion, stateOf('motion'), { atMs, quietMs, pulseMs }),
+    ignition: contactWitness(state.ignition, stateOf('ignition'), { atMs, quietMs: 0, pulseMs: -1 }),
     rpm: levelWitness(state.rpm, stateOf('rpm'), atMs),
     voltage: levelWitness(state.voltage, stateOf('voltage'), atMs),
   };

@@ -1,0 +1,255 @@
+// The credit of witnesses: earned by two independent ones in step through a drive and its end, lost by one contradiction, stale
+// without renewal, kept over restarts, and void after another wiring (DESIGN 8).
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Activities,
+  type CreditState,
+  type Credits,
+  createCreditState,
+  creditLimits,
+  creditState,
+  stepCredits,
+} from '../../agent/core/evidence/credit.ts';
+import { emptyEvidence, parseEvidence } from '../../agent/core/evidence/evidence-record.ts';
+import type { WitnessName } from '../../src/core/witness.ts';
+
+const startUtcMs = Date.UTC(2026, 11, 1);
+const dayMs = 86_400_000;
+const silent: Activities = { gnss: null, motion: null, ignition: null, rpm: null, voltage: null };
+
+/** Steps twice a second through what the witnesses are seen to do. */
+function createCredit(credits: Credits = {}) {
+  let nowMs = 0;
+  let state: CreditState = createCreditState(credits, nowMs);
+  const utcMs = (): number => startUtcMs + nowMs;
+  const run = {
+    for(seconds: number, doing: Partial<Activities>, suspended: readonly WitnessName[] = []) {
+      for (const endMs = nowMs + seconds * 1000; nowMs < endMs; ) {
+        nowMs += 500;
+        state = stepCredits(state, { ...silent, ...doing }, { atMs: nowMs, utcMs: utcMs(), suspended });
+      }
+      return run;
+    },
+    wait(ms: number) {
+      nowMs += ms;
+      return run;
+    },
+    of: (name: WitnessName) => creditState(state.credits[name], utcMs()),
+    credits: () => state.credits,
+    proven: () =>
+      (['gnss', 'motion', 'ignition', 'rpm', 'voltage'] as const).filter((name) => run.of(name) === 'proven'),
+  };
+  return run;
+}
+
+const drive = { gnss: 'active', ignition: 'active', motion: 'active' } as const;
+const rest = { gnss: 'rest', ignition: 'rest', motion: 'rest' } as const;
+const provenAgo = (ms: number): Credits => {
+  const credit = { kind: 'proven', utcMs: startUtcMs - ms } as const;
+  return {
+    gnss: { ...credit, against: 'ignition' },
+    ignition: { ...credit, against: 'gnss' },
+    motion: { ...credit, against: 'gnss' },
+  };
+};
+
+describe('credit is earned', () => {
+  it('by half a minute of driving in step and five seconds of rest after it', () => {
+    expect(createCredit().for(31, drive).for(4, rest).proven()).toEqual([]);
+    expect(createCredit().for(31, drive).for(6, rest).proven()).toEqual(['gnss', 'motion', 'ignition']);
+  });
+
+  it('not by a shorter drive, nor by rest alone', () => {
+    expect(createCredit().for(29, drive).for(60, rest).proven()).toEqual([]);
+    expect(createCredit().for(3600, rest).proven()).toEqual([]);
+  });
+
+  it('by a drive whose end the receiver learns late', () => {
+    const late = createCredit()
+      .for(60, drive)
+      .for(70, { ...rest, gnss: null });
+    expect(late.proven()).toEqual([]);
+    expect(late.for(6, rest).proven()).toEqual(['gnss', 'motion', 'ignition']);
+  });
+
+  it('by engine speed and voltage without a receiver, as both are measured apart', () => {
+    const running = { rpm: 'active', voltage: 'active' } as const;
+    expect(createCredit().for(40, running).for(6, { rpm: 'rest', voltage: 'rest' }).proven()).toEqual([
+      'rpm',
+      'voltage',
+    ]);
+  });
+
+  it('not by ignition and motion of one another: they come by the same input block', () => {
+    const both = { ignition: 'active', motion: 'active' } as const;
+    expect(createCredit().for(60, both).for(60, { ignition: 'rest', motion: 'rest' }).proven()).toEqual([]);
+  });
+
+  it('not while the rest of an input does not count', () => {
+    expect(createCredit().for(60, drive).for(60, rest, ['ignition', 'motion']).proven()).toEqual([]);
+  });
+
+  it('by looks that come two seconds apart at most: a longer gap was not observed', () => {
+    const seldom = createCredit();
+    for (let look = 0; look < 10; look += 1) seldom.wait(60_000).for(0.5, drive);
+    expect(seldom.for(6, rest).proven()).toEqual([]);
+  });
+});
+
+describe('credit is never earned', () => {
+  it('by a motion input that pulses for one second in 25, which counts as active for four', () => {
+    const pulsing = createCredit();
+    for (let pulse = 0; pulse < 200; pulse += 1) pulsing.for(4, drive).for(21, { ...drive, motion: 'rest' });
+    expect(pulsing.of('motion')).toBe('contradicted');
+    expect(pulsing.for(60, rest).of('motion')).toBe('contradicted');
+    expect(pulsing.proven()).toEqual(['gnss', 'ignition']);
+  });
+
+  it('by an input that never changes', () => {
+    expect(
+      createCredit()
+        .for(600, { ...drive, motion: 'rest' })
+        .for(600, rest)
+        .of('motion'),
+    ).toBe('contradicted');
+    expect(
+      createCredit()
+        .for(600, drive)
+        .for(600, { ...rest, ignition: 'active' })
+        .of('ignition'),
+    ).toBe('unproven');
+  });
+});
+
+describe('credit is lost', () => {
+  it('by ten seconds at rest while the receiver drives', () => {
+    const credit = createCredit(provenAgo(dayMs));
+    expect(credit.for(9, { gnss: 'active', ignition: 'rest' }).of('ignition')).toBe('proven');
+    expect(credit.for(2, { gnss: 'active', ignition: 'rest' }).of('ignition')).toBe('contradicted');
+    expect(credit.of('motion')).toBe('proven');
+  });
+
+  it('by ten seconds of ignition off while the engine turns', () => {
+    const credit = createCredit(provenAgo(dayMs)).for(11, { rpm: 'active', ignition: 'rest' });
+    expect(credit.credits().ignition).toMatchObject({ kind: 'contradicted', against: 'rpm' });
+  });
+
+  it('by a voltage that does not charge through a minute of driving, not through a shorter sag', () => {
+    const credit = createCredit({ voltage: { kind: 'proven', utcMs: startUtcMs, against: 'gnss' } });
+    expect(credit.for(59, { ...drive, voltage: 'rest' }).of('voltage')).toBe('proven');
+    expect(credit.for(3, { ...drive, voltage: 'rest' }).of('voltage')).toBe('contradicted');
+  });
+
+  it('by a motion input that is active for ten minutes on a vehicle that is proven to be parked', () => {
+    const stuck = createCredit(provenAgo(dayMs)).for(599, { ...rest, motion: 'active' });
+    expect(stuck.of('motion')).toBe('proven');
+    expect(stuck.for(2, { ...rest, motion: 'active' }).of('motion')).toBe('contradicted');
+  });
+
+  it('until it is earned anew by a whole drive', () => {
+    const credit = createCredit(provenAgo(dayMs)).for(11, { gnss: 'active', ignition: 'rest' });
+    expect(credit.for(6, rest).of('ignition')).toBe('contradicted');
+    expect(credit.for(31, drive).for(6, rest).of('ignition')).toBe('proven');
+  });
+
+  it('together with what was earned before the contradiction in the same drive', () => {
+    const credit = createCredit()
+      .for(60, drive)
+      .for(11, { ...drive, motion: 'rest' });
+    expect(credit.for(10, drive).for(6, rest).of('motion')).toBe('contradicted');
+  });
+});
+
+describe('credit ages', () => {
+  it('and is stale after 60 days without renewal, and proven again by the next drive', () => {
+    expect(createCredit(provenAgo(60 * dayMs)).of('gnss')).toBe('proven');
+    const stale = createCredit(provenAgo(60 * dayMs + 1));
+    expect(stale.of('gnss')).toBe('stale');
+    expect(stale.for(31, drive).for(6, rest).proven()).toEqual(['gnss', 'motion', 'ignition']);
+  });
+
+  it('and is written anew at most once a day, so that no stop wears the disk', () => {
+    const credit = createCredit(provenAgo(dayMs / 2));
+    const before = credit.credits();
+    expect(credit.for(31, drive).for(6, rest).credits()).toBe(before);
+  });
+
+  it('and is stale if its time lies far ahead: a clock was wrong when it was earned', () => {
+    expect(createCredit(provenAgo(-2 * dayMs)).of('gnss')).toBe('stale');
+    expect(
+      createCredit(provenAgo(-2 * dayMs))
+        .for(31, drive)
+        .for(6, rest)
+        .of('gnss'),
+    ).toBe('proven');
+    expect(createCredit(provenAgo(-3_600_000)).of('gnss')).toBe('proven');
+  });
+
+  it('only while the time is known', () => {
+    expect(creditState({ kind: 'proven', utcMs: 1, against: 'gnss' }, null)).toBe('proven');
+    expect(creditState(undefined, startUtcMs)).toBe('unproven');
+    expect(creditLimits.lifeMs).toBe(60 * dayMs);
+  });
+});
+
+describe('the record on disk', () => {
+  const wiring = 'board-0badcafe';
+  const record = {
+    wiring,
+    credits: provenAgo(dayMs),
+    motion: 'standing',
+    by: 'gnss',
+    utcMs: startUtcMs,
+    parkedAt: { latitude: 43.65, longitude: -79.34 },
+  } as const;
+
+  it('comes back as it was written', () => {
+    expect(parseEvidence(JSON.parse(JSON.stringify(record)), wiring)).toEqual(record);
+  });
+
+  it('is void after another wiring, except that a drive stays a drive', () => {
+    expect(parseEvidence(record, 'board-deadbeef')).toEqual({
+      ...emptyEvidence('board-deadbeef'),
+      motion: 'standing',
+      by: 'gnss',
+      utcMs: startUtcMs,
+    });
+    expect(parseEvidence({ ...record, motion: 'driving' }, 'board-deadbeef').motion).toBe('driving');
+  });
+
+  it('knows no place without the standstill that was proven there', () => {
+    expect(parseEvidence({ ...record, motion: 'unknown' }, wiring).parkedAt).toBe(null);
+    expect(parseEvidence({ ...record, motion: 'driving' }, wiring).parkedAt).toBe(null);
+    expect(parseEvidence({ ...record, parkedAt: { latitude: 91, longitude: 0 } }, wiring).parkedAt).toBe(
+      null,
+    );
+  });
+
+  it('is read without a fault whatever stands there, and gives no credit that is not spelled out', () => {
+    const hostile = fc.oneof(
+      fc.anything(),
+      fc.record({
+        wiring: fc.constant(wiring),
+        credits: fc.dictionary(fc.constantFrom('gnss', 'motion', 'ignition', '__proto__'), fc.anything()),
+        motion: fc.oneof(fc.constantFrom('standing', 'driving'), fc.anything()),
+        by: fc.anything(),
+        utcMs: fc.anything(),
+        parkedAt: fc.oneof(fc.record({ latitude: fc.anything(), longitude: fc.anything() }), fc.anything()),
+      }),
+    );
+    fc.assert(
+      fc.property(hostile, (value) => {
+        const read = parseEvidence(value, wiring);
+        expect(['standing', 'driving', 'unknown']).toContain(read.motion);
+        for (const credit of Object.values(read.credits)) {
+          expect(['proven', 'contradicted']).toContain(credit.kind);
+          expect(credit.utcMs === null || Number.isSafeInteger(credit.utcMs)).toBe(true);
+        }
+        if (read.parkedAt !== null) expect(Math.abs(read.parkedAt.latitude)).toBeLessThanOrEqual(90);
+        expect(() => JSON.stringify(read)).not.toThrow();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
