@@ -69,8 +69,8 @@ export const agentFileSchema = Type.Object({
       description: 'Most MiB on disk, log included',
     }),
     windowS: numberSetting(
-      { low: 0, high: 60, standard: 10 },
-      'Positions wait at most this long before they are written',
+      { low: 0, high: 300, standard: 60 },
+      'Positions wait at most this long before they are written and sent; alarms and changes of state never wait',
     ),
   }),
   board: Type.Object({

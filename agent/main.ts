@@ -53,6 +53,7 @@ import { openOutbox } from './outbox.ts';
 import { restartExitCode, type Updater } from './update/performer.ts';
 import { readReleaseState, standardReleases } from './update/release-state.ts';
 import { openUpdater } from './update/update-start.ts';
+import { memoryKey } from './vehicle-record.ts';
 
 const networkOf = (path: string | undefined) =>
   path === undefined ? {} : { network: () => readNetworkFile(path) };
@@ -223,8 +224,14 @@ async function doctor(flags: Flags): Promise<void> {
     machine: createMachine(),
     network: createNetworkProbe(),
     inspectOutbox(path) {
-      const { rows, integrity } = inspectSqlite(path, countQueued());
-      return { events: Number(rows[0]?.['events'] ?? 0), integrity };
+      const { rows, integrity } = inspectSqlite(path, countQueued(memoryKey));
+      const [row] = rows;
+      const memory = row?.['value'];
+      return {
+        events: Number(row?.['events'] ?? 0),
+        integrity,
+        memory: typeof memory === 'string' ? memory : null,
+      };
     },
   };
   const stopped = untilAsked();

@@ -5,6 +5,7 @@ import { settingAt } from '../../src/config.ts';
 import { type AgentFile, describeConfig, settingsIn } from '../config.ts';
 import { type RemoteConfig, readRemoteConfig } from '../config-origin.ts';
 import { createConfigFiles } from '../config-store.ts';
+import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
 
@@ -14,17 +15,19 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
   const config = await readAgentConfig(value);
   verifyKey(value.broker.publicKey);
   const panic = describePanicGap(config.profile);
+  const witnesses = describeWitnesses(config.profile, config.protection);
   const facts = describeConfig(config);
+  const warnings = [...panic.warnings, ...witnesses.warnings];
   const lines = [
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
   ];
   lines.push(
-    ...panic.lines.map((line) => `  ${line}`),
-    ...panic.warnings.map((line) => `  WARNING: ${line}`),
+    ...[...panic.lines, ...witnesses.lines].map((line) => `  ${line}`),
+    ...warnings.map((line) => `  WARNING: ${line}`),
   );
-  const { gapMs: panicGapMs, warnings } = panic;
-  return { json: { ok: true, ...facts, panicGapMs, warnings }, text: lines.join('\n') };
+  const json = { ok: true, ...facts, panicGapMs: panic.gapMs, witnesses: witnesses.fitted, warnings };
+  return { json, text: lines.join('\n') };
 }
 
 /** What the broker's configuration changed in the vehicle beside this file's settings. */

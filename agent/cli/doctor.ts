@@ -23,6 +23,7 @@ import { gnssCheck } from '../doctor/gnss.ts';
 import { configurationCheck, portCheck, storageCheck } from '../doctor/places.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
+import { witnessCheck } from '../doctor/witnesses.ts';
 import { readRemote } from './config.ts';
 import { type Flags, loadSettings, readCertificates, readSecret } from './settings-file.ts';
 
@@ -175,6 +176,7 @@ async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly
     ...(facts === null ? [] : [runningCheck(facts)]),
     ...hardware,
     ...(isRunning ? [] : [storageCheck(file, ports)]),
+    ...(isRunning || config === null ? [] : [witnessCheck(config, file.storage.path, ports)]),
     clock,
     ...(await brokerPart(plan, file, isRunning)),
   ];

@@ -76,6 +76,8 @@ export interface OutboxFacts {
   /** Events that wait, over all classes. */
   readonly events: number;
   readonly integrity: string;
+  /** The vehicle's memory as JSON; null when there is none. */
+  readonly memory: string | null;
 }
 
 export interface DoctorPorts {

@@ -90,8 +90,11 @@ export const tableNames: Statement = ddl(
 export const migrationNames: Statement = ddl('SELECT name, applied_order FROM migrations LIMIT 100');
 
 /** For a look from outside, with the agent stopped: it scans. */
-export const countQueued = (): Statement =>
-  ddl(`SELECT ${priorities.map((priority) => `(SELECT count(*) FROM p${priority})`).join(' + ')} AS events`);
+export const countQueued = (stateKey: string): Statement => ({
+  sql: `SELECT ${priorities.map((priority) => `(SELECT count(*) FROM p${priority})`).join(' + ')} AS events,
+    (SELECT value FROM state WHERE key = '${stateKey}') AS value`,
+  params: [],
+});
 
 /** A statement on the table of one class; `$n` in `text`, `TABLE` where its name goes. */
 function onClass(priority: Priority, text: string, params: readonly SqlValue[]): Statement {

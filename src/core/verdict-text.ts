@@ -103,13 +103,18 @@ export function ruleText(finding: RuleFinding): string {
   return `${capital(name)} ${stateTexts.get(value) ?? 'is not proven'}`;
 }
 
-/** Why a change waits: every rule that is not met, most important first; '' when it is allowed. */
+/** Sentences of one verdict; more would hide the one that matters. All rules are in the data. */
+const sentencesMost = 3;
+
+/** Why a change waits: the rules that are not met, most important first; '' when it is allowed. */
 export function verdictText({ code, rules }: Verdict): string {
   if (code === allowed) return '';
   const unmet = rules.filter(({ isMet }) => !isMet);
   const first = unmet.filter(({ rule }) => rule === code);
   const others = unmet.filter(({ rule }) => rule !== code);
-  return unmet.length === 0 ? `Rule ${code} is not met` : [...first, ...others].map(ruleText).join('; ');
+  return unmet.length === 0
+    ? `Rule ${code} is not met`
+    : [...first, ...others].slice(0, sentencesMost).map(ruleText).join('; ');
 }
 
 const hints = mapOf({

@@ -33,15 +33,18 @@ interface Found {
 }
 
 /** Lives in a copy in which the rule does not hold, until the first breach. */
-async function liveWithout({ file, find, put, mode }: Mutant): Promise<Found> {
+async function liveWithout({ file, find, put, also, mode }: Mutant): Promise<Found> {
   const copy = await mkdtemp(join(folder, 'copy-'));
   try {
     await cp(join(folder, 'base'), copy, { recursive: true });
     const path = join(copy, 'agent/core', file);
-    const text = await readFile(path, 'utf8');
-    const parts = text.split(find);
-    if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${find}`);
-    await writeFile(path, parts.join(put));
+    let text = await readFile(path, 'utf8');
+    for (const edit of [{ find, put }, ...(also === undefined ? [] : [also])]) {
+      const parts = text.split(edit.find);
+      if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${edit.find}`);
+      text = parts.join(edit.put);
+    }
+    await writeFile(path, text);
     const child = join(copy, 'test/support/mutant-child.js');
     const { stdout } = await run(execPath, [child, mode ?? 'ignition_off', String(lives)]);
     return JSON.parse(stdout) as Found;

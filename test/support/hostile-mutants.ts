@@ -9,6 +9,8 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly put: string;
+  /** A second replacement in the same file, where another rule alone would still hold the same hazard back. */
+  readonly also?: { readonly find: string; readonly put: string };
   /** The campaign that finds it; the default mode when absent. */
   readonly mode?: CutMode;
 }
@@ -44,12 +46,17 @@ export const mutants: readonly Mutant[] = [
     file: interlock,
     find: "return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };",
     put: 'return { by: null, rules: [] };',
+    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
   },
   {
     rule: 'without a position a proven, quiet motion input is needed',
     file: interlock,
     find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
     put: 'const isQuiet = true;',
+    also: {
+      find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine',
+      put: 'agreeing.length >= 1',
+    },
   },
   {
     rule: 'two witnesses must agree',

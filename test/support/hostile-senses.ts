@@ -235,7 +235,7 @@ function pastFix({ past }: Senses, thenMs: number, atMonoMs: number): Fix | null
 /** Lies of the receiver that nothing but another witness can expose; all others must be seen through. */
 const undetectable: Readonly<Record<string, readonly string[]>> = {
   gnss: ['plausible-stop', 'delayed', 'frozen'],
-  ignition: ['stuck-0', 'inverted', 'delayed'],
+  ignition: ['stuck-0', 'inverted', 'delayed', 'pulse-25'],
   motion: ['stuck-0', 'inverted', 'delayed'],
   rpm: ['stuck', 'zero', 'drift'],
   voltage: ['stuck', 'drift'],

@@ -478,7 +478,7 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
       (name === 'motion' && mode === 'at_standstill'),
   );
   const isWired = (name: WitnessName): boolean =>
-    isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.08 : 0.25);
+    isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.15 : 0.25);
   const unwired = fitted.filter((name) => !isWired(name));
   const canStopEngine = mode === 'at_standstill' && chance(by, 0.3);
   const rules = createRules({
@@ -554,36 +554,70 @@ function countRefusals(world: World): void {
   }
 }
 
+/** What a life is about: anything at all, a drive that never ends, or a driver who waits with the engine running. */
+type Plot = 'chaos' | 'drive' | 'wait';
+
+/** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
+const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
+const spoofs = ['plausible-stop', 'frozen-still', 'walk', 'creep', 'frozen'] as const;
+
+function beginPlot(world: World, plot: Plot): void {
+  const { truth } = world;
+  if (plot === 'chaos') return;
+  turnKey(truth, true, 0);
+  truth.targetKmh = plot === 'drive' ? 20 + world.luck() * 60 : 0;
+  if (plot === 'drive') truth.speedKmh = truth.targetKmh;
+}
+
+function addFault(world: World, fault: Fault): void {
+  world.senses.faults.push(fault);
+  note(world, `fault ${fault.part} ${fault.kind}`);
+}
+
+/** Faults of this step: single ones, and now and then the pair. A tunnel hides what a failed sensor no longer shows. */
+function failNow(world: World): void {
+  const { nowMs } = world;
+  if (chance(world, 0.3)) {
+    const always = { fromMs: nowMs, untilMs: Number.POSITIVE_INFINITY, delayMs: 0 };
+    addFault(world, { part: 'ignition', kind: pick(world, pliers), ...always });
+    addFault(world, { part: 'gnss', kind: pick(world, spoofs), ...always });
+    return;
+  }
+  addFault(world, faultFor(world, nowMs));
+  if (chance(world, 0.5)) world.truth.isInTunnel = true;
+}
+
+function passPlot(world: World, plot: Plot, harm: number): void {
+  if (plot === 'chaos') {
+    if (chance(world, harm)) meddle(world);
+    return;
+  }
+  if (chance(world, 0.01)) operate(world);
+  if (chance(world, 0.006)) reboot(world);
+  if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
+}
+
 /** Lives one life; `counts` sums over lives. */
 export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
   const world = createWorld(seed, mode, counts);
   counts.lives += 1;
+  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait']);
+  beginPlot(world, plot);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
   const faults = pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
-  const faultAt = Array.from({ length: faults }, () => world.luck() * 90_000);
-  const startsAtMs = 5000 + world.luck() * 50_000;
+  const latestMs = plot === 'chaos' ? 90_000 : 40_000;
+  const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
+  const startsAtMs = 5000 + world.luck() * 35_000;
   world.truth.isInTunnel = chance(world, 0.2);
-  // A driver who waits with the engine running.
-  if (mode === 'at_standstill' && chance(world, 0.5)) {
-    turnKey(world.truth, true, 0);
-    world.truth.targetKmh = 0;
-  }
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
-    for (const atMs of faultAt)
-      if (atMs <= world.nowMs && atMs > world.nowMs - stepMs) {
-        const fault = faultFor(world, world.nowMs);
-        world.senses.faults.push(fault);
-        note(world, `fault ${fault.part} ${fault.kind}`);
-        // A tunnel hides what a failed sensor no longer shows.
-        if (chance(world, 0.5)) world.truth.isInTunnel = true;
-      }
+    for (const atMs of faultAt) if (atMs <= world.nowMs && atMs > world.nowMs - stepMs) failNow(world);
     if (!isOperated && world.nowMs >= startsAtMs) {
       isOperated = true;
       operate(world, '1');
     }
-    if (chance(world, harm)) meddle(world);
+    passPlot(world, plot, harm);
   }
   countRefusals(world);
   return { breaches: world.breaches, trail: world.trail, confirmedMs: null };

@@ -315,7 +315,7 @@ function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[
   const forMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   return [
     found('ignition_off', { isMet: isOff, value, needed: 'off', sinceMs: ignition.sinceMs }),
-    lasting('ignition_off_s', forMs, offMs, nowMs),
+    ...(forMs === null ? [] : [lasting('ignition_off_s', forMs, offMs, nowMs)]),
   ];
 }
 

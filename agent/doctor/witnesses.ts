@@ -1,0 +1,81 @@
+// Which witnesses of standstill a configuration names, what that means for a cut, and what each has proven so far by the record on
+// disk: for `config check` and for the doctor of a stopped unit. It reads and changes nothing.
+import { verdictHint } from '../../src/core/verdict-text.ts';
+import { type WitnessName, witnessNames } from '../../src/core/witness.ts';
+import type { AgentConfig } from '../config.ts';
+import type { BoardProfile } from '../core/board/board-profile.ts';
+import { creditState } from '../core/evidence/credit.ts';
+import { parseEvidence } from '../core/evidence/evidence-record.ts';
+import type { Protection } from '../core/protection/protection.ts';
+import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
+import { type Check, type Finding, ok, warning } from './check.ts';
+import type { DoctorPorts } from './ports.ts';
+
+export interface WitnessReport {
+  readonly fitted: readonly WitnessName[];
+  readonly lines: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** What the witnesses of a configuration allow; the engine cut-off is asked about only where its relay is fitted. */
+export function describeWitnesses(profile: BoardProfile, { circuit }: Protection): WitnessReport {
+  const fitted = fittedWitnesses(profile);
+  const warnings: string[] = [];
+  const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
+  if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
+  if (!fitted.includes('ignition'))
+    warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
+  if (!fitted.includes('motion')) lines.push('no motion input is mapped, so without a position a cut waits');
+  if (circuit !== 'starter')
+    warnings.push(
+      `the cut-off relay is in the ${circuit} circuit, where it can stop a running engine: the stricter proof applies; the starter circuit is the safest`,
+    );
+  return { fitted, lines, warnings };
+}
+
+const day = (utcMs: number | null): string =>
+  utcMs === null ? 'at an unknown time' : `on ${new Date(utcMs).toISOString().slice(0, 10)}`;
+
+function memoryOf(text: string | null): unknown {
+  try {
+    const memory: unknown = text === null ? null : JSON.parse(text);
+    return typeof memory === 'object' && memory !== null && 'evidence' in memory ? memory.evidence : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The credit of each fitted witness as the disk holds it. */
+export function witnessFindings(
+  profile: BoardProfile,
+  memory: string | null,
+  nowMs: number,
+): readonly Finding[] {
+  const record = parseEvidence(memoryOf(memory), wiringOf(profile));
+  const fitted = fittedWitnesses(profile);
+  const states = witnessNames
+    .filter((name) => fitted.includes(name))
+    .map((name) => {
+      const credit = record.credits[name];
+      const state = creditState(credit, nowMs);
+      const by = credit === undefined ? '' : ` (${day(credit.utcMs)}, by ${credit.against})`;
+      return { state, text: `${name} ${state}${by}` };
+    });
+  const seen = states.map(({ text }) => text).join(', ');
+  const proven = states.filter(({ state }) => state === 'proven').length;
+  const todo = verdictHint({ code: 'witnesses', rules: [] }) ?? '';
+  return [proven >= 2 ? ok(seen) : warning(`${seen}; a cut waits until two are proven`, todo)];
+}
+
+/** The check of a stopped unit. */
+export function witnessCheck(config: Pick<AgentConfig, 'profile'>, path: string, ports: DoctorPorts): Check {
+  return {
+    id: 'witnesses',
+    title: 'Witnesses of standstill',
+    mostS: 10,
+    async run() {
+      const { memory } = ports.machine.look(path) === null ? { memory: null } : ports.inspectOutbox(path);
+      return witnessFindings(config.profile, memory, ports.clock.utcMs());
+    },
+  };
+}
