@@ -305,7 +305,11 @@ export function misleading(
     const own = faultOf(senses, name, now.atMs);
     const isInput = name === 'ignition' || name === 'motion';
     if (isInput && record.activeMs < now.freshMs) continue;
-    if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
+    const isAlone = !senses.fitted.some(
+      (other) => other !== 'gnss' && other !== name && !senses.unwired.includes(other),
+    );
+    if (isInput && board?.kind === 'common' && isAlone) found.add(`board common: ${name}`);
+    else if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
       found.add(`${name} ${own.kind}`);
   }

@@ -8,12 +8,14 @@ export const contactLimits = {
   /** Active for this long: the input is alive. */
   aliveMs: 1000,
   /** ... after chatter. */
-  steadyMs: 5000,
+  steadyMs: 15_000,
   /** This many changes of the ignition within `chatterMs` are no driver's. */
   chatterFlips: 6,
   chatterMs: 20_000,
   /** Inputs that become inactive this close to each other have lost their common supply. */
   commonMs: 200,
+  /** ... or this close to the loss of an analog value: analogs are read once a second, and an input may chatter before. */
+  analogMs: 5000,
 } as const;
 
 export type Suspension = 'start' | 'board' | 'common' | 'chatter';
@@ -112,6 +114,11 @@ export function takeReading(
 /** Two inputs that fell together: their common supply was lost, unless the vehicle was seen to stand. */
 export function isCommonLoss(a: Contact, b: Contact): boolean {
   return Number.isFinite(a.fellMs) && Math.abs(a.fellMs - b.fellMs) <= contactLimits.commonMs;
+}
+
+/** An input that fell about when an analog value was lost: the board has lost its supply or its common. */
+export function isLostWithAnalog({ fellMs }: Contact, analogLostMs: number): boolean {
+  return Number.isFinite(fellMs) && Math.abs(fellMs - analogLostMs) <= contactLimits.analogMs;
 }
 
 /** What was read counts again, because the vehicle is proven to stand where it stood. Chatter and a common loss stay. */

@@ -8,6 +8,7 @@ import {
   confirmByPlace,
   createContact,
   isCommonLoss,
+  isLostWithAnalog,
   restingForMs,
   type Sensed,
   takeReading,
@@ -80,6 +81,8 @@ export interface EvidenceState {
   readonly motion: Contact;
   readonly rpm: Level;
   readonly voltage: Level;
+  /** When an analog value was last lost that had been measured. */
+  readonly analogLostMs: number;
   readonly credit: CreditState;
   /** As it is now; the record keeps the worst. */
   readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
@@ -112,6 +115,7 @@ export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetu
     motion: createContact(nowMs),
     rpm: level,
     voltage: level,
+    analogLostMs: Number.NEGATIVE_INFINITY,
     credit: createCreditState(record.credits, nowMs),
     // After a drive at best unknown; after a standstill whatever was proven, until something speaks against it.
     drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
@@ -261,6 +265,26 @@ function isAt(place: Point | null, claim: GnssClaim): boolean {
   return place !== null && claim.kind === 'still' && distanceM(place, claim.at) <= gnssLimits.samePlaceM;
 }
 
+const isMeasured = (value: number | null, least: number): boolean => value !== null && value >= least;
+
+/** A value that was measured is not any more: an engine that stops reads 0 1/min, and a battery never reads 0 V. */
+function isAnalogLost(before: Seen, seen: Seen): boolean {
+  const { measuredV } = evidenceLimits;
+  return (
+    (isMeasured(before.rpm, 0) && !isMeasured(seen.rpm, 0)) ||
+    (isMeasured(before.supplyV, measuredV) && !isMeasured(seen.supplyV, measuredV))
+  );
+}
+
+/** Whether inputs have just fallen together, or together with an analog value. */
+function losesCommon(before: EvidenceState, state: EvidenceState): boolean {
+  const { ignition, motion, analogLostMs } = state;
+  const fell = ignition.fellMs !== before.ignition.fellMs || motion.fellMs !== before.motion.fellMs;
+  if (!fell && analogLostMs === before.analogLostMs) return false;
+  if (isLostWithAnalog(ignition, analogLostMs) || isLostWithAnalog(motion, analogLostMs)) return true;
+  return fell && isCommonLoss(ignition, motion);
+}
+
 const isSameReading = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
 
 /** Whether `stepEvidence` has anything to do: something changed, a fix came, or half a second has passed. */
@@ -286,9 +310,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   };
   const claim = claimOf(state, atMs);
   const stands = isStill(claim) && creditState(state.credit.credits.gnss, utcMs) === 'proven';
-  const fell =
-    state.ignition.fellMs !== before.ignition.fellMs || state.motion.fellMs !== before.motion.fellMs;
-  if (fell && !stands && isCommonLoss(state.ignition, state.motion)) {
+  if (isAnalogLost(before.seen, seen)) state.analogLostMs = atMs;
+  if (!stands && losesCommon(before, state)) {
     state.ignition = { ...state.ignition, suspension: 'common' };
     state.motion = { ...state.motion, suspension: 'common' };
   }

@@ -285,11 +285,18 @@ const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
 /** Two keys: independent witnesses that have earned credit and agree, one of them about the vehicle itself. */
 function witnessRules(
   { witnesses }: Evidence,
-  wanted: { readonly names: readonly WitnessName[]; readonly needsEngine: boolean },
+  wanted: {
+    readonly names: readonly WitnessName[];
+    readonly needsEngine: boolean;
+    /** Ignition must have been off this long to count. */
+    readonly offMs: number;
+  },
 ): readonly RuleFinding[] {
-  const { names, needsEngine } = wanted;
+  const { names, needsEngine, offMs } = wanted;
+  const isLong = (name: WitnessName): boolean =>
+    name !== 'ignition' || (witnesses.ignition.restForMs ?? 0) >= offMs;
   const agreeing = names.filter(
-    (name) => witnesses[name].state === 'proven' && witnesses[name].claim === 'rest',
+    (name) => witnesses[name].state === 'proven' && witnesses[name].claim === 'rest' && isLong(name),
   );
   const hasVehicle = agreeing.some((name) => ofVehicle.includes(name));
   const hasEngine = !needsEngine || agreeing.some((name) => !ofVehicle.includes(name));
@@ -335,7 +342,7 @@ function preventStart(
     ...movementRules(evidence),
     engineRule(evidence),
     ...standstill.rules,
-    ...witnessRules(evidence, { names: listed, needsEngine: rules.canStopEngine }),
+    ...witnessRules(evidence, { names: listed, needsEngine: rules.canStopEngine, offMs }),
   ];
 }
 
@@ -351,7 +358,7 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
     ...movementRules(evidence),
     found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),
     ...(isStill ? [lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs)] : []),
-    ...witnessRules(evidence, { names: ofVehicle, needsEngine: false }),
+    ...witnessRules(evidence, { names: ofVehicle, needsEngine: false, offMs: 0 }),
     trustedPosition(evidence),
     found('warning_output', { isMet: output === 'works', value: output, needed: 'works' }),
     lasting('warning_s', soundsMs, rules.warningMs, nowMs),
@@ -397,7 +404,7 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   return [
     ...movementRules(evidence),
     ...standstillOf(evidence, rules).rules,
-    ...witnessRules(evidence, { names: listed, needsEngine: false }),
+    ...witnessRules(evidence, { names: listed, needsEngine: false, offMs: rules.ignitionOffMs }),
   ];
 }
 
