@@ -125,6 +125,15 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
   };
 }
 
+/** Keeps every value of an answer; absent counts as unknown. */
+function keepAll<Name extends string, Value, Kept>(
+  to: Map<Name, Kept>,
+  values: Readonly<Partial<Record<Name, Value | null>>>,
+  make: (value: Value | null) => Kept,
+): void {
+  for (const name of Object.keys(values) as Name[]) to.set(name, make(values[name] ?? null));
+}
+
 type Hand = Awaited<ReturnType<typeof openHand>>;
 
 /** What the board says, and the orders to it. */
@@ -144,12 +153,8 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
     if (output.kind === 'write') link?.write(output.bytes);
     if (output.kind === 'inputs')
       inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
-    if (output.kind === 'analogs')
-      for (const [name, value] of Object.entries(output.values))
-        analogs.set(name as AnalogName, { value: value ?? null, atMs });
-    if (output.kind === 'relays')
-      for (const [name, on] of Object.entries(output.values))
-        relays.set(name as RelayName, { on: on ?? null, atMs });
+    if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
+    if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
     if (output.kind !== 'relayResult') return;
     if (output.readBack !== null) relays.set(output.relay, { on: output.readBack, atMs });
     waiting.get(output.token)?.({ outcome: output.outcome, reason: output.reason });

@@ -203,22 +203,28 @@ describe('a whole vehicle', () => {
     expect(vehicle.names().filter((name) => name === 'GPS_RESTORED')).toHaveLength(1);
   });
 
-  it('revolutions may say that ignition is on, never that it is off', async () => {
+  it('engine speed vetoes at once, and is at rest after ten seconds only; the ignition stays what its wire says', async () => {
     const vehicle = await createBench();
     await vehicle.open();
     vehicle.pass(30);
     expect(vehicle.evidence().ignition.value).toBe(false);
     vehicle.setRpm(800);
-    expect(vehicle.evidence().ignition.value).toBe(true);
-    vehicle.pass(2);
+    vehicle.pass(1);
+    expect(vehicle.evidence()).toMatchObject({
+      ignition: { value: false },
+      witnesses: { rpm: { claim: 'active' } },
+    });
     vehicle.setRpm(0);
-    const { ignition, nowMs } = vehicle.evidence();
-    expect(ignition.value).toBe(false);
-    expect(nowMs - ignition.sinceMs).toBeLessThan(3000);
+    vehicle.pass(8);
+    expect(vehicle.evidence().witnesses.rpm.claim).toBe(null);
+    vehicle.pass(4);
+    expect(vehicle.evidence().witnesses.rpm.claim).toBe('rest');
     // A silent board: unknown, whatever was last read of the engine.
     vehicle.board.setPower(false);
     vehicle.pass(5);
-    vehicle.setRpm(0);
-    expect(vehicle.evidence().ignition.value).toBe(null);
+    expect(vehicle.evidence()).toMatchObject({
+      ignition: { value: null },
+      witnesses: { rpm: { claim: null } },
+    });
   });
 });

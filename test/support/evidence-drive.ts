@@ -92,7 +92,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
     /** Goes on for so long at this speed, which is reached at once. */
     for(seconds: number, kmh = speedKmh) {
       speedKmh = kmh;
-      for (const endMs = nowMs + seconds * 1000; nowMs < endMs; ) step();
+      for (let steps = Math.round((seconds * 1000) / stepMs); steps > 0; steps -= 1) step();
       return drive;
     },
     set(readings: Partial<Reading>) {
@@ -108,7 +108,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
     /** Ignition on, away, a minute on the road, and back to a stop by braking; the ignition stays on. */
     trip(seconds = 60) {
       drive.set({ ignition: true }).for(3, 0);
-      for (const kmh of [...brakingFrom(50)].reverse()) drive.for(1, kmh);
+      for (const kmh of brakingFrom(50).toReversed()) drive.for(1, kmh);
       drive.for(seconds, 50);
       for (const kmh of brakingFrom(50)) drive.for(1, kmh);
       return drive;

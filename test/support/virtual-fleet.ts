@@ -1,5 +1,5 @@
 // One vehicle, its broker and its bad luck on one virtual clock: the real agent, the real broker parts, everything else
-// simulated from a single seed. It notes every breach of an invariant against the truth and stops at none.
+// simulated from a single seed. The vehicle begins as a commissioned one, by what its disk holds. It notes every breach of an invariant against the truth and stops at none.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
@@ -7,6 +7,7 @@ import { type ConfigStore, createMemorySlots } from '../../agent/config-store.ts
 import { applyOverrides, type BoardProfile } from '../../agent/core/board/board-profile.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { type Outbox, openOutbox } from '../../agent/outbox.ts';
+import { commissionedMemory, writeFirstMemory } from '../../agent/vehicle-record.ts';
 import {
   createVirtualClock,
   createWrongClock,
@@ -212,6 +213,10 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   });
   if (fitted.kind !== 'ok') throw new Error(JSON.stringify(fitted.faults));
   const config = configOf(fitted.profile);
+  const firstMemory = commissionedMemory(config.profile, {
+    parkedAt: hardware.world.place(),
+    utcMs: startUtcMs - 86_400_000,
+  });
   const boots = entropy.stream('agents');
   const slots = createMemorySlots();
   let life: Life = { isAlive: false };
@@ -272,6 +277,8 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
           maxBytes: 64 * 1024 * 1024,
           openDatabase: () => disk.open(mortal, mine),
         });
+        // Whatever becomes of the disk later, it was commissioned once only.
+        if (truth.counts.boots === 1) await writeFirstMemory(outbox, firstMemory);
         return watchedOutbox(outbox, (events) => truth.onStored(bootId, events));
       },
     });

@@ -119,7 +119,7 @@ describe('the status of a vehicle', () => {
       gnss: 'unproven',
       ignition: 'unproven',
     });
-    expect(formatStatus(factsOf(fresh))).toContain('A cut needs two proven sensors');
+    expect(formatStatus(factsOf(fresh), '1.2.3')).toContain('A cut needs two proven sensors');
   });
 
   it('never shows a relay or an input of a silent board as known, and says so', async () => {
