@@ -11,14 +11,13 @@ import { createInputs, readingOf, stepInputs } from '../core/board/inputs.ts';
 import type { Sensed } from '../core/evidence/contact.ts';
 import {
   createEvidence,
-  type Evidence,
   type EvidenceState,
   stepEvidence,
   takeFix,
   takeVoid,
-  testimonyOf,
 } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
+import { type Evidence, testimonyOf } from '../core/evidence/testimony.ts';
 import {
   assembleEpochs,
   createEpochState,
@@ -28,7 +27,7 @@ import {
 } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
-import type { InterlockRules } from '../core/protection/interlock.ts';
+import type { InterlockRules } from '../core/protection/interlock-rules.ts';
 import { fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
 import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';

@@ -8,14 +8,13 @@ import {
   stepEvidence,
   takeFix,
   takeVoid,
-  testimonyOf,
-  witnessesOf,
 } from '../../agent/core/evidence/evidence.ts';
 import {
   type EvidenceRecord,
   emptyEvidence,
   parseEvidence,
 } from '../../agent/core/evidence/evidence-record.ts';
+import { testimonyOf, witnessesOf } from '../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { type WitnessName, witnessNames } from '../../src/core/witness.ts';
 import { brakingFrom, createRoadReceiver, driveStartUtcMs } from './gnss-drive.ts';

@@ -1,8 +1,9 @@
 // Evidence for tests of what is decided by it: a commissioned vehicle as it would testify, from what its sensors read. The claims
 // of the witnesses follow from the readings, so that no test can describe a vehicle that contradicts itself by mistake.
 import type { Sensed } from '../../agent/core/evidence/contact.ts';
-import { type Evidence, evidenceLimits, type Witness } from '../../agent/core/evidence/evidence.ts';
+import { evidenceLimits } from '../../agent/core/evidence/evidence.ts';
 import { type GnssClaim, type GnssFault, gnssLimits } from '../../agent/core/evidence/gnss-standing.ts';
+import { type Evidence, type Witness } from '../../agent/core/evidence/testimony.ts';
 import type { WitnessName, WitnessState } from '../../src/core/witness.ts';
 
 export const fixtureUtcMs = 1_790_000_000_000;

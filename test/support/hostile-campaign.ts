@@ -1,6 +1,6 @@
 // A campaign of hostile lives over a range of seeds, with its progress on the console and its findings in the end.
 import { env } from 'node:process';
-import type { CutMode } from '../../agent/core/protection/interlock.ts';
+import type { CutMode } from '../../agent/core/protection/interlock-rules.ts';
 import { type LifeCounts, liveHostile, liveParked, noCounts } from './hostile-world.ts';
 
 function summary(name: string, counts: LifeCounts, startMs: number): string {

@@ -1,6 +1,6 @@
 // Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
 // every one of them; a rule that can be switched off unseen is either not needed or not tested.
-import type { CutMode } from '../../agent/core/protection/interlock.ts';
+import type { CutMode } from '../../agent/core/protection/interlock-rules.ts';
 
 export interface Mutant {
   /** What no longer holds. */

@@ -4,15 +4,14 @@ import { createInputs, type InputsState, readingOf, stepInputs } from '../../age
 import type { Sensed } from '../../agent/core/evidence/contact.ts';
 import {
   createEvidence,
-  type Evidence,
   type EvidenceState,
   isLookDue,
   stepEvidence,
   takeFix,
   takeVoid,
-  testimonyOf,
 } from '../../agent/core/evidence/evidence.ts';
 import { type EvidenceRecord, parseEvidence } from '../../agent/core/evidence/evidence-record.ts';
+import { type Evidence, testimonyOf } from '../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
 import {
@@ -28,7 +27,8 @@ import {
   stepCommands,
   wantsWarning,
 } from '../../agent/core/protection/commands.ts';
-import { type InterlockRules, judge } from '../../agent/core/protection/interlock.ts';
+import { judge } from '../../agent/core/protection/interlock.ts';
+import { type InterlockRules } from '../../agent/core/protection/interlock-rules.ts';
 import {
   createRelaysState,
   noteRelays,

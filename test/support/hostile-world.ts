@@ -3,7 +3,11 @@
 // truth is kept apart from what the agent reads, and every closing of a restrictive contact is judged by the truth alone.
 import { type EvidenceRecord, emptyEvidence } from '../../agent/core/evidence/evidence-record.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
-import { type CutMode, createRules, type InterlockRules } from '../../agent/core/protection/interlock.ts';
+import {
+  type CutMode,
+  createRules,
+  type InterlockRules,
+} from '../../agent/core/protection/interlock-rules.ts';
 import { type FeatureName, featureNames } from '../../src/core/event.ts';
 import type { CommandBody } from '../../src/core/wire.ts';
 import { type WitnessName, witnessNames } from '../../src/core/witness.ts';

@@ -1,7 +1,7 @@
 // One campaign in a process of its own, over code that was changed: prints the first breaches as JSON, or an empty list.
 // Usage: mutant-child <mode> <lives>
 import { argv } from 'node:process';
-import type { CutMode } from '../../agent/core/protection/interlock.ts';
+import type { CutMode } from '../../agent/core/protection/interlock-rules.ts';
 import { liveHostile, noCounts } from './hostile-world.ts';
 
 const mode: CutMode = argv[2] === 'at_standstill' ? 'at_standstill' : 'ignition_off';

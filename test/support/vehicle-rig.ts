@@ -13,7 +13,7 @@ import type { VehicleConfig, VehicleState, Work } from '../../agent/core/vehicle
 import { commissionedMemory, emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
-import type { BoardName } from '../../simulator/hardware/board-maps.ts';
+import { type BoardName, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import type { RelayChange } from '../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../simulator/hardware/gnss.ts';
 import { createSeededEntropy } from '../../simulator/random.ts';
@@ -95,7 +95,8 @@ export async function createVehicleRig({
   const clocks: RigClocks = { wallAheadMs: 0, skyAheadMs: 0, quartzPpm: 0, ...given };
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
   const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
-  const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, polls });
+  const inputs = { ...fittedOverrides(boardName).inputs, ...overrides.inputs };
+  const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, inputs, polls });
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');

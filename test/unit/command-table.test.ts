@@ -2,7 +2,7 @@
 // machine goes where the table says, and every line of the table is visited.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Evidence } from '../../agent/core/evidence/evidence.ts';
+import type { Evidence } from '../../agent/core/evidence/testimony.ts';
 import {
   type CommandEffect,
   type CommandsState,

@@ -1,7 +1,7 @@
 // The command machine and its interlock, as a specification: what is accepted, what waits and why, what is never done.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Evidence } from '../../agent/core/evidence/evidence.ts';
+import type { Evidence } from '../../agent/core/evidence/testimony.ts';
 import {
   type CommandEffect,
   type CommandsState,

@@ -91,9 +91,9 @@ describe('chatter', () => {
     expect(input.confirm().why()).toBe('chatter');
   });
 
-  it('ends once the input was active for five seconds', () => {
-    expect(flips(6, 1000).read(true, 3000).read(false, 60_000).restS()).toBe(null);
-    expect(flips(6, 1000).read(true, 5500).read(false, 10_000).restS()).toBe(10);
+  it('ends once the input was active for fifteen seconds', () => {
+    expect(flips(6, 1000).read(true, 14_000).read(false, 60_000).restS()).toBe(null);
+    expect(flips(6, 1000).read(true, 15_500).read(false, 10_000).restS()).toBe(10);
   });
 
   it('is no driver who turns the key five times, nor one who does it slowly', () => {

@@ -2,7 +2,7 @@
 // switched by its test.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRules, standardRules } from '../../agent/core/protection/interlock.ts';
+import { createRules, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
 import { mayUse } from '../../agent/doctor/places.ts';

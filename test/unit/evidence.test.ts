@@ -1,7 +1,7 @@
 // All witnesses joined: what a vehicle may know of itself after a drive, a stop, a restart, a lost board and a common loss; and what
 // it must never take for standstill (DESIGN 8). Receiver, inputs and credit alone are in their own tests.
 import { describe, expect, it } from 'vitest';
-import { looksStill } from '../../agent/core/evidence/evidence.ts';
+import { looksStill } from '../../agent/core/evidence/testimony.ts';
 import { commissionedRecord, createEvidenceDrive } from '../support/evidence-drive.ts';
 import { north } from '../support/gnss-drive.ts';
 

@@ -2,17 +2,15 @@
 // allowed without two proven witnesses that agree (DESIGN 8, edge-agents 2.3).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/evidence.ts';
 import type { GnssClaim } from '../../agent/core/evidence/gnss-standing.ts';
+import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/testimony.ts';
 import {
-  createRules,
-  interlockLimits,
   judge,
   orderWithinMs,
   type RelayChange,
-  standardRules,
   wantsWarningOnly,
 } from '../../agent/core/protection/interlock.ts';
+import { createRules, interlockLimits, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { isAllowed, ruleNames } from '../../src/core/verdict.ts';
 import { verdictText } from '../../src/core/verdict-text.ts';
 import { witnessNames, witnessStates } from '../../src/core/witness.ts';

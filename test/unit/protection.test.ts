@@ -5,7 +5,7 @@ import { Create, Errors } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { applyOverrides } from '../../agent/core/board/board-profile.ts';
-import { createRules } from '../../agent/core/protection/interlock.ts';
+import { createRules } from '../../agent/core/protection/interlock-rules.ts';
 import {
   describeProtection,
   type Protection,
@@ -16,7 +16,7 @@ import {
 } from '../../agent/core/protection/protection.ts';
 
 const buzzer = { unit: 'io', kind: 'coil', address: 2, poll: 'relays', safe: 'de-energised' } as const;
-const motion = { poll: 'inputs', address: 6, invert: false } as const;
+const motion = { poll: 'inputs', address: 6, invert: false, debounceMs: 200 } as const;
 const plain = await readBoardProfile('generic');
 const verdict = applyOverrides(plain, { outputs: { warning: buzzer }, inputs: { motion } });
 if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));

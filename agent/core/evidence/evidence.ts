@@ -1,7 +1,7 @@
 // All witnesses of standstill and of an engine at rest, joined: what each says now, whether it has earned to be believed, and
 // whether the vehicle drives, stands, or is unknown to do either. It testifies and never decides; absence is never standstill.
 import { distanceM, type Point } from '../../../src/core/geo.ts';
-import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/witness.ts';
+import type { WitnessName } from '../../../src/core/witness.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import {
   type Contact,
@@ -68,7 +68,7 @@ export interface Seen {
   readonly supplyV: number | null;
 }
 
-interface Level {
+export interface Level {
   readonly activity: Activity;
   readonly sinceMs: number;
 }
@@ -159,7 +159,8 @@ export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
   return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs }, nowMs);
 }
 
-const isStill = (claim: GnssClaim): boolean => claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs;
+export const isStill = (claim: GnssClaim): boolean =>
+  claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs;
 
 function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Activities {
   const contact = ({ sensed }: Contact): Activity =>
@@ -202,7 +203,8 @@ function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
   return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
 }
 
-interface StepTime {
+/** The time of a look. */
+export interface StepTime {
   /** Monotonic. */
   readonly atMs: number;
   /** Trusted UTC; null while unknown. */
@@ -324,130 +326,4 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   state.drive = driveAfter(state, claim, now);
   state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
   return state;
-}
-
-/** What one witness says now, and whether it counts. */
-export interface Witness {
-  readonly state: WitnessState;
-  /** `rest`: still, off, not turning, not charging, for as long as that witness needs. */
-  readonly claim: 'rest' | 'active' | null;
-  /** For how long it has been at rest, ms; null when it is not. */
-  readonly restForMs: number | null;
-}
-
-export type Witnesses = Readonly<Record<WitnessName, Witness>>;
-
-function levelWitness(level: Level, state: WitnessState, nowMs: number): Witness {
-  if (level.activity === 'active') return { state, claim: 'active', restForMs: null };
-  const restForMs = level.activity === 'rest' ? nowMs - level.sinceMs : null;
-  return {
-    state,
-    claim: restForMs !== null && restForMs >= evidenceLimits.restMs ? 'rest' : null,
-    restForMs,
-  };
-}
-
-function contactWitness(
-  contact: Contact,
-  state: WitnessState,
-  now: { atMs: number; quietMs: number; pulseMs: number },
-): Witness {
-  const isPulsing = now.atMs - contact.activeMs <= now.pulseMs;
-  if (contact.sensed.value === true || isPulsing) return { state, claim: 'active', restForMs: null };
-  const restForMs = restingForMs(contact, now.atMs);
-  return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
-}
-
-/** Every witness at `now`. */
-export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
-  const { atMs, utcMs } = now;
-  const { quietMs, pulseMs } = evidenceLimits;
-  const stateOf = (name: WitnessName): WitnessState => {
-    if (!state.fitted.includes(name)) return 'absent';
-    const credit = creditState(state.credit.credits[name], utcMs);
-    const isSuspended = (name === 'ignition' || name === 'motion') && state[name].suspension !== null;
-    return credit === 'proven' && isSuspended ? 'suspended' : credit;
-  };
-  const claim = claimOf(state, atMs);
-  const gnss: Witness = {
-    state: stateOf('gnss'),
-    claim:
-      claim.kind === 'unknown' ? null : claim.kind === 'moving' ? 'active' : isStill(claim) ? 'rest' : null,
-    restForMs: claim.kind === 'still' ? claim.forMs : null,
-  };
-  return {
-    gnss,
-    motion: contactWitness(state.motion, stateOf('motion'), { atMs, quietMs, pulseMs }),
-    ignition: contactWitness(state.ignition, stateOf('ignition'), { atMs, quietMs: 0, pulseMs: -1 }),
-    rpm: levelWitness(state.rpm, stateOf('rpm'), atMs),
-    voltage: levelWitness(state.voltage, stateOf('voltage'), atMs),
-  };
-}
-
-/** The state of every witness, as `hello`, `status` and the doctor report it. */
-export function witnessStatesOf(
-  state: EvidenceState,
-  now: StepTime,
-): Readonly<Record<WitnessName, WitnessState>> {
-  const witnesses = witnessesOf(state, now);
-  return Object.fromEntries(witnessNames.map((name) => [name, witnesses[name].state])) as Record<
-    WitnessName,
-    WitnessState
-  >;
-}
-
-/** For those who report and decide nothing: whether the receiver shows a vehicle at rest, however it came to it. */
-export function looksStill(claim: GnssClaim): boolean {
-  return (
-    claim.kind === 'still' ||
-    (claim.kind === 'unknown' && ['no_stop_seen', 'frozen', 'moving'].includes(claim.fault))
-  );
-}
-
-/** All that the interlock may know at one moment. */
-export interface Evidence {
-  readonly nowMs: number;
-  readonly ignition: Sensed;
-  /** What the ignition reads does not count at present. */
-  readonly isIgnitionSuspended: boolean;
-  readonly panic: Sensed;
-  readonly gnss: GnssClaim;
-  /** Since when a doubtful or moving position came last, monotonic; null if never. */
-  readonly suspectMs: number | null;
-  readonly witnesses: Witnesses;
-  readonly drive: EvidenceState['drive'];
-  /** UTC by a source that can be trusted; null while there is none. */
-  readonly trustedUtcMs: number | null;
-  /** The latest that it can be now, which expiry is judged by; null exactly when `trustedUtcMs` is. */
-  readonly latestUtcMs: number | null;
-  /** Every clock at hand is behind the newest time that was ever trusted. */
-  readonly isTimeBehind: boolean;
-  /** The broker, or two clocks that agree, have confirmed the time in this run: enough for a command of an earlier one. */
-  readonly isTimeConfirmed: boolean;
-  /** The board answered its last read-back. */
-  readonly boardAlive: boolean;
-  /** The warning output; absent where none is fitted. */
-  readonly warning?: {
-    /** How long it has been wanted and was read back as sounding, without a break; null when it does not sound. */
-    readonly soundsForMs: number | null;
-    /** It was ordered on and does not follow. */
-    readonly hasFault: boolean;
-  };
-}
-
-/** The part of the evidence that the witnesses give. */
-export function testimonyOf(
-  state: EvidenceState,
-  now: StepTime,
-): Pick<Evidence, 'ignition' | 'isIgnitionSuspended' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'> {
-  const { sensed, suspension, activeMs } = state.ignition;
-  const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
-  return {
-    ignition: { value: sensed.value, sinceMs },
-    isIgnitionSuspended: suspension !== null,
-    gnss: claimOf(state, now.atMs),
-    suspectMs: state.gnss.suspectMs,
-    witnesses: witnessesOf(state, now),
-    drive: state.drive,
-  };
 }

@@ -14,7 +14,7 @@ import {
   type ReportDetail,
   remember,
 } from './command-record.ts';
-import { type InterlockRules, standardRules } from './interlock.ts';
+import { type InterlockRules, standardRules } from './interlock-rules.ts';
 
 export interface CommandsState {
   /** The installer's choice; never changes while the agent runs. */

@@ -4,7 +4,7 @@
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
 import { isUnmet } from '../../../src/core/verdict.ts';
 import type { CommandBody } from '../../../src/core/wire.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../evidence/testimony.ts';
 import { type CommandsState, type Draft, finish, report, setActive, setWork } from './command-draft.ts';
 import { type ActiveCommand, draftOf, isAutomatic, type LocalSource } from './command-record.ts';
 import { isSafeState } from './interlock.ts';

@@ -12,7 +12,7 @@ import {
   type Verdict,
   verdictOf,
 } from '../../../src/core/verdict.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../evidence/testimony.ts';
 import {
   type CommandStep,
   type CommandsState,
@@ -31,14 +31,8 @@ import {
   type LocalInput,
 } from './command-intake.ts';
 import { type ActiveCommand, commandLimits, isAutomatic, wantedState } from './command-record.ts';
-import {
-  interlockLimits,
-  isSafeState,
-  judge,
-  orderWithinMs,
-  type RelayChange,
-  wantsWarningOnly,
-} from './interlock.ts';
+import { isSafeState, judge, orderWithinMs, type RelayChange, wantsWarningOnly } from './interlock.ts';
+import { interlockLimits } from './interlock-rules.ts';
 
 export type CommandInput =
   | EnvelopeInput

@@ -10,82 +10,10 @@ import {
   verdictOf,
 } from '../../../src/core/verdict.ts';
 import type { WitnessName } from '../../../src/core/witness.ts';
-import type { Evidence } from '../evidence/evidence.ts';
 import { evidenceLimits } from '../evidence/evidence.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
-
-export const interlockLimits = {
-  /** Ignition must have been off this long when standstill is proven by GNSS (edge-agents 2.3 rule 1). */
-  ignitionOffMs: 10_000,
-  /** ... and this long when there is no fix. */
-  ignitionOffNoFixMs: evidenceLimits.offNoFixMs,
-  /** Standstill must have lasted this long. */
-  standstillMs: gnssLimits.windowMs,
-  /** Where the relay can stop a running engine, ignition off and standstill must have lasted this long. */
-  runningCircuitMs: 30_000,
-  /** The warning output must have sounded this long before any action with ignition on (rule 13). */
-  warningMs: 30_000,
-  /** Least time between two changes of a relay (rule 11). */
-  betweenChangesMs: 10_000,
-  /** Most changes of a relay in an hour (rule 11); every change counts, whoever asked for it. */
-  changesPerHour: 6,
-  /** No automatic cut for this long after a panic press was released, nor after a start, when none is known. */
-  panicCalmMs: 300_000,
-  /** An order with ignition on is on the wire this soon or not at all: what was proven is about this moment only. */
-  runningDriveMs: 500,
-  /** Independent proven witnesses that must agree. */
-  witnesses: 2,
-  /** A cut that fell off a vehicle which has stood without a break for `settledMs` needs ignition off for this long only. */
-  reapplyOffMs: 1000,
-  settledMs: 60_000,
-} as const;
-
-/** `ignition_off`: prevent start. `at_standstill`: also on a standing vehicle with ignition on, after a warning. */
-export type CutMode = 'ignition_off' | 'at_standstill';
-
-/** What the installer chose, in ms. Made by `createRules` only, which keeps every limit above. */
-export interface InterlockRules {
-  readonly cutMode: CutMode;
-  /** The relay is in a circuit (ignition, fuel) in which it stops a running engine. */
-  readonly canStopEngine: boolean;
-  /** `wait`: nothing restrictive without a fix. */
-  readonly noGnss: 'wait' | 'ignition_off_only';
-  readonly ignitionOffMs: number;
-  readonly ignitionOffNoFixMs: number;
-  readonly standstillMs: number;
-  readonly warningMs: number;
-  readonly hdopMost: number;
-  /** Automatic cuts of geozones. */
-  readonly zoneCuts: boolean;
-  /** How long an unlocked cargo lock stays open. */
-  readonly unlockMs: number;
-  /** A panic input is wired, so that its silence is no calm. */
-  readonly isPanicFitted: boolean;
-}
-
-/** Rules from choices; none is ever weaker than its limit, whatever was chosen. */
-export function createRules(chosen: Partial<InterlockRules> = {}): InterlockRules {
-  const canStopEngine = chosen.canStopEngine ?? false;
-  const floorMs = canStopEngine ? interlockLimits.runningCircuitMs : 0;
-  const least = (name: 'ignitionOffMs' | 'ignitionOffNoFixMs' | 'standstillMs' | 'warningMs') =>
-    Math.max(interlockLimits[name], chosen[name] ?? 0);
-  return {
-    cutMode: chosen.cutMode ?? 'ignition_off',
-    canStopEngine,
-    noGnss: canStopEngine ? 'wait' : (chosen.noGnss ?? 'ignition_off_only'),
-    ignitionOffMs: Math.max(floorMs, least('ignitionOffMs')),
-    ignitionOffNoFixMs: least('ignitionOffNoFixMs'),
-    standstillMs: Math.max(floorMs, least('standstillMs')),
-    warningMs: least('warningMs'),
-    hdopMost: Math.min(gnssLimits.hdop, chosen.hdopMost ?? gnssLimits.hdop),
-    zoneCuts: chosen.zoneCuts ?? false,
-    unlockMs: chosen.unlockMs ?? 30_000,
-    isPanicFitted: chosen.isPanicFitted ?? false,
-  };
-}
-
-/** The default mode: prevent start by the starter circuit, nothing automatic. */
-export const standardRules: InterlockRules = createRules();
+import type { Evidence } from '../evidence/testimony.ts';
+import { type InterlockRules, interlockLimits, standardRules } from './interlock-rules.ts';
 
 /**
  * What a change is for. `command`: someone asked. `automatic`: a geozone or timer did. `reapply`: a confirmed cut fell off.

@@ -8,7 +8,7 @@ import type { AttributeValue } from '../../../src/core/event.ts';
 import { numberSetting, switchSetting } from '../../../src/core/settings/kinds.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
-import { createRules, type InterlockRules, interlockLimits } from './interlock.ts';
+import { createRules, type InterlockRules, interlockLimits } from './interlock-rules.ts';
 
 /** A delay in seconds that may only be longer than its rule. */
 const delay = (leastMs: number, description: string) =>

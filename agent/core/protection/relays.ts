@@ -4,11 +4,12 @@
 import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
 import { isAllowed } from '../../../src/core/verdict.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
 import { type EventDraft, relayStatusCode } from './command-record.ts';
 import { isBusy } from './commands.ts';
-import { type InterlockRules, judge } from './interlock.ts';
+import { judge } from './interlock.ts';
+import { type InterlockRules } from './interlock-rules.ts';
 
 export const relayLimits = {
   tries: 3,

@@ -2,7 +2,7 @@
 // and is silent otherwise. Pure. It must never be believed to sound without having been read back, and a fault of it must
 // never be in the way of a restore.
 import { type StatusName, statusCodes } from '../../../src/core/status-codes.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../evidence/testimony.ts';
 import type { EventDraft } from './command-record.ts';
 
 const warningLimits = {

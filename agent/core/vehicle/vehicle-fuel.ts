@@ -2,7 +2,8 @@
 // power-down, and records what it finds. It judges nothing itself.
 
 import { readingOf } from '../board/inputs.ts';
-import { claimOf, looksStill } from '../evidence/evidence.ts';
+import { claimOf } from '../evidence/evidence.ts';
+import { looksStill } from '../evidence/testimony.ts';
 import { stepFuel } from '../fuel/fuel.ts';
 import { fuelEventDraft } from '../fuel/fuel-events.ts';
 import type { Motion } from '../fuel/fuel-types.ts';

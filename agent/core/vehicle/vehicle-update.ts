@@ -1,8 +1,8 @@
 // The update of the agent in the vehicle: what the machine of `update.ts` may know of link, ignition and motion, and where
 // its effects go. A restart is asked for only while the vehicle is shown to be parked; nothing here moves a relay.
 import { featureNames } from '../../../src/core/event.ts';
-import { type Evidence, looksStill } from '../evidence/evidence.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
+import { type Evidence, looksStill } from '../evidence/testimony.ts';
 import { noteTraffic, trafficCost } from '../link/data-budget.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { stepUpdate } from '../update/update.ts';

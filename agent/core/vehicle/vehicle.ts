@@ -4,7 +4,7 @@
 import { featureNames } from '../../../src/core/event.ts';
 import { statusCodes } from '../../../src/core/status-codes.ts';
 import type { Ack, Hello } from '../../../src/core/wire.ts';
-import { witnessStatesOf } from '../evidence/evidence.ts';
+import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
 import { isOpeningNews, type PortOptions, portWakeMs } from '../port.ts';
