@@ -11,6 +11,8 @@ export interface Mutant {
   readonly put: string;
   /** A second replacement in the same file, where another rule alone would still hold the same hazard back. */
   readonly also?: { readonly find: string; readonly put: string };
+  /** The first seed to live: one that is known to find it, so that the test is quick. */
+  readonly from?: number;
   /** The campaign that finds it; the default mode when absent. */
   readonly mode?: CutMode;
 }
@@ -99,6 +101,7 @@ export const mutants: readonly Mutant[] = [
     file: interlock,
     find: "found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),\n        ...(isStill ? [lasting(",
     put: '...(isStill ? [lasting(',
+    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
     mode: 'at_standstill',
   },
   {

@@ -16,6 +16,7 @@ export const gnssFaults = [
   'creep',
   'delayed',
   'hour-old',
+  'behind',
   'jump',
 ] as const;
 /** `common`: every input loses its supply in one sample. `silent`: the board does not answer. `latched`: it repeats old bits. */
@@ -219,6 +220,8 @@ export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | 
       return { ...base, hdop: 4.9, speedKmh: Math.min(2.9, base.speedKmh ?? 0) };
     case 'delayed':
       return pastFix(senses, atMs - fault.delayMs, stamp.atMonoMs);
+    case 'behind':
+      return { ...base, utcMs: stamp.utcMs - fault.delayMs };
     case 'hour-old':
       return { ...base, utcMs: stamp.utcMs - 3_600_000 };
     default:
@@ -305,8 +308,13 @@ export function misleading(
     const own = faultOf(senses, name, now.atMs);
     const isInput = name === 'ignition' || name === 'motion';
     if (isInput && record.activeMs < now.freshMs) continue;
+    // Nothing else that the board reads could show that its common is lost.
     const isAlone = !senses.fitted.some(
-      (other) => other !== 'gnss' && other !== name && !senses.unwired.includes(other),
+      (other) =>
+        other !== 'gnss' &&
+        other !== name &&
+        !senses.unwired.includes(other) &&
+        faultOf(senses, other, now.atMs) === undefined,
     );
     if (isInput && board?.kind === 'common' && isAlone) found.add(`board common: ${name}`);
     else if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);

@@ -112,6 +112,11 @@ export interface World {
   boot: number;
   counter: number;
   readonly issued: CommandBody[];
+  /** When each was first issued. */
+  readonly sentMs: Map<string, number>;
+  /** How far the broker's clock is off. */
+  serverErrorMs: number;
+  rebootAtMs: number;
   readonly movedBy: Map<string, boolean>;
   lastMover: string | null;
   confirmedMs: number | null;
@@ -137,6 +142,7 @@ const breach = (world: World, text: string): void => {
   note(world, `BREACH ${text}`);
 };
 const utcMs = (world: World): number => startUtcMs + world.nowMs;
+const serverMs = (world: World): number => utcMs(world) + world.serverErrorMs;
 
 /** The witnesses that are proven and say "at rest" now: what a verdict can rest on. */
 function resting(world: World): readonly WitnessName[] {
@@ -215,8 +221,10 @@ function judgeCommand(world: World, relay: FeatureName, token: string): void {
   if (commandID.startsWith('local-')) return judgeAutomatic(world, commandID);
   const body = world.issued.find((item) => item.commandID === commandID);
   if (body?.state !== '1') breach(world, `closed for ${commandID}, which was not ordered`);
-  else if (utcMs(world) >= body.expiresMs)
-    breach(world, `closed ${utcMs(world) - body.expiresMs} ms after the end of ${commandID}`);
+  else {
+    const lateMs = nowMs - (world.sentMs.get(commandID) ?? 0) - (body.expiresMs - body.issuedMs);
+    if (lateMs >= 0) breach(world, `closed ${lateMs} ms after the end of ${commandID}`);
+  }
   const active = record.active[relay];
   if (active?.commandID !== commandID || active.phase !== 'executing')
     breach(world, `closed for ${commandID} before the disk knew`);
@@ -334,8 +342,8 @@ function bodyOf(world: World, feature: FeatureName, state: '0' | '1'): CommandBo
     commandID: `c${world.counter}`,
     boot: `b${world.boot}`,
     counter: world.counter,
-    issuedMs: utcMs(world),
-    expiresMs: utcMs(world) + (isShort ? 4000 + world.luck() * 40_000 : 3_600_000),
+    issuedMs: serverMs(world),
+    expiresMs: serverMs(world) + (isShort ? 4000 + world.luck() * 40_000 : 3_600_000),
     feature,
     state,
     mode: 'interlock',
@@ -367,8 +375,15 @@ export function operate(world: World, state?: '0' | '1'): void {
     state ?? (chance(world, 0.8) ? '1' : '0'),
   );
   issued.push(body);
+  world.sentMs.set(body.commandID, world.nowMs);
   note(world, `operator ${body.commandID} ${body.feature} ${body.state}`);
   send(world, body);
+}
+
+/** The broker's clock is set, and the vehicle hears of it. */
+function mendServer(world: World): void {
+  world.serverErrorMs = pick(world, [0, 0, -20_000, -600_000, 45_000]);
+  if (!world.isOffline) world.vehicle.welcome(serverMs(world));
 }
 
 /** A geozone asks for a cut. */
@@ -402,7 +417,7 @@ function reboot(world: World): void {
   world.freshMs = nowMs;
   world.nextReadMs = nowMs;
   world.isOffline = chance(world, 0.5);
-  if (!world.isOffline) world.vehicle.welcome(utcMs(world));
+  if (!world.isOffline) world.vehicle.welcome(serverMs(world));
 }
 
 function faultFor(world: World, fromMs: number): Fault {
@@ -448,7 +463,8 @@ function meddle(world: World): void {
   else if (which < 0.88) reboot(world);
   else if (which < 0.92) world.systemErrorMs = (luck() - 0.5) * 2 * pick(world, [3000, 120_000, 7_200_000]);
   else if (chance(world, 0.5)) world.isOffline = !world.isOffline;
-  else world.vehicle.welcome(utcMs(world));
+  else if (chance(world, 0.3)) mendServer(world);
+  else world.vehicle.welcome(serverMs(world));
   if (chance(world, 0.3)) world.isDiskBad = false;
 }
 
@@ -527,6 +543,9 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
     boot: 1,
     counter: 0,
     issued: [],
+    sentMs: new Map(),
+    serverErrorMs: 0,
+    rebootAtMs: -1,
     movedBy: new Map(),
     lastMover: null,
     confirmedMs: null,
@@ -544,9 +563,10 @@ export function passStep(world: World, loss: number): void {
   sense(world);
   world.vehicle.guard();
   serveOrders(world, loss);
-  serveDisk(world);
+  // The disk takes its time now and then.
+  if (!chance(world, loss)) serveDisk(world);
   world.vehicle.look();
-  serveDisk(world);
+  if (!chance(world, loss)) serveDisk(world);
   const confirmed = world.vehicle.state().record.confirmed.enginecutoff;
   if (confirmed?.state === '1' && confirmed.commandID !== null) world.confirmedMs ??= world.nowMs;
 }
@@ -558,16 +578,34 @@ function countRefusals(world: World): void {
   }
 }
 
-/** What a life is about: anything at all, a drive that never ends, or a driver who waits with the engine running. */
-type Plot = 'chaos' | 'drive' | 'wait';
+/**
+ * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, or a parked vehicle
+ * with automations, panic, and clocks that are wrong after a restart.
+ */
+type Plot = 'chaos' | 'drive' | 'wait' | 'park';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
 const spoofs = ['plausible-stop', 'frozen-still', 'walk', 'creep', 'frozen'] as const;
 
+/** A cut waits for a board that is silent; then the unit restarts without a network, with clocks that are behind. */
+function beginParked(world: World): void {
+  turnKey(world.truth, false, 0);
+  world.truth.targetKmh = 0;
+  world.truth.speedKmh = 0;
+  if (chance(world, 0.4)) return;
+  const behindMs = pick(world, [5000, 12_000, 25_000, 3_600_000]);
+  const always = { untilMs: Number.POSITIVE_INFINITY, delayMs: behindMs };
+  addFault(world, { part: 'gnss', kind: 'behind', fromMs: 11_000, ...always });
+  addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 20_000, delayMs: 0 });
+  world.systemErrorMs = chance(world, 0.6) ? -behindMs : 0;
+  world.rebootAtMs = 16_000;
+}
+
 function beginPlot(world: World, plot: Plot): void {
   const { truth } = world;
   if (plot === 'chaos') return;
+  if (plot === 'park') return beginParked(world);
   turnKey(truth, true, 0);
   truth.targetKmh = plot === 'drive' ? 20 + world.luck() * 60 : 0;
   if (plot === 'drive') truth.speedKmh = truth.targetKmh;
@@ -596,8 +634,20 @@ function passPlot(world: World, plot: Plot, harm: number): void {
     if (chance(world, harm)) meddle(world);
     return;
   }
+  if (plot === 'park') {
+    if (world.nowMs === world.rebootAtMs) {
+      reboot(world);
+      world.isOffline = true;
+    }
+    if (chance(world, 0.02)) automate(world);
+    if (chance(world, 0.02)) world.isPanic = !world.isPanic;
+    if (chance(world, 0.01)) mendServer(world);
+    if (chance(world, 0.01)) operate(world);
+    return;
+  }
   if (chance(world, 0.01)) operate(world);
   if (chance(world, 0.006)) reboot(world);
+  if (chance(world, 0.006)) automate(world);
   if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
 }
 
@@ -605,13 +655,13 @@ function passPlot(world: World, plot: Plot, harm: number): void {
 export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
   const world = createWorld(seed, mode, counts);
   counts.lives += 1;
-  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait']);
+  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park']);
   beginPlot(world, plot);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
-  const faults = pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
+  const faults = plot === 'park' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;
   const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
-  const startsAtMs = 5000 + world.luck() * 35_000;
+  const startsAtMs = plot === 'park' ? 13_000 : 5000 + world.luck() * 35_000;
   world.truth.isInTunnel = chance(world, 0.2);
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {

@@ -1,13 +1,15 @@
-// One campaign in a process of its own, over code that was changed: prints the first breaches as JSON, or an empty list.
-// Usage: mutant-child <mode> <lives>
+// One campaign in a process of its own, over code that was changed: prints the seed and the first breach as JSON; null when nothing was
+// found. Usage: mutant-child <mode> <first seed> <lives>
 import { argv } from 'node:process';
 import type { CutMode } from '../../agent/core/protection/interlock-rules.ts';
 import { liveHostile, noCounts } from './hostile-world.ts';
 
 const mode: CutMode = argv[2] === 'at_standstill' ? 'at_standstill' : 'ignition_off';
-const lives = Number(argv[3]);
+const first = Number(argv[3]);
+const lives = Number(argv[4]);
 const counts = noCounts();
-let breaches: readonly string[] = [];
-let seed = 0;
-for (; seed < lives && breaches.length === 0; seed += 1) breaches = liveHostile(seed, mode, counts).breaches;
-console.log(JSON.stringify({ lives: seed, breaches: breaches.slice(0, 1) }));
+let breach: string | null = null;
+let seed = first;
+for (; seed < first + lives && breach === null; seed += 1)
+  breach = liveHostile(seed, mode, counts).breaches[0] ?? null;
+console.log(JSON.stringify({ seed: seed - 1, breach }));

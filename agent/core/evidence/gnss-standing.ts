@@ -26,6 +26,8 @@ export const gnssLimits = {
   brakingKmhPerS: 29,
   /** A stop that was observed passes through at least one fix between `restKmh` and this. */
   slowKmh: 20,
+  /** Above this speed a position that stays the same to the last digit is a receiver that froze, not a vehicle that stopped. */
+  heldKmh: 5,
   /** A fix at 1 Hz or faster says nothing about now after this; a slower receiver's after 1.75 intervals. */
   fixAgeMs: 2000,
   /** The slowest receiver that proves anything: 0.5 Hz. */
@@ -82,6 +84,8 @@ export interface GnssState {
   readonly intervalMs: number;
   readonly last: Fix | null;
   readonly speedKmh: number;
+  /** Where the last good fix was. */
+  readonly place: Point | null;
   /** Fixes since the standstill began, at most one a second and no older than the window. */
   readonly samples: readonly Sample[];
   /** Since when and where every good fix has stood; null while moving or unknown. */
@@ -104,6 +108,7 @@ export function createGnssState(): GnssState {
     intervalMs: gnssLimits.slowestMs,
     last: null,
     speedKmh: 0,
+    place: null,
     samples: [],
     still: null,
     approach: noApproach,
@@ -184,11 +189,18 @@ function stillAfter(state: GnssState, sample: Sample): Pick<GnssState, 'still' |
   return { still: state.still, samples: isSparse ? all : kept };
 }
 
+/** The position of the last moving fix again: a receiver holds it at a crawl, and never from a drive. */
+function isFrozenArrival({ speedKmh, place }: GnssState, { at }: Sample): boolean {
+  if (speedKmh <= gnssLimits.heldKmh || place === null) return false;
+  return place.latitude === at.latitude && place.longitude === at.longitude;
+}
+
 function stopAfter(state: GnssState, approach: Approach, sample: Sample): number | null {
   if (sample.speedKmh > gnssLimits.standstillKmh) return null;
   if (sample.speedKmh > gnssLimits.restKmh) return state.stopMs;
   const arrives = state.lastGoodMs !== null && state.speedKmh > gnssLimits.restKmh;
-  return arrives && state.stopMs === null && isObserved(approach) ? sample.atMs : state.stopMs;
+  const isStop = arrives && state.stopMs === null && isObserved(approach) && !isFrozenArrival(state, sample);
+  return isStop ? sample.atMs : state.stopMs;
 }
 
 /** Takes in one fix that was judged for plausibility. @param hdopMost a fix with a higher HDOP proves nothing. */
@@ -218,6 +230,7 @@ export function takeGnssFix(before: GnssState, fix: Fix, hdopMost: number): Gnss
     lastGoodMs: atMs,
     intervalMs: isGoingOn ? (state.intervalMs + stepMs) / 2 : state.intervalMs,
     speedKmh,
+    place: sample.at,
     samples,
     still,
     approach: speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0 } : approach,
