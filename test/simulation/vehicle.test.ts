@@ -12,7 +12,7 @@ import { type IssuedCommand, judgeCommands, judgeEvents } from '../support/virtu
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: string, found: string])[] = [];
 
-const chaosMs = 15 * 60_000;
+const chaosMs = 20 * 60_000;
 const calmMs = 8 * 60_000;
 
 /** Lets time pass until `work` has settled: an answer may wait for the disk, and the disk for the clock. */

@@ -35,9 +35,6 @@ const gnssPort: SerialSettings = { path: 'gnss', ...line };
 /** 2026-12-01, after the agent's release. */
 const startUtcMs = Date.UTC(2026, 11, 1);
 
-/** A pinned fix counts for so long as the interlock may rely on it. */
-const pinnedAgeMs = 5000;
-
 const idleSupervisor: Supervisor = {
   ready: () => undefined,
   alive: () => undefined,
@@ -59,7 +56,7 @@ export interface Fleet {
   /** What the agent has written; it outlives the agent. */
   readonly slots: ConfigStore;
   /** What the receiver sends instead of the truth. */
-  readonly gnssLies: { mode: 'none' | 'frozen' | 'repeats'; pinnedMs: number };
+  readonly gnssLies: { mode: 'none' | 'frozen' | 'repeats' };
   agent(): Agent | null;
   /** The vehicle's own clock while the agent lives. */
   agentClock(): WrongClock | null;
@@ -119,7 +116,7 @@ function createHardware(given: {
   onRelayChange(change: RelayChange): void;
 }): Hardware {
   const { clock, entropy } = given;
-  const gnssLies: Fleet['gnssLies'] = { mode: 'none', pinnedMs: Number.NEGATIVE_INFINITY };
+  const gnssLies: Fleet['gnssLies'] = { mode: 'none' };
   const world = createVirtualWorld({
     clock,
     entropy: entropy.stream('world'),
@@ -157,10 +154,7 @@ function createHardware(given: {
     utcMs: () => clock.utcMs(),
     truth() {
       // A receiver that pins its position; only with ignition on, where the wire still tells the truth.
-      if (gnssLies.mode === 'frozen' && world.now().ignition) {
-        gnssLies.pinnedMs = clock.monoMs();
-        return { ...frozen, speedKmh: 0 };
-      }
+      if (gnssLies.mode === 'frozen' && world.now().ignition) return { ...frozen, speedKmh: 0 };
       frozen = world.place();
       return frozen;
     },
@@ -191,7 +185,6 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
     clock,
     world: () => hardware.world.now(),
     disk,
-    isPinned: () => clock.monoMs() - hardware.gnssLies.pinnedMs < pinnedAgeMs,
   });
   const hardware = createHardware({
     clock,

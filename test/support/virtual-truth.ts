@@ -83,12 +83,7 @@ const finalCommandStates: readonly CommandState[] = [
 const trailMost = 400;
 const interesting = /relay|command|board|port|input|welcome|connected|agent|commit|envelope/;
 
-export function createTruth(options: {
-  clock: Clock;
-  world: () => World;
-  disk: VirtualDisk;
-  isPinned: () => boolean;
-}): Truth {
+export function createTruth(options: { clock: Clock; world: () => World; disk: VirtualDisk }): Truth {
   const { clock, disk } = options;
   const breaches: string[] = [];
   const stored: Stored[] = [];
@@ -119,9 +114,6 @@ export function createTruth(options: {
   const judgeMotion = (feature: FeatureName): void => {
     const { ignitionOnMs, movingMs } = options.world();
     if (feature === 'enginecutoff') worst.ignitionMs = Math.max(worst.ignitionMs, ignitionOnMs);
-    // With ignition on nothing but the receiver speaks of standstill, and a receiver that pins its position cannot be
-    // told from one at rest; the engine is protected by its ignition, the cargo is not.
-    if (feature === 'cargoaccess' && options.isPinned()) return;
     worst.motionMs = Math.max(worst.motionMs, movingMs);
     if (feature === 'enginecutoff' && ignitionOnMs > latency.ignitionMs)
       breach(`I6: ${feature} closed ${ignitionOnMs} ms after ignition went on`);

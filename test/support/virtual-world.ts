@@ -99,7 +99,8 @@ export function createVirtualWorld(options: {
     let lastsS = 2 + entropy.fraction() * 40;
     if (luck < 0.45) {
       park();
-      lastsS = 10 + entropy.fraction() * 110;
+      // Long enough, often, for a standstill that has to be held for a minute because no stop was observed.
+      lastsS = 10 + entropy.fraction() * 290;
     } else if (luck < 0.53 && motion.speedKmh === 0) {
       setIgnition(false);
       motion.targetKmh = 5 + entropy.fraction() * 40; // under tow
