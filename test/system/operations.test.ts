@@ -242,7 +242,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
       'relays',
     );
     expect(refused.map(({ verdict }) => verdict)).toEqual(['skipped', 'skipped']);
-    expect(refused[0]?.seen).toContain('ignition is on');
+    expect(refused[0]?.seen).toContain('Ignition is on');
     expect((await bench.command('log')).said).toBe('no change');
     await bench.command('ignition off');
     const tested = of(
