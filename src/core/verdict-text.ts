@@ -109,7 +109,11 @@ const sentencesMost = 3;
 /** Why a change waits: the rules that are not met, most important first; '' when it is allowed. */
 export function verdictText({ code, rules }: Verdict): string {
   if (code === allowed) return '';
-  const unmet = rules.filter(({ isMet }) => !isMet);
+  const isSpeedShown = rules.some(({ rule, isMet }) => rule === 'speed_kmh' && !isMet);
+  // A speed says more than that the vehicle moves.
+  const unmet = rules.filter(
+    ({ rule, isMet, value }) => !isMet && !(isSpeedShown && rule === 'standstill' && value === 'moving'),
+  );
   const first = unmet.filter(({ rule }) => rule === code);
   const others = unmet.filter(({ rule }) => rule !== code);
   return unmet.length === 0

@@ -62,7 +62,7 @@ export interface RuleFinding {
   /** What was seen; null = unknown. The unit is the end of the rule's name. */
   readonly value: AttributeValue;
   readonly needed: AttributeValue;
-  /** Since when it has been so: monotonic ms on the vehicle, UTC ms everywhere else; null = unknown. */
+  /** Since when it has been so, UTC ms; null = unknown. */
   readonly sinceMs: number | null;
 }
 

@@ -96,7 +96,6 @@ describe.skipIf(missing !== null)(name, () => {
       () => slave.close(),
       () => wires.close(),
     );
-    await commission(join(folder, 'outbox.db'));
     await commissionDisk(`${folder}/outbox.db`, 'waveshare-relay-d');
     agent = startAgent();
     await shows('the first words of the agent', (found) => found.deviceLastHeartbeat > 0);

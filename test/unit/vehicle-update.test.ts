@@ -45,6 +45,7 @@ function connect(rig: VehicleRig): void {
       askedMs: work.now.monoMs,
       greeted: true,
       welcomed: true,
+      isOutdated: false,
     } as const;
     put(work, { delivery: { ...work.state.delivery, phase, acknowledged: 1 } });
   });

@@ -23,6 +23,8 @@ export const deliveryLimits = {
   stableMs: 60_000,
   /** The broker is asked for its time again: what may be wrong with ours grows until then (15 s at 700 ppm). */
   renewMs: 6 * 3_600_000,
+  /** What a hello says has changed: it is sent again, at most this often. */
+  refreshMs: 600_000,
   backoff: { baseMs: 2000, capMs: 120_000, floorMs: 250 },
 } as const;
 
@@ -41,6 +43,8 @@ export interface Session {
   /** Subscribed, and hello is out. */
   readonly greeted: boolean;
   readonly welcomed: boolean;
+  /** What the last hello said is no longer so. */
+  readonly isOutdated: boolean;
 }
 
 export interface DeliveryState {
@@ -86,6 +90,7 @@ export type DeliveryInput =
   /** `isSilent`: a keep-alive got no answer. */
   | { readonly kind: 'down'; readonly reason: string; readonly isSilent?: boolean }
   | { readonly kind: 'welcomed' }
+  | { readonly kind: 'outdated' }
   | {
       readonly kind: 'fetched';
       readonly boot: string;
@@ -225,13 +230,18 @@ function lanesOf(state: DeliveryState, now: Now): Lanes | null {
   return state.empty === 'live' && backlog === 0 ? null : { backlog, urgentOnly };
 }
 
-/** Asks for the broker's time again on a link that lasts. */
+/** When a further hello is due on this link. */
+function renewDueMs({ askedMs, isOutdated }: Session): number {
+  return askedMs + (isOutdated ? deliveryLimits.refreshMs : deliveryLimits.renewMs);
+}
+
+/** Asks for the broker's time again on a link that lasts, or says anew what has changed. */
 function renew(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
   const { phase } = state;
-  if (phase.kind !== 'up' || !phase.welcomed || now.ms - phase.askedMs < deliveryLimits.renewMs) return step;
+  if (phase.kind !== 'up' || !phase.welcomed || now.ms < renewDueMs(phase)) return step;
   // The nonce follows at once; until then a welcome with the old one would count as fresher than it is.
-  const asked = { ...phase, askedMs: now.ms, nonce: '' };
+  const asked = { ...phase, askedMs: now.ms, nonce: '', isOutdated: false };
   return { state: { ...state, phase: asked }, effects: [...effects, { kind: 'renew' }] };
 }
 
@@ -276,6 +286,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
         askedMs: now.ms,
         greeted: false,
         welcomed: false,
+        isOutdated: false,
       };
       return {
         state: {
@@ -293,6 +304,10 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
     case 'renewed':
       return phase.kind === 'up'
         ? { state: { ...state, phase: { ...phase, nonce: input.nonce } }, effects: [] }
+        : none;
+    case 'outdated':
+      return phase.kind === 'up'
+        ? { state: { ...state, phase: { ...phase, isOutdated: true } }, effects: [] }
         : none;
     case 'welcomed':
       return phase.kind === 'up'
@@ -366,7 +381,7 @@ export function deliveryWakeMs(state: DeliveryState, link: LinkSettings): number
   const oldest = state.inFlight[0];
   const ackDue =
     oldest === undefined ? Number.POSITIVE_INFINITY : oldest.sentMs + deliveryLimits.ackTimeoutMs + 1;
-  const renewDue = phase.askedMs + deliveryLimits.renewMs;
+  const renewDue = phase.welcomed ? renewDueMs(phase) : Number.POSITIVE_INFINITY;
   const due = Math.min(ackDue, renewDue, paceWakeMs(state, link));
   return phase.welcomed ? due : Math.min(due, phase.sinceMs + deliveryLimits.ackTimeoutMs + 1);
 }

@@ -338,9 +338,16 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
 
 const nothing: Verdict = verdictOf([]);
 
+/** A moment of this run as UTC, so that it means something outside of it; null while the time is not known. */
+function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFinding {
+  const { sinceMs } = finding;
+  if (sinceMs === null) return finding;
+  return { ...finding, sinceMs: trustedUtcMs === null ? null : Math.round(trustedUtcMs - (nowMs - sinceMs)) };
+}
+
 /**
  * Decides one relay change. Restoring the engine and locking the cargo have no conditions. For everything else all rules must be
- * met; each comes back with what it saw, what it needed, and since when (monotonic ms).
+ * met; each comes back with what it saw, what it needed, and since when (UTC ms).
  */
 export function judge(
   change: RelayChange,
@@ -350,7 +357,8 @@ export function judge(
   if (isSafeState(change.feature, change.state)) return nothing;
   const first = change.isOnTheWay === true ? [] : preconditions(change, evidence);
   const then = change.feature === 'enginecutoff' ? cutRules : unlockRules;
-  return verdictOf([...first, ...then(change, evidence, rules)]);
+  const findings = [...first, ...then(change, evidence, rules)];
+  return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
 /** How soon the order must be on the wire, ms; what was proven with ignition on is about this moment only. */

@@ -12,6 +12,7 @@ import {
 } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
+import { deliver } from './vehicle-delivery.ts';
 import { commitNow, put, sensed, type VehicleConfig, type VehicleState, type Work } from './vehicle-state.ts';
 
 const offsetBasis = 0x811c9dc5;
@@ -74,6 +75,15 @@ function seenBy(state: VehicleState): Seen {
   };
 }
 
+/** Whether the state of a witness may have changed, which the next hello says. */
+function isWitnessNews(before: EvidenceState, next: EvidenceState): boolean {
+  return (
+    before.credit.credits !== next.credit.credits ||
+    before.ignition.suspension !== next.ignition.suspension ||
+    before.motion.suspension !== next.motion.suspension
+  );
+}
+
 /** Looks at everything that is read now; a record that changed goes to disk before anything is decided by it. */
 export function watchEvidence(work: Work): void {
   const { evidence, time } = work.state;
@@ -82,5 +92,6 @@ export function watchEvidence(work: Work): void {
   if (!isLookDue(evidence, seen, atMs)) return;
   const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
   put(work, { evidence: next });
+  if (isWitnessNews(evidence, next)) deliver(work, { kind: 'outdated' });
   if (next.record !== evidence.record) commitNow(work, []);
 }
