@@ -205,8 +205,17 @@ export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
   );
 }
 
-/** The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. */
+/** The broker's signed time is behind the newest confirmed one: its clock was set back since. */
+export function isServerBehind(state: TimeState, monoMs: number): boolean {
+  return state.serverOriginMs !== null && !isTimeConfirmed(state, monoMs);
+}
+
+/**
+ * The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. Where the broker's clock was set back
+ * its time counts from now on; commands of before have ended by then (`isExpired`).
+ */
 export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
+  if (isServerBehind(state, monoMs)) return trustedUtcMs(state, monoMs);
   const utcMs = isTimeConfirmed(state, monoMs) ? trustedUtcMs(state, monoMs) : null;
   return utcMs === null ? state.newestUtcMs : Math.max(utcMs, state.newestUtcMs ?? 0);
 }

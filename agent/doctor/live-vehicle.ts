@@ -251,6 +251,7 @@ export async function openLiveVehicle(
         trustedUtcMs: utcMs,
         latestUtcMs: utcMs,
         isTimeBehind: false,
+        isServerBehind: false,
         isTimeConfirmed: true,
         boardAlive: hand.isAlive(),
       };

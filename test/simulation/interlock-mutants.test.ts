@@ -37,14 +37,13 @@ async function liveWithout({ file, find, put, also, mode, from }: Mutant): Promi
   const copy = await mkdtemp(join(folder, 'copy-'));
   try {
     await cp(join(folder, 'base'), copy, { recursive: true });
-    const path = join(copy, 'agent/core', file);
-    let text = await readFile(path, 'utf8');
-    for (const edit of [{ find, put }, ...(also === undefined ? [] : [also])]) {
-      const parts = text.split(edit.find);
-      if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${edit.find}`);
-      text = parts.join(edit.put);
+    for (const edit of [{ file, find, put }, ...(also === undefined ? [] : [{ file, ...also }])]) {
+      const path = join(copy, 'agent/core', edit.file);
+      const parts = (await readFile(path, 'utf8')).split(edit.find);
+      if (parts.length !== 2)
+        throw new Error(`${edit.file} holds this ${parts.length - 1} times: ${edit.find}`);
+      await writeFile(path, parts.join(edit.put));
     }
-    await writeFile(path, text);
     const child = join(copy, 'test/support/mutant-child.js');
     const args = [child, mode ?? 'ignition_off', String(from ?? 0), String(lives)];
     const { stdout } = await run(execPath, args);

@@ -9,8 +9,8 @@ export interface Mutant {
   readonly file: string;
   readonly find: string;
   readonly put: string;
-  /** A second replacement in the same file, where another rule alone would still hold the same hazard back. */
-  readonly also?: { readonly find: string; readonly put: string };
+  /** A second replacement, where another rule alone would still hold the same hazard back; in the same file when none is named. */
+  readonly also?: { readonly file?: string; readonly find: string; readonly put: string };
   /** The first seed to live: one that is known to find it, so that the test is quick. */
   readonly from?: number;
   /** The campaign that finds it; the default mode when absent. */
@@ -22,7 +22,7 @@ const evidence = 'evidence/evidence.js';
 const gnss = 'evidence/gnss-standing.js';
 const contact = 'evidence/contact.js';
 const credit = 'evidence/credit.js';
-const commands = 'protection/commands.js';
+const intake = 'protection/command-intake.js';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -83,6 +83,7 @@ export const mutants: readonly Mutant[] = [
     file: interlock,
     find: 'isMet: rules.zoneCuts,',
     put: 'isMet: true,',
+    also: { file: intake, find: 'return !isCut || work.state.rules.zoneCuts;', put: 'return true;' },
   },
   {
     rule: 'automatic cuts wait after panic',
@@ -112,14 +113,8 @@ export const mutants: readonly Mutant[] = [
     mode: 'at_standstill',
   },
   {
-    rule: 'a withdrawn proof withdraws the order',
-    file: commands,
-    find: 'if (!isAllowed(verdict))\n        return wait(work, command, { verdict, evidence });\n    if (isExpired',
-    put: 'if (isExpired',
-  },
-  {
     rule: 'a command ends with its life, by the time that has passed',
-    file: 'protection/command-intake.js',
+    file: intake,
     find: 'if (nowMs >= (ends[command.commandID] ?? Number.POSITIVE_INFINITY))',
     put: 'if (false)',
   },

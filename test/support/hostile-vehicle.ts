@@ -44,6 +44,7 @@ import {
 } from '../../agent/core/protection/warning.ts';
 import {
   createTimeState,
+  isServerBehind,
   isTimeConfirmed,
   latestUtcMs,
   newestUtcMsAt,
@@ -190,6 +191,7 @@ function createSenses(given: HostileSetup) {
       trustedUtcMs: trustedUtcMs(time, nowMs),
       latestUtcMs: latestUtcMs(time, nowMs),
       isTimeBehind: time.isGnssBehind,
+      isServerBehind: isServerBehind(time, nowMs),
       isTimeConfirmed: isTimeConfirmed(time, nowMs),
     }),
   };

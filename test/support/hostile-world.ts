@@ -117,6 +117,10 @@ export interface World {
   /** How far the broker's clock is off. */
   serverErrorMs: number;
   rebootAtMs: number;
+  mendAtMs: number;
+  /** The unit has no power until then. */
+  downMs: number;
+  downUntilMs: number;
   readonly movedBy: Map<string, boolean>;
   lastMover: string | null;
   confirmedMs: number | null;
@@ -381,8 +385,8 @@ export function operate(world: World, state?: '0' | '1'): void {
 }
 
 /** The broker's clock is set, and the vehicle hears of it. */
-function mendServer(world: World): void {
-  world.serverErrorMs = pick(world, [0, 0, -20_000, -600_000, 45_000]);
+function mendServer(world: World, errorMs = pick(world, [0, 0, -20_000, -600_000, 45_000])): void {
+  world.serverErrorMs = errorMs;
   if (!world.isOffline) world.vehicle.welcome(serverMs(world));
 }
 
@@ -416,7 +420,7 @@ function reboot(world: World): void {
   world.isBoardFresh = true;
   world.freshMs = nowMs;
   world.nextReadMs = nowMs;
-  world.isOffline = chance(world, 0.5);
+  world.isOffline = world.downMs > 0 || chance(world, 0.5);
   if (!world.isOffline) world.vehicle.welcome(serverMs(world));
 }
 
@@ -546,6 +550,9 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
     sentMs: new Map(),
     serverErrorMs: 0,
     rebootAtMs: -1,
+    mendAtMs: -1,
+    downMs: 0,
+    downUntilMs: -1,
     movedBy: new Map(),
     lastMover: null,
     confirmedMs: null,
@@ -558,6 +565,12 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
 /** One step of everything. @param loss share of bus exchanges that fail. */
 export function passStep(world: World, loss: number): void {
   world.nowMs += stepMs;
+  if (world.nowMs <= world.downUntilMs) {
+    moveOn(world.truth, world.nowMs);
+    if (world.nowMs < world.downUntilMs) return;
+    reboot(world);
+    world.isOffline = true;
+  }
   world.vehicle.at(world.nowMs, utcMs(world) + world.systemErrorMs);
   moveOn(world.truth, world.nowMs);
   sense(world);
@@ -588,18 +601,31 @@ type Plot = 'chaos' | 'drive' | 'wait' | 'park';
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
 const spoofs = ['plausible-stop', 'frozen-still', 'walk', 'creep', 'frozen'] as const;
 
-/** A cut waits for a board that is silent; then the unit restarts without a network, with clocks that are behind. */
+/** A cut waits for a board that is silent. Then the broker's clock is set back, or the unit is off for a while and its clocks are behind. */
 function beginParked(world: World): void {
   turnKey(world.truth, false, 0);
   world.truth.targetKmh = 0;
   world.truth.speedKmh = 0;
-  if (chance(world, 0.4)) return;
-  const behindMs = pick(world, [5000, 12_000, 25_000, 3_600_000]);
-  const always = { untilMs: Number.POSITIVE_INFINITY, delayMs: behindMs };
-  addFault(world, { part: 'gnss', kind: 'behind', fromMs: 11_000, ...always });
-  addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 20_000, delayMs: 0 });
-  world.systemErrorMs = chance(world, 0.6) ? -behindMs : 0;
+  const variant = world.luck();
+  if (variant < 0.3) return;
+  const silentMs = 10_000 + world.luck() * 25_000;
+  addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 12_000 + silentMs, delayMs: 0 });
+  if (variant < 0.6) {
+    world.mendAtMs = 15_000;
+    return;
+  }
+  const behindMs = pick(world, [4000, 12_000, 3_600_000]);
+  addFault(world, {
+    part: 'gnss',
+    kind: 'behind',
+    fromMs: 11_000,
+    untilMs: Number.POSITIVE_INFINITY,
+    delayMs: behindMs,
+  });
+  // Two clocks that are behind alike, by less than the unit was off, cannot be told from right ones (SAFETY, H12).
+  if (behindMs === 3_600_000) world.systemErrorMs = -behindMs;
   world.rebootAtMs = 16_000;
+  world.downMs = 14_000;
 }
 
 function beginPlot(world: World, plot: Plot): void {
@@ -635,10 +661,10 @@ function passPlot(world: World, plot: Plot, harm: number): void {
     return;
   }
   if (plot === 'park') {
-    if (world.nowMs === world.rebootAtMs) {
-      reboot(world);
-      world.isOffline = true;
-    }
+    if (world.nowMs === world.mendAtMs) mendServer(world, -600_000);
+    if (world.nowMs === world.rebootAtMs) world.downUntilMs = world.nowMs + world.downMs;
+    if (chance(world, 0.01)) for (const state of ['0', '1'] as const) operate(world, state);
+    if (world.nowMs < world.downUntilMs) return;
     if (chance(world, 0.02)) automate(world);
     if (chance(world, 0.02)) world.isPanic = !world.isPanic;
     if (chance(world, 0.01)) mendServer(world);

@@ -54,6 +54,8 @@ export const evidenceLimits = {
   movedMs: 2000,
   /** Without a position: ignition off for this long. */
   offNoFixMs: 60_000,
+  /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
+  analogAgeMs: 10_000,
   /** How often everything is looked at when nothing changes. */
   lookMs: 500,
 } as const;
@@ -222,7 +224,9 @@ function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Evid
   if (isMotionActive(state, now.atMs))
     return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
   const engine = engineBy(state);
-  if (engine !== null) return drive.state === 'standing' ? to('unknown', engine) : drive;
+  // With ignition on and nothing that shows movement or standstill, neither is known.
+  if (engine !== null)
+    return drive.state === 'standing' || claim.kind === 'unknown' ? to('unknown', engine) : drive;
   if (claim.kind === 'unknown' && isStillWithoutFix(state, now)) return to('standing', 'motion');
   // Standing goes on only while something vouches for it.
   const isVouched = restingForMs(state.ignition, now.atMs) !== null || claim.kind === 'still';

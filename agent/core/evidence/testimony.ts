@@ -109,6 +109,8 @@ export interface Evidence {
   readonly latestUtcMs: number | null;
   /** Every clock at hand is behind the newest time that was ever trusted. */
   readonly isTimeBehind: boolean;
+  /** The broker's clock was set back since: what it ordered in an earlier run has no end that can be judged. */
+  readonly isServerBehind: boolean;
   /** The broker, or two clocks that agree, have confirmed the time in this run: enough for a command of an earlier one. */
   readonly isTimeConfirmed: boolean;
   /** The board answered its last read-back. */

@@ -111,16 +111,25 @@ export function finish(
   detail: ReportDetail & { atMs: number },
 ): void {
   report(work, command, to, detail);
-  const { [command.commandID]: _end, ...ends } = work.state.ends;
-  work.state = { ...work.state, ends };
   const { [command.feature]: next, ...others } = work.state.record.next;
   work.state = { ...work.state, record: { ...work.state.record, next: others } };
   setActive(work, command.feature, next);
   setWork(work, command.feature, undefined);
 }
 
+/** Ends are kept for commands that are not finished. */
+function pruneEnds(state: CommandsState): CommandsState {
+  const { active, next } = state.record;
+  const open = [...Object.values(active), ...Object.values(next)].map(({ commandID }) => commandID);
+  const kept = Object.entries(state.ends).filter(([commandID]) => open.includes(commandID));
+  return kept.length === Object.keys(state.ends).length
+    ? state
+    : { ...state, ends: Object.fromEntries(kept) };
+}
+
 /** Ends a step: all that was reported becomes one commit. */
 export function commit(work: Draft): CommandStep {
+  work.state = pruneEnds(work.state);
   if (work.events.length === 0) return { state: work.state, effects: work.effects };
   const token = `commit:${work.state.nextCommit}`;
   work.state = { ...work.state, nextCommit: work.state.nextCommit + 1 };

@@ -45,10 +45,12 @@ const setBackMs = 5 * 60_000;
  */
 export function isExpired(
   command: Pick<ActiveCommand, 'commandID' | 'expiresMs' | 'source'>,
-  { nowMs, latestUtcMs, trustedUtcMs }: Evidence,
+  { nowMs, latestUtcMs, trustedUtcMs, isServerBehind }: Evidence,
   ends: CommandsState['ends'],
 ): boolean {
-  if (nowMs >= (ends[command.commandID] ?? Number.POSITIVE_INFINITY)) return true;
+  const endMs = ends[command.commandID];
+  if (nowMs >= (endMs ?? Number.POSITIVE_INFINITY)) return true;
+  if (endMs === undefined && isServerBehind && command.expiresMs !== neverMs) return true;
   if (latestUtcMs === null || trustedUtcMs === null) return false;
   const isAhead = command.source !== undefined && command.expiresMs !== neverMs;
   return (

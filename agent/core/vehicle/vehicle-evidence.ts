@@ -6,6 +6,7 @@ import type { Sensed } from '../evidence/contact.ts';
 import {
   createEvidence,
   type EvidenceState,
+  evidenceLimits,
   isLookDue,
   type Seen,
   stepEvidence,
@@ -65,13 +66,19 @@ function alertTo(state: VehicleState, name: 'ignition' | 'motion'): Sensed {
   return sensed(state, name);
 }
 
-function seenBy(state: VehicleState): Seen {
-  const { rpm, supplyVoltage } = state.analogs;
+/** An analog value that was read lately; a poll that died keeps its last value for ever. */
+function freshAnalog(state: VehicleState, name: 'rpm' | 'supplyVoltage', nowMs: number): number | null {
+  const readMs = state.analogsReadMs[name];
+  const isFresh = readMs !== undefined && nowMs - readMs <= evidenceLimits.analogAgeMs;
+  return isFresh ? (state.analogs[name] ?? null) : null;
+}
+
+function seenBy(state: VehicleState, nowMs: number): Seen {
   return {
     ignition: alertTo(state, 'ignition'),
     motion: alertTo(state, 'motion'),
-    rpm: rpm ?? null,
-    supplyV: supplyVoltage ?? null,
+    rpm: freshAnalog(state, 'rpm', nowMs),
+    supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
   };
 }
 
@@ -88,7 +95,7 @@ function isWitnessNews(before: EvidenceState, next: EvidenceState): boolean {
 export function watchEvidence(work: Work): void {
   const { evidence, time } = work.state;
   const { monoMs: atMs } = work.now;
-  const seen = seenBy(work.state);
+  const seen = seenBy(work.state, atMs);
   if (!isLookDue(evidence, seen, atMs)) return;
   const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
   put(work, { evidence: next });

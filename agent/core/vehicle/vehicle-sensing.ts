@@ -29,7 +29,10 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
         senseInputs(work, { kind: 'sample', atMs: output.atMs, values: output.values });
         break;
       case 'analogs':
-        put(work, { analogs: { ...work.state.analogs, ...output.values } });
+        put(work, {
+          analogs: { ...work.state.analogs, ...output.values },
+          analogsReadMs: { ...work.state.analogsReadMs, ...readAt(output.values, output.atMs) },
+        });
         if (output.values.fuel !== undefined) watchFuel(work, output.values.fuel);
         watchVehicle(work, { kind: 'time' });
         break;
@@ -57,6 +60,10 @@ export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): v
         break;
     }
   }
+}
+
+function readAt(values: object, atMs: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, atMs]));
 }
 
 /** All units of the board answer; one that was not asked yet does not. */

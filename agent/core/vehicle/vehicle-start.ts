@@ -87,6 +87,7 @@ export function createVehicle(
     board: createBoard(config.profile),
     inputs: createInputs(inputRules(config), monoMs),
     analogs: {},
+    analogsReadMs: {},
     fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),

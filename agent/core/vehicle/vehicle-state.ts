@@ -40,6 +40,7 @@ import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
 import {
   bestOrigin,
+  isServerBehind,
   isTimeConfirmed,
   latestUtcMs,
   newestUtcMsAt,
@@ -101,6 +102,8 @@ export interface VehicleState {
   readonly inputs: InputsState<InputName>;
   /** Analog signals as last read; null = outside of its valid range, absent = never read or the board is lost. */
   readonly analogs: Readonly<Partial<Record<AnalogName, number | null>>>;
+  /** When each was last read, monotonic. */
+  readonly analogsReadMs: Readonly<Partial<Record<AnalogName, number>>>;
   readonly fuel: FuelState;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
@@ -219,6 +222,7 @@ function readEvidence({ state, now, config }: Work): Evidence {
     trustedUtcMs: utcMs,
     latestUtcMs: latestUtcMs(state.time, atMs),
     isTimeBehind: state.time.isGnssBehind,
+    isServerBehind: isServerBehind(state.time, atMs),
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
     ...(config.profile.outputs?.warning === undefined
