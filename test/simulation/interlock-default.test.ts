@@ -12,7 +12,7 @@ it.each(regressions)('keeps seed %s safe: %s', (seed) => {
 });
 
 it('closes no restrictive contact on a vehicle that moves', () => {
-  const { counts, failed } = runHostileCampaign('ignition_off', 1500);
+  const { counts, failed } = runHostileCampaign('ignition_off', 1000);
   expect(failed.join('\n')).toBe('');
   // A world in which nothing happens would prove nothing.
   expect(counts.closings).toBeGreaterThan(30);
@@ -20,7 +20,7 @@ it('closes no restrictive contact on a vehicle that moves', () => {
 }, 86_400_000);
 
 it('cuts parked vehicles with good sensors within 30 s', () => {
-  const { share, late, breaches } = runParkedCampaign('ignition_off', 300);
+  const { share, late, breaches } = runParkedCampaign('ignition_off', 150);
   expect(breaches).toEqual([]);
   expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.99);
 });

@@ -61,6 +61,7 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     trustedUtcMs: fixtureUtcMs + nowMs,
     latestUtcMs: fixtureUtcMs + nowMs,
     isTimeBehind: false,
+    isServerBehind: false,
     isTimeConfirmed: true,
     boardAlive: true,
     ...given,

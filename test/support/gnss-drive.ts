@@ -40,10 +40,12 @@ export function createRoadReceiver(
   const { stepMs = 1000 } = options;
   let nowMs = options.startMs ?? 0;
   let metres = options.startM ?? 0;
+  let lastKmh: number | null = null;
   return {
     next(speedKmh, over = {}) {
       nowMs += stepMs;
-      metres += (speedKmh / 3.6) * (stepMs / 1000);
+      metres += (((lastKmh ?? speedKmh) + speedKmh) / 2 / 3.6) * (stepMs / 1000);
+      lastKmh = speedKmh;
       return fixAt(nowMs, { ...north(metres), speedKmh: speedKmh === 0 ? 0.1 : speedKmh, ...over });
     },
     nowMs: () => nowMs,

@@ -27,24 +27,28 @@ const intake = 'protection/command-intake.js';
 export const mutants: readonly Mutant[] = [
   {
     rule: 'ignition must read off',
+    from: 530,
     file: interlock,
     find: 'const isOff = ignition.value === false && !isIgnitionSuspended;',
     put: 'const isOff = true;',
   },
   {
     rule: 'a motion input that is active vetoes',
+    from: 620,
     file: interlock,
     find: "const isActive = motion.claim === 'active' && motion.state !== 'contradicted';",
     put: 'const isActive = false;',
   },
   {
     rule: 'an engine that turns or charges vetoes',
+    from: 110,
     file: interlock,
     find: "witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted');",
     put: 'false);',
   },
   {
     rule: 'standstill must be proven',
+    from: 65,
     file: interlock,
     find: "return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };",
     put: 'return { by: null, rules: [] };',
@@ -52,6 +56,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'without a position a proven, quiet motion input is needed',
+    from: 205,
     file: interlock,
     find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
     put: 'const isQuiet = true;',
@@ -62,24 +67,28 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'two witnesses must agree',
+    from: 1475,
     file: interlock,
     find: 'const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;',
     put: 'const isMet = agreeing.length >= 1;',
   },
   {
     rule: 'a witness counts only when it is proven',
+    from: 1475,
     file: interlock,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].claim === 'rest'",
   },
   {
     rule: 'a witness counts only when it says "at rest"',
+    from: 3535,
     file: interlock,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].state === 'proven'",
   },
   {
     rule: 'automatic cuts need permission',
+    from: 70,
     file: interlock,
     find: 'isMet: rules.zoneCuts,',
     put: 'isMet: true,',
@@ -87,12 +96,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'automatic cuts wait after panic',
+    from: 155,
     file: interlock,
     find: "lasting('panic_calm_s', calmMs, interlockLimits.panicCalmMs, nowMs)",
     put: "lasting('panic_calm_s', 1e9, interlockLimits.panicCalmMs, nowMs)",
   },
   {
     rule: 'a relay rests between two changes',
+    from: 490,
     file: interlock,
     find: 'isMet: newestMs === null || newestMs >= betweenChangesMs,',
     put: 'isMet: true,',
@@ -107,6 +118,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'with ignition on a warning sounds first',
+    from: 795,
     file: interlock,
     find: "lasting('warning_s', soundsMs, rules.warningMs, nowMs)",
     put: "lasting('warning_s', 1e9, rules.warningMs, nowMs)",
@@ -115,23 +127,26 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a command ends with its life, by the time that has passed',
     file: intake,
-    find: 'if (nowMs >= (ends[command.commandID] ?? Number.POSITIVE_INFINITY))',
+    find: 'if (nowMs >= (endMs ?? Number.POSITIVE_INFINITY))',
     put: 'if (false)',
   },
   {
     rule: 'a command of an earlier run needs a confirmed time',
+    from: 850,
     file: interlock,
     find: 'const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;',
     put: 'const isUnconfirmed = false;',
   },
   {
     rule: 'no clock behind the newest confirmed time is believed',
+    from: 80,
     file: 'timekeeping.js',
     find: 'if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)',
     put: 'if (false)',
   },
   {
     rule: 'a speed above the limit is movement',
+    from: 3890,
     file: gnss,
     find: 'if (speedKmh > gnssLimits.standstillKmh) {',
     put: 'if (false) {',
@@ -141,6 +156,7 @@ export const mutants: readonly Mutant[] = [
     file: gnss,
     find: 'if (sample.speedKmh > restKmh)\n        return { still: null, samples: [] };',
     put: '',
+    also: { find: 'meanKmh > restMeanKmh', put: 'false' },
   },
   {
     rule: 'the place must be held',

@@ -66,6 +66,18 @@ describe('a stop that was observed', () => {
     expect(watch.claim()).toMatchObject({ kind: 'still', forMs: 12_000 });
   });
 
+  it('is none when the position of the last fix in motion comes again, to the last digit', () => {
+    const road = createRoadReceiver();
+    let state = createGnssState();
+    const take = (fix: ReturnType<typeof road.next>): void => {
+      state = takeGnssFix(state, fix, gnssLimits.hdop);
+    };
+    for (const kmh of [...minuteAt(50), 43, 36, 29, 22, 15]) take(road.next(kmh));
+    const { latitude } = state.last ?? { latitude: 0 };
+    for (let second = 0; second < 20; second += 1) take(road.next(0, { latitude }));
+    expect(gnssClaim(state, unknownPlace, road.nowMs())).toEqual({ kind: 'unknown', fault: 'no_stop_seen' });
+  });
+
   it('stays proven when the receiver freezes after it, for what was seen was a vehicle that stops', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(5);
     const still = fixAt(0, { altitudeM: 91 });

@@ -226,6 +226,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   trustedUtcMs: fc.option(fc.constant(fixtureUtcMs)),
   latestUtcMs: fc.constant(fixtureUtcMs),
   isTimeBehind: fc.boolean(),
+  isServerBehind: fc.boolean(),
   isTimeConfirmed: fc.boolean(),
   boardAlive: fc.boolean(),
   warning: fc.record({ soundsForMs: fc.option(fc.integer({ min: 0, max: 60_000 })), hasFault: fc.boolean() }),
