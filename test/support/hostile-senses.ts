@@ -12,6 +12,8 @@ export const gnssFaults = [
   'frozen',
   'frozen-still',
   'plausible-stop',
+  'sudden-stop',
+  'silent',
   'walk',
   'creep',
   'delayed',
@@ -48,6 +50,8 @@ export interface Senses {
   /** Where and how fast a lie about the place goes on. */
   lieNorthM: number;
   lieKmh: number;
+  /** Where the vehicle last stood. */
+  restNorthM: number;
 }
 
 const metresPerDegree = 111_195;
@@ -64,6 +68,7 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'luck'>)
     noiseM: 0,
     lieNorthM: 0,
     lieKmh: 0,
+    restNorthM: 0,
   };
 }
 
@@ -185,6 +190,11 @@ function honestFix(senses: Senses, truth: Truth, atMs: number): Fix | null {
 
 const atNorth = (northM: number): number => 43 + northM / metresPerDegree;
 
+/** The receiver says nothing at all. */
+export function isReceiverSilent(senses: Senses, atMs: number): boolean {
+  return faultOf(senses, 'gnss', atMs)?.kind === 'silent';
+}
+
 /** One second of the receiver as the agent hears it; null = an epoch without a fix. */
 export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | null {
   const honest = honestFix(senses, truth, atMs);
@@ -199,6 +209,8 @@ export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | 
     return honest;
   }
   if (fault.kind === 'void') return null;
+  const needsSky = ['creep', 'hour-old', 'behind'].includes(fault.kind);
+  if (honest === null && needsSky) return null;
   // What the receiver makes up goes on in a tunnel, as it needs no sky.
   const base: Fix | null = honest ?? (lastFix === null ? null : { ...lastFix, ...stamp });
   if (base === null) return null;
@@ -213,6 +225,8 @@ export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | 
       senses.lieKmh = Math.max(0, senses.lieKmh - 9);
       senses.lieNorthM += senses.lieKmh / 3.6;
       return lie(senses.lieNorthM + (luck() - 0.5) * 2, senses.lieKmh === 0 ? luck() * 0.4 : senses.lieKmh);
+    case 'sudden-stop':
+      return lie(senses.lieNorthM + (luck() - 0.5) * 2, luck() * 0.4);
     case 'walk':
       senses.lieNorthM += 2.4;
       return lie(senses.lieNorthM, 0);
@@ -270,6 +284,7 @@ const exposeMs = { motion: 20_000, ignition: 20_000, rpm: 20_000, voltage: 75_00
 /** Notes what the agent was shown in this step. */
 export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
   const { records, lastSample } = senses;
+  if (truth.speedKmh === 0) senses.restNorthM = truth.northM;
   if (lastSample === null) return;
   const isHonestDrive =
     truth.speedKmh >= 12 && !truth.isInTunnel && faultOf(senses, 'gnss', atMs) === undefined;
@@ -318,10 +333,17 @@ export function misleading(
     );
     if (isInput && board?.kind === 'common' && isAlone) found.add(`board common: ${name}`);
     else if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
+    else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, own, now.atMs))
+      found.add('gnss sudden-stop');
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
       found.add(`${name} ${own.kind}`);
   }
   return [...found];
+}
+
+/** A place held for a minute by fixes that vary, or the place where the vehicle stood: a standstill for any receiver. */
+function isPlausibleStand({ lieNorthM, restNorthM }: Senses, { fromMs }: Fault, atMs: number): boolean {
+  return atMs - fromMs >= 60_000 || Math.abs(lieNorthM - restNorthM) <= 30;
 }
 
 /** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */

@@ -19,6 +19,7 @@ import {
   type Fault,
   gnssFaults,
   honestAlarms,
+  isReceiverSilent,
   keepRecords,
   misleading,
   readBoard,
@@ -306,6 +307,7 @@ function serveDisk(world: World): void {
 
 function hearReceiver(world: World): void {
   const { vehicle, senses, truth, nowMs } = world;
+  if (isReceiverSilent(senses, nowMs)) return;
   const fix = readReceiver(senses, truth, nowMs);
   const isRest = fix !== null && (fix.speedKmh ?? 9) <= 2;
   world.restFixMs = isRest ? (world.restFixMs ?? nowMs) : null;
@@ -599,7 +601,15 @@ type Plot = 'chaos' | 'drive' | 'wait' | 'park';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
-const spoofs = ['plausible-stop', 'frozen-still', 'walk', 'creep', 'frozen'] as const;
+const spoofs = [
+  'plausible-stop',
+  'frozen-still',
+  'sudden-stop',
+  'silent',
+  'walk',
+  'creep',
+  'frozen',
+] as const;
 
 /** A cut waits for a board that is silent. Then the broker's clock is set back, or the unit is off for a while and its clocks are behind. */
 function beginParked(world: World): void {

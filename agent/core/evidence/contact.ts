@@ -121,6 +121,11 @@ export function isLostWithAnalog({ fellMs }: Contact, analogLostMs: number): boo
   return Number.isFinite(fellMs) && Math.abs(fellMs - analogLostMs) <= contactLimits.analogMs;
 }
 
+/** The board is there and its inputs are dead; a stricter suspension stays. */
+export function suspendByBoard(contact: Contact): Contact {
+  return contact.suspension === null ? { ...contact, suspension: 'board' } : contact;
+}
+
 /** What was read counts again, because the vehicle is proven to stand where it stood. Chatter and a common loss stay. */
 export function confirmByPlace(contact: Contact): Contact {
   const { suspension } = contact;

@@ -11,6 +11,7 @@ import {
   isLostWithAnalog,
   restingForMs,
   type Sensed,
+  suspendByBoard,
   takeReading,
 } from './contact.ts';
 import {
@@ -54,6 +55,8 @@ export const evidenceLimits = {
   movedMs: 2000,
   /** Without a position: ignition off for this long. */
   offNoFixMs: 60_000,
+  /** An analog value that is lost for this long: the board has lost its supply or its common. */
+  analogLostMs: 3000,
   /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
   analogAgeMs: 10_000,
   /** How often everything is looked at when nothing changes. */
@@ -83,8 +86,9 @@ export interface EvidenceState {
   readonly motion: Contact;
   readonly rpm: Level;
   readonly voltage: Level;
-  /** When an analog value was last lost that had been measured. */
+  /** When an analog value was last lost that had been measured, and whether it still is. */
   readonly analogLostMs: number;
+  readonly isAnalogLost: boolean;
   readonly credit: CreditState;
   /** As it is now; the record keeps the worst. */
   readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
@@ -118,6 +122,7 @@ export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetu
     rpm: level,
     voltage: level,
     analogLostMs: Number.NEGATIVE_INFINITY,
+    isAnalogLost: false,
     credit: createCreditState(record.credits, nowMs),
     // After a drive at best unknown; after a standstill whatever was proven, until something speaks against it.
     drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
@@ -274,12 +279,18 @@ function isAt(place: Point | null, claim: GnssClaim): boolean {
 const isMeasured = (value: number | null, least: number): boolean => value !== null && value >= least;
 
 /** A value that was measured is not any more: an engine that stops reads 0 1/min, and a battery never reads 0 V. */
-function isAnalogLost(before: Seen, seen: Seen): boolean {
+function losesAnalog(before: Seen, seen: Seen): boolean {
   const { measuredV } = evidenceLimits;
   return (
     (isMeasured(before.rpm, 0) && !isMeasured(seen.rpm, 0)) ||
     (isMeasured(before.supplyV, measuredV) && !isMeasured(seen.supplyV, measuredV))
   );
+}
+
+/** Every analog witness that is fitted is measured. */
+function hasAnalogs(fitted: EvidenceState['fitted'], { rpm, supplyV }: Seen): boolean {
+  const hasRpm = !fitted.includes('rpm') || isMeasured(rpm, 0);
+  return hasRpm && (!fitted.includes('voltage') || isMeasured(supplyV, evidenceLimits.measuredV));
 }
 
 /** Whether inputs have just fallen together, or together with an analog value. */
@@ -316,12 +327,19 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   };
   const claim = claimOf(state, atMs);
   const stands = isStill(claim) && creditState(state.credit.credits.gnss, utcMs) === 'proven';
-  if (isAnalogLost(before.seen, seen)) state.analogLostMs = atMs;
+  if (losesAnalog(before.seen, seen)) {
+    state.analogLostMs = atMs;
+    state.isAnalogLost = true;
+  } else if (state.isAnalogLost && hasAnalogs(state.fitted, seen)) state.isAnalogLost = false;
   if (!stands && losesCommon(before, state)) {
     state.ignition = { ...state.ignition, suspension: 'common' };
     state.motion = { ...state.motion, suspension: 'common' };
   }
-  if (stands && isAt(state.record.parkedAt, claim)) {
+  // Inputs of a board that has lost its supply are dead, whatever they read.
+  if (state.isAnalogLost && atMs - state.analogLostMs >= evidenceLimits.analogLostMs) {
+    state.ignition = suspendByBoard(state.ignition);
+    state.motion = suspendByBoard(state.motion);
+  } else if (stands && isAt(state.record.parkedAt, claim)) {
     state.ignition = confirmByPlace(state.ignition);
     state.motion = confirmByPlace(state.motion);
   }
