@@ -27,28 +27,24 @@ const intake = 'protection/command-intake.js';
 export const mutants: readonly Mutant[] = [
   {
     rule: 'ignition must read off',
-    from: 540,
     file: interlock,
     find: 'const isOff = ignition.value === false && !isIgnitionSuspended;',
     put: 'const isOff = true;',
   },
   {
     rule: 'a motion input that is active vetoes',
-    from: 900,
     file: interlock,
     find: "const isActive = motion.claim === 'active' && motion.state !== 'contradicted';",
     put: 'const isActive = false;',
   },
   {
     rule: 'an engine that turns or charges vetoes',
-    from: 115,
     file: interlock,
     find: "witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted');",
     put: 'false);',
   },
   {
     rule: 'standstill must be proven',
-    from: 70,
     file: interlock,
     find: "return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };",
     put: 'return { by: null, rules: [] };',
@@ -56,7 +52,6 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'without a position a proven, quiet motion input is needed',
-    from: 205,
     file: interlock,
     find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
     put: 'const isQuiet = true;',
@@ -67,28 +62,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'two witnesses must agree',
-    from: 355,
     file: interlock,
     find: 'const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;',
     put: 'const isMet = agreeing.length >= 1;',
   },
   {
     rule: 'a witness counts only when it is proven',
-    from: 1315,
     file: interlock,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].claim === 'rest'",
   },
   {
     rule: 'a witness counts only when it says "at rest"',
-    from: 355,
     file: interlock,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].state === 'proven'",
   },
   {
     rule: 'automatic cuts need permission',
-    from: 75,
     file: interlock,
     find: 'isMet: rules.zoneCuts,',
     put: 'isMet: true,',
@@ -96,14 +87,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'automatic cuts wait after panic',
-    from: 160,
     file: interlock,
     find: "lasting('panic_calm_s', calmMs, interlockLimits.panicCalmMs, nowMs)",
     put: "lasting('panic_calm_s', 1e9, interlockLimits.panicCalmMs, nowMs)",
   },
   {
     rule: 'a relay rests between two changes',
-    from: 490,
     file: interlock,
     find: 'isMet: newestMs === null || newestMs >= betweenChangesMs,',
     put: 'isMet: true,',
@@ -125,7 +114,6 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a command ends with its life, by the time that has passed',
-    from: 75,
     file: intake,
     find: 'if (nowMs >= (endMs ?? Number.POSITIVE_INFINITY))',
     put: 'if (false)',
@@ -133,14 +121,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a command of an earlier run needs a confirmed time',
-    from: 850,
     file: interlock,
     find: 'const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;',
     put: 'const isUnconfirmed = false;',
   },
   {
     rule: 'no clock behind the newest confirmed time is believed',
-    from: 80,
     file: 'timekeeping.js',
     find: 'if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)',
     put: 'if (false)',
@@ -153,28 +139,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'the place must be held',
-    from: 350,
     file: gnss,
     find: 'const isAway = kept.some(({ at }) => distanceM(at, sample.at) > allowedM);',
     put: 'const isAway = false;',
   },
   {
     rule: 'a sudden stop is not an observed one',
-    from: 200,
     file: gnss,
     find: 'moved >= 3 && slow >= 1 && !isSudden',
     put: 'true',
   },
   {
     rule: 'a place must be held for a minute when no stop was observed',
-    from: 200,
     file: gnss,
     find: 'return forMs >= gnssLimits.holdMs ?',
     put: 'return true ?',
   },
   {
     rule: 'a fix that never varies proves nothing',
-    from: 1050,
     file: gnss,
     find: 'if (nowMs - state.variedMs > gnssLimits.variedMs)',
     put: 'if (false)',
@@ -184,12 +166,6 @@ export const mutants: readonly Mutant[] = [
     file: gnss,
     find: 'if (nowMs - lastGoodMs > ageLimitMs(state))',
     put: 'if (false)',
-  },
-  {
-    rule: 'what an input reads after a restart or a lost board is suspended',
-    file: contact,
-    find: 'sensed.value === false && suspension === null',
-    put: 'sensed.value === false',
   },
   {
     rule: 'inputs that fall together are suspended',
@@ -205,7 +181,6 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'a restart suspends the inputs',
-    from: 2900,
     file: contact,
     find: "suspension: 'start',",
     put: 'suspension: null,',

@@ -38,7 +38,7 @@ export interface Fault {
 export interface Senses {
   readonly fitted: readonly WitnessName[];
   /** Mapped in the configuration and never wired: reads 0 for ever. */
-  readonly unwired: readonly WitnessName[];
+  readonly unwired: WitnessName[];
   readonly faults: Fault[];
   readonly luck: () => number;
   readonly records: Records;

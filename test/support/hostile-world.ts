@@ -119,6 +119,8 @@ export interface World {
   serverErrorMs: number;
   rebootAtMs: number;
   mendAtMs: number;
+  tunnelAtMs: number;
+  driveAtMs: number;
   /** The unit has no power until then. */
   downMs: number;
   downUntilMs: number;
@@ -399,6 +401,12 @@ function automate(world: World): void {
   world.vehicle.take({ kind: 'local', commandID: `local-${world.counter}`, ...wish, fitted: featureNames });
 }
 
+/** Wired anew by another hand, who forgot an input. */
+function rewire(world: World): void {
+  world.wiring = `other-${world.boot}`;
+  world.senses.unwired.push(pick(world, ['ignition', 'motion']));
+}
+
 /** Power goes: what is not on disk never happened; a board that loses it too drops its relays. */
 function reboot(world: World): void {
   const { nowMs, disk, rules, senses } = world;
@@ -415,7 +423,7 @@ function reboot(world: World): void {
       moveContact(world, { relay, on: false, token: 'power', deadlineMs: nowMs });
     world.isStuck = isStuck;
   }
-  if (chance(world, 0.05)) world.wiring = `other-${world.boot}`;
+  if (chance(world, 0.08)) rewire(world);
   const { fitted } = senses;
   world.vehicle = createHostileVehicle({ disk: disk.now, rules, fitted, wiring: world.wiring, nowMs });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
@@ -553,6 +561,8 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
     serverErrorMs: 0,
     rebootAtMs: -1,
     mendAtMs: -1,
+    tunnelAtMs: -1,
+    driveAtMs: -1,
     downMs: 0,
     downUntilMs: -1,
     movedBy: new Map(),
@@ -594,10 +604,10 @@ function countRefusals(world: World): void {
 }
 
 /**
- * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, or a parked vehicle
- * with automations, panic, and clocks that are wrong after a restart.
+ * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
+ * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
  */
-type Plot = 'chaos' | 'drive' | 'wait' | 'park';
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script';
 
 /** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
 const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
@@ -638,10 +648,62 @@ function beginParked(world: World): void {
   world.downMs = 14_000;
 }
 
+const forGood = { untilMs: Number.POSITIVE_INFINITY, delayMs: 0 } as const;
+
+function driveOff(world: World): void {
+  turnKey(world.truth, true, world.nowMs);
+  world.truth.targetKmh = 20 + world.luck() * 60;
+}
+
+/** What begins on the road: into a tunnel for good, with faults of the inputs that no position exposes. */
+const roadScripts: readonly ((world: World) => void)[] = [
+  (world) => addFault(world, { part: 'board', kind: 'common', fromMs: 8000, ...forGood }),
+  (world) => {
+    addFault(world, { part: 'motion', kind: 'pulse-25', fromMs: 6000, ...forGood });
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 8000, ...forGood });
+  },
+  (world) => {
+    // Under the sky for long enough to expose the broken wire; then the receiver lies.
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 5000, ...forGood });
+    addFault(world, { part: 'gnss', kind: 'plausible-stop', fromMs: 45_000, ...forGood });
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
+  },
+];
+
+/** What begins parked: the board, or the whole unit, is off while the vehicle drives into a tunnel, and comes back with dead inputs. */
+const parkedScripts: readonly ((world: World) => void)[] = [
+  (world) => addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 }),
+  (world) => {
+    world.rebootAtMs = 12_000;
+    world.downMs = 20_000;
+  },
+];
+
+function beginScript(world: World): void {
+  const { truth } = world;
+  const isRoad = truth.ignition;
+  world.tunnelAtMs = isRoad ? 9000 : 20_000;
+  if (isRoad) truth.targetKmh = truth.speedKmh;
+  else {
+    world.driveAtMs = 14_000;
+    addFault(world, { part: 'board', kind: 'common', fromMs: 32_000, ...forGood });
+  }
+  pick(world, isRoad ? roadScripts : parkedScripts)(world);
+}
+
+function passScript(world: World): void {
+  const { nowMs } = world;
+  if (nowMs === world.driveAtMs) driveOff(world);
+  if (nowMs >= world.tunnelAtMs) world.truth.isInTunnel = true;
+  if (nowMs === world.rebootAtMs) world.downUntilMs = nowMs + world.downMs;
+  if (nowMs > world.downUntilMs && chance(world, 0.02)) operate(world, '1');
+}
+
 function beginPlot(world: World, plot: Plot): void {
   const { truth } = world;
   if (plot === 'chaos') return;
   if (plot === 'park') return beginParked(world);
+  if (plot === 'script') return beginScript(world);
   turnKey(truth, true, 0);
   truth.targetKmh = plot === 'drive' ? 20 + world.luck() * 60 : 0;
   if (plot === 'drive') truth.speedKmh = truth.targetKmh;
@@ -670,6 +732,7 @@ function passPlot(world: World, plot: Plot, harm: number): void {
     if (chance(world, harm)) meddle(world);
     return;
   }
+  if (plot === 'script') return passScript(world);
   if (plot === 'park') {
     if (world.nowMs === world.mendAtMs) mendServer(world, -600_000);
     if (world.nowMs === world.rebootAtMs) world.downUntilMs = world.nowMs + world.downMs;
@@ -691,14 +754,14 @@ function passPlot(world: World, plot: Plot, harm: number): void {
 export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
   const world = createWorld(seed, mode, counts);
   counts.lives += 1;
-  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park']);
+  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   beginPlot(world, plot);
   const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
-  const faults = plot === 'park' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
+  const faults = plot === 'park' || plot === 'script' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;
   const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
   const startsAtMs = plot === 'park' ? 13_000 : 5000 + world.luck() * 35_000;
-  world.truth.isInTunnel = chance(world, 0.2);
+  world.truth.isInTunnel = plot !== 'script' && chance(world, 0.2);
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
     passStep(world, 0.12);
