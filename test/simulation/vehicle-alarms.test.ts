@@ -127,7 +127,9 @@ async function createBench() {
     clear: () => commits.splice(0),
     evidence: () => evidenceOf({ state, effects: [], now: now(), config, receipts: [] }),
     setRpm: (rpm: number) => {
-      state = { ...state, analogs: { ...state.analogs, rpm } };
+      // Read again and again, until the board is lost.
+      const analogsReadMs = { ...state.analogsReadMs, rpm: Number.POSITIVE_INFINITY };
+      state = { ...state, analogs: { ...state.analogs, rpm }, analogsReadMs };
     },
     memory: () => memory,
     pass(seconds: number) {

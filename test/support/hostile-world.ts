@@ -670,12 +670,31 @@ const roadScripts: readonly ((world: World) => void)[] = [
   },
 ];
 
-/** What begins parked: the board, or the whole unit, is off while the vehicle drives into a tunnel, and comes back with dead inputs. */
+/** Into a tunnel after 14 s, with inputs that are dead once the board is back. */
+function returnDead(world: World): void {
+  world.driveAtMs = 14_000;
+  addFault(world, { part: 'board', kind: 'common', fromMs: 32_000, ...forGood });
+}
+
+/** What begins parked: the board, or the whole unit, is off while the vehicle drives away; or the unit is wired anew. */
 const parkedScripts: readonly ((world: World) => void)[] = [
-  (world) => addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 }),
+  (world) => {
+    addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 });
+    returnDead(world);
+  },
   (world) => {
     world.rebootAtMs = 12_000;
     world.downMs = 20_000;
+    returnDead(world);
+  },
+  (world) => {
+    world.rebootAtMs = 12_000;
+    world.downMs = 5000;
+    world.wiring = 'another';
+    world.senses.unwired.push('ignition', 'motion');
+    addFault(world, { part: 'gnss', kind: 'sudden-stop', fromMs: 30_000, ...forGood });
+    world.driveAtMs = 40_000;
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
   },
 ];
 
@@ -684,10 +703,6 @@ function beginScript(world: World): void {
   const isRoad = truth.ignition;
   world.tunnelAtMs = isRoad ? 9000 : 20_000;
   if (isRoad) truth.targetKmh = truth.speedKmh;
-  else {
-    world.driveAtMs = 14_000;
-    addFault(world, { part: 'board', kind: 'common', fromMs: 32_000, ...forGood });
-  }
   pick(world, isRoad ? roadScripts : parkedScripts)(world);
 }
 
