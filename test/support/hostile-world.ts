@@ -775,7 +775,9 @@ export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Li
   const faults = plot === 'park' || plot === 'script' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
   const latestMs = plot === 'chaos' ? 90_000 : 40_000;
   const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
-  const startsAtMs = plot === 'park' ? 13_000 : 5000 + world.luck() * 35_000;
+  const anyMs = 5000 + world.luck() * 35_000;
+  // Asked for on the road: a cut that was carried out before proves nothing.
+  const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
   world.truth.isInTunnel = plot !== 'script' && chance(world, 0.2);
   let isOperated = false;
   while (world.nowMs < lifeMs && world.breaches.length === 0) {
