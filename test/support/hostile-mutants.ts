@@ -223,6 +223,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'another wiring voids the credit',
+    from: 195,
     file: 'evidence/evidence-record.js',
     find: "value['wiring'] === wiring",
     put: 'true',

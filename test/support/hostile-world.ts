@@ -711,7 +711,12 @@ function passScript(world: World): void {
   if (nowMs === world.driveAtMs) driveOff(world);
   if (nowMs >= world.tunnelAtMs) world.truth.isInTunnel = true;
   if (nowMs === world.rebootAtMs) world.downUntilMs = nowMs + world.downMs;
-  if (nowMs > world.downUntilMs && chance(world, 0.02)) operate(world, '1');
+  if (nowMs <= world.downUntilMs + 3000) return;
+  if (world.isOffline) {
+    world.isOffline = false;
+    world.vehicle.welcome(serverMs(world));
+  }
+  if (chance(world, 0.02)) operate(world, '1');
 }
 
 function beginPlot(world: World, plot: Plot): void {
