@@ -20,8 +20,8 @@ export type Feature = RelayOrder['relay'];
 /** What differs from a `waveshare-relay-d` with every default input wired and a receiver at 1 Hz. */
 export interface VehicleWiring {
   readonly profile?: 'waveshare-relay-d' | 'generic';
-  /** Lines of `[board.overrides.inputs]`. */
-  readonly inputOverrides?: string;
+  /** Where the motion input is mapped to: the wired terminal 6 unless said; null = none is fitted. */
+  readonly motionAddress?: number | null;
   /** The motion input shows the truth for 1 s in 25. */
   readonly hasSparseMotion?: boolean;
   readonly gnssPeriodMs?: number;
@@ -135,8 +135,12 @@ function writeConfig(
     gnssPort: world.gnssPort,
   });
   appendFileSync(config, `[local]\nsocket = "${broker.folder}/agent.sock"\n`);
-  if (wiring.inputOverrides !== undefined)
-    appendFileSync(config, `[board.overrides.inputs]\n${wiring.inputOverrides}\n`);
+  const { motionAddress = 6 } = wiring;
+  if (motionAddress !== null)
+    appendFileSync(
+      config,
+      `[board.overrides.inputs]\nmotion = { poll = "inputs", address = ${motionAddress}, invert = false, debounceMs = 200 }\n`,
+    );
   return config;
 }
 
