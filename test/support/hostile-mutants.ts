@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a board that comes back is suspended',
     file: contact,
-    find: 'const isReturn = atMs - next.lostMs > contactLimits.gapMs && next.suspension === null;',
+    find: 'const isReturn = atMs - next.lostMs > contactLimits.gapMs;',
     put: 'const isReturn = false;',
   },
   {

@@ -60,10 +60,6 @@ export function createContact(nowMs: number): Contact {
   };
 }
 
-function suspend(contact: Contact, suspension: Suspension): Contact {
-  return { ...contact, suspension };
-}
-
 function withFlip(contact: Contact, nowMs: number): Contact {
   const { chatterFlips, chatterMs } = contactLimits;
   const flipsMs = [...contact.flipsMs, nowMs].slice(-chatterFlips);
@@ -97,8 +93,8 @@ export function takeReading(
       : { ...before, sensed: seen };
   if (seen.value === null) return next.lostMs === null ? { ...next, lostMs: atMs } : next;
   if (next.lostMs !== null) {
-    const isReturn = atMs - next.lostMs > contactLimits.gapMs && next.suspension === null;
-    next = { ...(isReturn ? suspend(next, 'board') : next), lostMs: null };
+    const isReturn = atMs - next.lostMs > contactLimits.gapMs;
+    next = { ...(isReturn ? suspendByBoard(next) : next), lostMs: null };
   }
   if (was !== null && was !== seen.value) {
     // "Off" is reported after its debounce, and began at its first sample.

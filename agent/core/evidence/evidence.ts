@@ -218,13 +218,16 @@ export interface StepTime {
   readonly utcMs: number | null;
 }
 
+/** Three fixes in a row that move: one alone may be noise. */
+const isMoving = (claim: GnssClaim): boolean => claim.kind === 'moving' && claim.fixes >= 3;
+
 function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): EvidenceState['drive'] {
   const { drive } = state;
   const to = (next: MotionState, by: WitnessName | null): EvidenceState['drive'] =>
     drive.state === next && drive.by === by
       ? drive
       : { state: next, by, sinceMs: drive.state === next ? drive.sinceMs : now.atMs };
-  if (claim.kind === 'moving' && claim.fixes >= 3) return to('driving', 'gnss');
+  if (isMoving(claim)) return to('driving', 'gnss');
   if (isStill(claim)) return to('standing', 'gnss');
   if (isMotionActive(state, now.atMs))
     return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
@@ -244,7 +247,7 @@ function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Evid
 /** Where it is parked: set by proof, kept until anything speaks for movement or a running engine. */
 function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
   const { parkedAt } = state.record;
-  const speaks = (claim.kind === 'moving' && claim.fixes >= 3) || engineBy(state) !== null;
+  const speaks = isMoving(claim) || engineBy(state) !== null;
   if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
   if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
   const isThere = isAt(parkedAt, claim);

@@ -45,8 +45,12 @@ function contactWitness(
   return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
 }
 
-/** Every witness at `now`. */
-export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
+/** Every witness at `now`. @param claim what the receiver says then. */
+export function witnessesOf(
+  state: EvidenceState,
+  now: StepTime,
+  claim = claimOf(state, now.atMs),
+): Witnesses {
   const { atMs, utcMs } = now;
   const { quietMs, pulseMs } = evidenceLimits;
   const stateOf = (name: WitnessName): WitnessState => {
@@ -55,7 +59,6 @@ export function witnessesOf(state: EvidenceState, now: StepTime): Witnesses {
     const isSuspended = (name === 'ignition' || name === 'motion') && state[name].suspension !== null;
     return credit === 'proven' && isSuspended ? 'suspended' : credit;
   };
-  const claim = claimOf(state, atMs);
   const gnss: Witness = {
     state: stateOf('gnss'),
     claim:
@@ -83,7 +86,7 @@ export function witnessStatesOf(
   >;
 }
 
-/** For those who report and decide nothing: whether the receiver shows a vehicle at rest, however it came to it. */
+/** For reports that decide nothing: whether the receiver shows a vehicle at rest, proven or not. */
 export function looksStill(claim: GnssClaim): boolean {
   return (
     claim.kind === 'still' ||
@@ -130,13 +133,14 @@ export function testimonyOf(
   now: StepTime,
 ): Pick<Evidence, 'ignition' | 'isIgnitionSuspended' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'> {
   const { sensed, suspension, activeMs } = state.ignition;
+  const claim = claimOf(state, now.atMs);
   const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
   return {
     ignition: { value: sensed.value, sinceMs },
     isIgnitionSuspended: suspension !== null,
-    gnss: claimOf(state, now.atMs),
+    gnss: claim,
     suspectMs: state.gnss.suspectMs,
-    witnesses: witnessesOf(state, now),
+    witnesses: witnessesOf(state, now, claim),
     drive: state.drive,
   };
 }

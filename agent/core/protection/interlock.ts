@@ -190,6 +190,11 @@ function standstillByMotion(evidence: Evidence, rules: InterlockRules, fault: st
   };
 }
 
+/** The receiver gives no position at all. */
+function isBlind(gnss: Evidence['gnss']): boolean {
+  return gnss.kind === 'unknown' && ['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
+}
+
 function standstillOf(evidence: Evidence, rules: InterlockRules): Standstill {
   const { gnss, nowMs } = evidence;
   if (gnss.kind === 'still')
@@ -202,8 +207,7 @@ function standstillOf(evidence: Evidence, rules: InterlockRules): Standstill {
     };
   const fault = gnss.kind === 'moving' ? 'moving' : gnss.fault;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
-  const isBlind = fault === 'no_fix' || fault === 'fix_old' || fault === 'fix_void';
-  if (isBlind) return standstillByMotion(evidence, rules, fault);
+  if (isBlind(gnss)) return standstillByMotion(evidence, rules, fault);
   return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };
 }
 
@@ -241,11 +245,14 @@ function witnessRules(
   return [rule, ...others];
 }
 
+const keyReading = ({ value }: Evidence['ignition']): 'on' | 'off' | 'unknown' =>
+  value === null ? 'unknown' : value ? 'on' : 'off';
+
 /** The key is off, and has been for long enough. */
 function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[] {
   const { ignition, isIgnitionSuspended, nowMs } = evidence;
   const isOff = ignition.value === false && !isIgnitionSuspended;
-  const reading = ignition.value === null ? 'unknown' : ignition.value ? 'on' : 'off';
+  const reading = keyReading(ignition);
   const value = reading === 'off' && isIgnitionSuspended ? 'suspended' : reading;
   const forMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   return [
@@ -296,9 +303,9 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
 /** The doctor's test: a person sees that the vehicle stands; nothing may speak against it. */
 function attendedRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { ignition, gnss, nowMs } = evidence;
-  const hasFix = gnss.kind !== 'unknown' || !['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
+  const hasFix = !isBlind(gnss);
   const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
-  const reading = ignition.value === null ? 'unknown' : ignition.value ? 'on' : 'off';
+  const reading = keyReading(ignition);
   const isStill = gnss.kind === 'still';
   const fault = gnss.kind === 'unknown' ? gnss.fault : 'moving';
   return [
