@@ -1,11 +1,12 @@
-// The beat of the agent: one event after the other into `stepVehicle`, time alone when nothing else comes, the service
-// manager's watchdog fed while that works, and the network asked for now and then. It decides nothing.
+// The event loop of the agent: one event after the other into `stepVehicle`, a timer event when no other arrives, the
+// watchdog fed while that works, and the network polled periodically. It decides nothing.
 
 import { messageOf } from '../src/core/errors.ts';
 import type { Cancel, Clock, Entropy } from '../src/ports.ts';
 import { stepVehicle, vehicleWakeMs } from './core/vehicle/vehicle.ts';
 import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import type { VehicleConfig, VehicleState } from './core/vehicle/vehicle-state.ts';
+import type { VehicleState } from './core/vehicle/vehicle-state.ts';
+import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import type { AgentPorts } from './ports.ts';
 
 const limits = {
@@ -14,7 +15,10 @@ const limits = {
   networkMs: 30_000,
   /** A commit that hangs this long means that the agent does not work; then the watchdog is not fed. */
   commitHangMs: 30_000,
-  /** A serial driver that hangs this long lets go only of a process that ends; a port plugged in anew works meanwhile. */
+  /**
+   * A serial driver that hangs this long releases the port only when the process ends; a newly plugged port works
+   * meanwhile.
+   */
   driverStuckMs: 600_000,
   /** Time alone makes a step twice a second; without one for this long the loop is dead. */
   stepHangMs: 5000,
@@ -41,7 +45,7 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
   const wait = (wakeMs: number): void => {
     if (isStopped) return;
     timer = clock.after(Math.max(1, Math.ceil(wakeMs - clock.monoMs())), () => {
-      // Timers count whole milliseconds and come up to one too early: a step would find nothing to do, and look again.
+      // Timers count whole milliseconds and fire up to one too early: a step would not be due, and wait again.
       if (clock.monoMs() < wakeMs) wait(wakeMs);
       else dispatch({ kind: 'time' });
     });
@@ -59,7 +63,7 @@ export function createLoop({ vehicle, clock, entropy, perform, ...start }: LoopO
       }
       steppedMs = clock.monoMs();
     } finally {
-      // Whoever called may swallow what was thrown; the loop must go on all the same.
+      // The caller may swallow the error; the loop must continue all the same.
       isStepping = false;
       timer();
       wait(vehicleWakeMs(state, vehicle));
@@ -111,7 +115,7 @@ export function watchNetwork(
   let isStopped = false;
   const look = async (): Promise<void> => {
     const place = await network().catch((thrown: unknown) => {
-      log.warn('network unknown', { reason: messageOf(thrown) });
+      log.warn('network_state_unreadable', { reason: messageOf(thrown) });
       return null;
     });
     if (isStopped) return;

@@ -1,5 +1,5 @@
-// The agent put together: events in, `stepVehicle` (`agent-loop.ts`), effects out (`performer.ts`): serial ports, commits,
-// MQTT, the service manager. It decides nothing; every decision is in `core/`.
+// The agent assembled: events in, `stepVehicle` (`agent-loop.ts`), effects out (`effect-runner.ts`): serial ports,
+// commits, MQTT, the service manager. It decides nothing; every decision is in `core/`.
 
 import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
@@ -9,38 +9,38 @@ import type { AgentStatus } from './core/status/agent-facts.ts';
 import { statusOfVehicle } from './core/status/status.ts';
 import { helloOf } from './core/vehicle/vehicle.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
-import type { VehicleConfig } from './core/vehicle/vehicle-state.ts';
+import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import { describeUpdate } from './core/vehicle/vehicle-update.ts';
+import { createEffectRunner } from './effect-runner.ts';
 import type { Outbox } from './outbox.ts';
-import { createPerformer } from './performer.ts';
 import type { AgentPorts } from './ports.ts';
 import { createSerialPorts } from './serial-ports.ts';
 import { createSession } from './session.ts';
 import { readVehicleRecord } from './vehicle-record.ts';
 
-export { createMemorySlots } from './config-store.ts';
 export type { AgentStatus } from './core/status/agent-facts.ts';
+export { createMemorySlots } from './memory-slots.ts';
 export type { AgentPorts } from './ports.ts';
 
 export interface Agent {
   status(): Promise<AgentStatus>;
   /**
-   * A one-time code that a person entered at the unit. A right one restores the engine and nothing else; every try is an
-   * event, and five wrong ones lock the entry for an hour.
-   * @returns whether it was right, and what to tell the person; never the code.
+   * A one-time code that was entered at the unit. A right one restores the engine and does nothing else; every try
+   * is an event, and five wrong ones lock the entry for an hour.
+   * @returns whether it was right, and a text for the person; never the code.
    */
   enterServiceCode(code: string): { readonly isRight: boolean; readonly words: string };
   /**
-   * What the driver says to the fleet: a MESSAGE event (4392).
+   * A message of the driver to the fleet: a MESSAGE event (4392).
    * @param text 1 to 500 characters, checked by the caller.
-   * @returns whether it is on disk. False: the disk does not take it now; it is kept in memory and tried again.
+   * @returns whether it is on disk. False: the disk refuses it now; it is kept in memory and tried again.
    */
   sendMessage(text: string): Promise<boolean>;
   /** Reports SHUTDOWN, delivers what it can, closes everything. Resolves within 5 s. */
   close(): Promise<void>;
 }
 
-/** What is still delivered and stored when the agent is told to stop. */
+/** Time to deliver and store pending events after a request to stop. */
 const stopMs = 2500;
 
 /** How long an answer to the driver waits for the disk. */
@@ -118,10 +118,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const { acknowledge } = session;
   const commits = createCommitQueue({ outbox, clock, log, isIntact, dispatch, acknowledge });
 
-  const perform = createPerformer({ ports, outbox, serial, session, commits, dispatch });
+  const perform = createEffectRunner({ ports, outbox, serial, session, commits, dispatch });
 
-  if (!isIntact) log.error('the record of commands and relays was lost: relays count as unknown until read');
-  log.info('agent started', { boot, version: config.agentVersion });
+  if (!isIntact) log.error('vehicle_record_lost', { effect: 'relays count as unknown until they are read' });
+  log.info('agent_started', { boot, version: config.agentVersion });
   dispatch({ kind: 'start' });
   ports.supervisor.ready();
   const stopWatchdog = startWatchdog(ports, {
@@ -146,7 +146,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     },
     enterServiceCode(code) {
       dispatch({ kind: 'serviceCode', code });
-      return loop.state().service.last ?? { isRight: false, words: 'not judged yet: look at the events' };
+      return loop.state().service.last ?? { isRight: false, words: 'not decided yet; see the events' };
     },
     async close() {
       if (isClosing) return;
@@ -163,7 +163,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       await session.drained(untilMs, () => loop.state().delivery);
       await session.close();
       await outbox.close();
-      log.info('agent stopped');
+      log.info('agent_stopped');
     },
   };
 }

@@ -1,5 +1,5 @@
-// Reads board profiles: by the name of a shipped one, or from a TOML file of the installer's. It must never start
-// with a profile it does not understand fully: an unknown key is an error that says which are known.
+// Reads board profiles: by the name of a shipped one, or from an installer's TOML file. A profile must be understood
+// fully: an unknown key is an error that lists the known ones.
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'smol-toml';
 import { AppError, messageOf } from '../src/core/errors.ts';
@@ -32,7 +32,10 @@ export async function readBoardText(nameOrPath: string): Promise<string> {
   try {
     return await readFile(isPath ? nameOrPath : new URL(`${nameOrPath}.toml`, shipped), 'utf8');
   } catch (cause) {
-    throw new AppError('config', `The board profile cannot be read: ${messageOf(cause)}`, { cause });
+    throw new AppError('config', `Cannot read board profile ${nameOrPath}: ${messageOf(cause)}`, {
+      cause,
+      hint: 'Check board.profile: the path and whether the user of the agent may read the file.',
+    });
   }
 }
 
@@ -41,18 +44,29 @@ export async function readBoardProfile(nameOrPath: string): Promise<BoardProfile
   return parseBoardProfile(await readBoardText(nameOrPath), nameOrPath);
 }
 
+const profileHint =
+  'agent/boards/README.md describes the format; `fleetward-agent boards show generic` prints a valid one.';
+
 /** A profile from the text of a TOML file; `file` is named in errors. Throws AppError `config`. */
 export function parseBoardProfile(toml: string, file: string): BoardProfile {
   if (toml.length > maxFileBytes)
-    throw new AppError('config', `Board profile ${file}: larger than ${maxFileBytes} bytes`);
+    throw new AppError('config', `Board profile ${file} is larger than ${maxFileBytes} bytes`, {
+      hint: profileHint,
+    });
   let value: unknown;
   try {
     value = parse(toml);
   } catch (cause) {
-    throw new AppError('config', `Board profile ${file} is not TOML: ${messageOf(cause)}`, { cause });
+    throw new AppError('config', `Board profile ${file} is not TOML: ${messageOf(cause)}`, {
+      cause,
+      hint: profileHint,
+    });
   }
   const verdict = parseProfile(value);
   if (verdict.kind === 'ok') return verdict.profile;
   const lines = verdict.faults.map((fault) => `${fault.pointer || '/'}: ${fault.message}`).join('; ');
-  throw new AppError('config', `Board profile ${file} is wrong: ${lines}`, { details: verdict.faults });
+  throw new AppError('config', `Board profile ${file} is wrong: ${lines}`, {
+    details: verdict.faults,
+    hint: profileHint,
+  });
 }

@@ -1,13 +1,13 @@
-// Commits in order, one at a time, until the disk takes them. A failing disk is reported at once and tried again for
-// ever; what waits meanwhile is bounded, and positions are the first to be given up. Nothing is sent or acknowledged
-// before it is committed.
+// Commits in order, one at a time, until the disk accepts them. A failing disk is reported at once and retried for
+// ever; the queue meanwhile is bounded, and positions are dropped first. Nothing is sent or acknowledged before it is
+// committed.
 
 import { messageOf } from '../src/core/errors.ts';
-import { eventFault } from '../src/core/event-check.ts';
+import { eventFault } from '../src/core/events/event-check.ts';
 import type { Cancel, Clock, Log, Statement } from '../src/ports.ts';
-import { pause } from '../src/settle.ts';
+import { pause } from '../src/timeout.ts';
 import { type Commit, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import { putState, trustState } from './outbox/outbox-schema.ts';
+import { putState, trustState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 import { inboxKey, memoryKey, recordKey, requestsKey, updateKey, zonesKey } from './vehicle-record.ts';
 
@@ -29,7 +29,7 @@ export interface CommitQueue {
   status(): { readonly waiting: number; readonly failing: string | null };
 }
 
-/** Gives up what can be spared: positions first, then lesser news. Never a record, a receipt, or class 0. */
+/** Drops the least important events: positions first, then state changes. Never a record, a receipt, or class 0. */
 function shed(waiting: Commit[], log: Log): void {
   const isSpare = (commit: Commit, least: number): boolean =>
     commit.record === null &&
@@ -43,13 +43,17 @@ function shed(waiting: Commit[], log: Log): void {
       const lost = at > 0 ? waiting.splice(at, 1)[0] : undefined;
       if (lost === undefined) break;
       count -= lost.events.length;
-      log.error('events given up: the disk does not take them', { events: lost.events.length, least });
+      log.error('events_discarded', {
+        reason: 'the disk does not take them',
+        events: lost.events.length,
+        least,
+      });
     }
   }
 }
 
 /** The tokens of all that waits, each taken once. */
-function takeTokens(waiting: Commit[]): readonly string[] {
+function removeTokens(waiting: Commit[]): readonly string[] {
   const tokens: string[] = [];
   for (const [index, commit] of waiting.entries()) {
     if (commit.token === null) continue;
@@ -64,7 +68,7 @@ function soundEvents(commit: Commit, log: Log): Commit['events'] {
   return commit.events.filter(({ event }) => {
     const fault = eventFault({ ...event, seq: 1 });
     if (fault !== null)
-      log.error('event given up: a value is out of range', { statusCode: event.statusCode, fault });
+      log.error('events_discarded', { reason: fault, events: 1, statusCode: event.statusCode });
     return fault === null;
   });
 }
@@ -118,7 +122,7 @@ function createStore({ outbox, clock, isIntact }: StoreOptions) {
         ...(zones === undefined || zones === storedZones ? [] : [putState(zonesKey, JSON.stringify(zones))]),
         ...recordsOf(commit),
       ];
-      // After a loss the state counts as unknown until a record made from what the board says is on disk.
+      // After a loss the state counts as unknown until a record made from the board's readings is on disk.
       if (commit.record !== null && !isTrusted) statements.push(trustState());
       const events = await outbox.append(commit.events, statements);
       isTrusted ||= commit.record !== null;
@@ -150,9 +154,9 @@ export function createCommitQueue(options: {
 
   const { store, hangingMs } = createStore(options);
 
-  /** Tells everybody who waits for a commit that the disk does not work: a restore must not wait for it. */
-  const tellFailure = (): void => {
-    for (const token of takeTokens(waiting)) dispatch({ kind: 'committed', token, durable: false });
+  /** Reports a failing disk to all waiting commits: a restore must not wait for it. */
+  const reportFailure = (): void => {
+    for (const token of removeTokens(waiting)) dispatch({ kind: 'committed', token, durable: false });
   };
 
   const run = async (): Promise<void> => {
@@ -164,14 +168,14 @@ export function createCommitQueue(options: {
       try {
         seqs = await store(commit);
       } catch (thrown) {
-        if (failing === null) log.error('commit failed', { reason: messageOf(thrown) });
+        if (failing === null) log.error('commit_failed', { reason: messageOf(thrown) });
         failing = messageOf(thrown);
-        tellFailure();
+        reportFailure();
         await retry.pause(retryMs);
         retryMs = Math.min(limits.retryMostMs, retryMs * 2);
         continue;
       }
-      if (failing !== null) log.info('commits work again');
+      if (failing !== null) log.info('commits_recovered');
       failing = null;
       committed += 1;
       retryMs = limits.retryMs;
@@ -189,7 +193,7 @@ export function createCommitQueue(options: {
       waiting.push({ ...commit, events });
       shed(waiting, log);
       if (failing !== null) {
-        if (commit.token !== null) tellFailure();
+        if (commit.token !== null) reportFailure();
         // Not before the disk is asked once more: it may have come back since.
         if (events.some(({ priority }) => priority === 0)) retry.end();
       }

@@ -1,11 +1,12 @@
 // Which values of a vehicle come from the broker's configuration, read from the slots on disk: for `status` and
-// `config show --origin`, beside a running agent too. It changes nothing.
-import { readConfigContent } from '../src/core/config-content.ts';
+// `config show --origin`, beside a running agent too. Read-only.
+
+import { decodeZones } from '../src/core/geo/zone-config.ts';
 import type { Settings } from '../src/core/settings/settings.ts';
-import type { ConfigStore } from './config-store.ts';
+import { readConfigContent } from '../src/core/wire/config-content.ts';
 import { activeRecord } from './core/config/config-slots.ts';
 import { startConfig } from './core/config/config-start.ts';
-import { decodeZones } from './core/config/config-zones.ts';
+import type { ConfigStore } from './ports.ts';
 
 export interface RemoteConfig {
   /** 0: the installer's file alone. */
@@ -19,7 +20,7 @@ export interface RemoteConfig {
   /** `table.member` of every value that comes from the configuration. */
   readonly chosen: readonly string[];
   readonly zoneCount: number;
-  /** Slots that cannot be used, in words. */
+  /** Unusable slots, as text. */
   readonly faults: readonly string[];
 }
 
@@ -39,7 +40,7 @@ export async function readRemoteConfig(store: ConfigStore, base: Settings): Prom
     chosen: isKnown ? content.chosen : [],
     zoneCount: isKnown ? content.zones.length : 0,
     faults: state.atStart.flatMap((effect) =>
-      effect.kind === 'log' && effect.event === 'configuration slot cannot be used'
+      effect.kind === 'log' && effect.event === 'config_slot_unusable'
         ? [`slot ${String(effect.fields['slot'])}: ${String(effect.fields['reason'])}`]
         : [],
     ),

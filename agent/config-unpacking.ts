@@ -1,22 +1,22 @@
-// From the signed parts of a configuration to its text: put together, inflated within a limit, compared with its SHA-256.
-// A part of another vehicle or boot is never looked into, and no content can take more memory than the limits say.
+// From the signed parts of a configuration to its text: assembled, inflated within a limit, compared with its
+// SHA-256. A part for another vehicle or boot is never parsed, and no content can take more memory than the limits.
 import { createHash } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
+import { messageOf } from '../src/core/errors.ts';
 import {
   type Assembly,
   configLimits,
   decodeConfigPart,
   type PackedConfig,
   takePart,
-} from '../src/core/config-message.ts';
-import { messageOf } from '../src/core/errors.ts';
-import { signedTypes } from '../src/core/wire.ts';
+} from '../src/core/wire/config-message.ts';
+import { signedTypes } from '../src/core/wire/wire.ts';
 import type { Log, Verifier } from '../src/ports.ts';
-import type { ReceivedConfig } from './core/vehicle/vehicle-config.ts';
+import { type ReceivedConfig } from './core/vehicle/vehicle-types.ts';
 
 /**
- * Inflates and checks a whole; what does not fit is refused in words. It takes some 10 ms for each MiB and is not done
- * beside anything else: a configuration is rare.
+ * Inflates and checks a complete configuration; an invalid one is refused with a reason. It takes some 10 ms for
+ * each MiB and runs in the event loop: a configuration is rare.
  */
 export function unpackConfig({ version, sha256, packed }: PackedConfig): ReceivedConfig {
   const refused = (reason: string): ReceivedConfig => ({ kind: 'refused', version, sha256, reason });
@@ -42,17 +42,18 @@ interface ConfigInboxOptions {
 export function createConfigInbox({ verifier, log, mine, onConfig }: ConfigInboxOptions) {
   let assembly: Assembly | null = null;
   return {
-    take(token: string): void {
+    handle(token: string): void {
       const body = verifier.verify(token, signedTypes.config);
       const part = body === null ? null : decodeConfigPart(body);
       if (part === null) {
-        return log.error('configuration with a bad signature or content: ignored', {
+        return log.error('config_invalid', {
+          reason: 'bad signature or content',
           hint: 'Is broker.publicKey that of this broker?',
         });
       }
       const { accountID, deviceID, boot, version } = part;
       if (accountID !== mine.accountID || deviceID !== mine.deviceID || boot !== mine.boot)
-        return log.error('configuration for another vehicle or boot', { version });
+        return log.error('config_not_for_this_boot', { version });
       const step = takePart(assembly, part);
       assembly = step.assembly;
       if (step.whole !== null) onConfig(unpackConfig(step.whole));

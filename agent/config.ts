@@ -1,5 +1,5 @@
-// The agent's settings: what an installer writes in agent.toml, and the checked value the agent runs on. Defaults are
-// here and nowhere else. Safety limits are not settings: they stand in `core/interlock.ts` and cannot be configured.
+// The agent's settings: the schema of agent.toml, and the checked value the agent runs on. All defaults are here.
+// Safety limits are not settings: they are in `core/protection/interlock-rules.ts` and cannot be configured.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../src/core/errors.ts';
 import { idPatternSource } from '../src/core/ids.ts';
@@ -14,7 +14,7 @@ import {
   protectionSchema,
   standardProtection,
 } from './core/protection/protection.ts';
-import { standardUpdate, updateFault, updateSchema } from './update/update-config.ts';
+import { standardUpdate, updateFault, updateSchema } from './core/update/update-config.ts';
 
 export { standardProtection, standardSettings, standardUpdate };
 
@@ -176,14 +176,19 @@ export async function toAgentConfig(
     const lines = verdict.faults
       .map((fault) => `board.overrides${fault.pointer}: ${fault.message}`)
       .join('; ');
-    throw new AppError('config', `The overrides do not fit board profile ${file.board.profile}: ${lines}`);
+    throw new AppError('config', `The overrides do not fit board profile ${file.board.profile}: ${lines}`, {
+      hint: 'Correct [board.overrides]; agent/boards/README.md describes the members of a profile.',
+    });
   }
   const { profile } = verdict;
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
   const wrong = [unfit, updateFault(file.update)].filter((words) => words !== '');
-  if (wrong.length > 0) throw new AppError('config', wrong.join('; '));
+  if (wrong.length > 0)
+    throw new AppError('config', wrong.join('; '), {
+      hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
+    });
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,

@@ -1,9 +1,9 @@
-// The newest lines of a log, kept in memory for whoever asks later. Bounded by bytes; the oldest lines go first. It keeps
-// lines as they were written, so it holds nothing that the log does not.
+// The newest lines of a log, kept in memory for later requests. Bounded by bytes; the oldest lines are removed first.
+// It keeps lines as they were written, so it holds nothing that the log does not.
 
 const limits = {
   bytes: 256 * 1024,
-  /** Of one line; what is longer is cut. */
+  /** Of one line; a longer line is cut. */
   lineCharacters: 8192,
 } as const;
 

@@ -1,5 +1,5 @@
-// How late timers are: the mark of an event loop that somebody blocks, or of a machine that has too much to do. It costs
-// four timers a second and runs only where somebody asks for it; it decides nothing.
+// How late timers fire: the sign of a blocked event loop or an overloaded machine. It costs four timers a second and
+// runs only on request; it decides nothing.
 import type { Cancel, Clock } from '../src/ports.ts';
 
 const sampleMs = 250;

@@ -1,22 +1,22 @@
-// The durable queue of a vehicle: an event is on disk before anything is sent or acted on, and leaves it only when the
-// broker has acknowledged it or when space runs out (counted, ranged and reported). All work is done in one line, one
-// job at a time. Never loses an acknowledged event silently, never falls back to memory.
+// The durable queue of a vehicle: an event is on disk before it is sent or acted on, and leaves it only when the
+// broker has acknowledged it or when space runs out (counted, ranged and reported). Jobs run one at a time, in order.
+// Never loses an acknowledged event silently, never falls back to memory.
 import { AppError, messageOf } from '../src/core/errors.ts';
-import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/event.ts';
+import { eventLimits, type FleetEvent, type TimeQuality } from '../src/core/events/event.ts';
+import type { Priority } from '../src/core/events/status-codes.ts';
 import { isId } from '../src/core/ids.ts';
-import type { Priority } from '../src/core/status-codes.ts';
 import type { Statement } from '../src/ports.ts';
 import { keptOrigin } from './core/outbox/event-time.ts';
 import { stateSum } from './core/outbox/outbox-row.ts';
-import { closeFile, fileBytes, maxBytesLeast } from './outbox/outbox-file.ts';
-import { closingStatements, noteAccounts, readBoots, reportedStatements } from './outbox/outbox-ledger.ts';
+import { closeFile, fileBytes, maxBytesLeast } from './outbox/file/outbox-file.ts';
+import { boots, drops, noteKeys, notes, parseTotal, readStateRows } from './outbox/file/outbox-schema.ts';
+import { closingStatements, readBoots, recordAccounts, reportedStatements } from './outbox/outbox-ledger.ts';
 import { commit, originOf, readRows, waitingCount } from './outbox/outbox-queue.ts';
 import { flushPending } from './outbox/outbox-removal.ts';
-import { openOrReplace } from './outbox/outbox-repair.ts';
 import {
   adopt,
   appendNow,
-  inLine,
+  enqueue,
   type OutboxOptions,
   type OutboxRecord,
   ownEvent,
@@ -25,7 +25,7 @@ import {
   replaceWhileRunning,
   reportReplacement,
 } from './outbox/outbox-run.ts';
-import { boots, drops, noteKeys, notes, parseTotal, readStateRows } from './outbox/outbox-schema.ts';
+import { isScanEnded } from './outbox/outbox-scan.ts';
 import {
   acknowledge,
   type Batch,
@@ -34,11 +34,11 @@ import {
   dueReports,
   type NextBatch,
   nextBatch,
-  noteReported,
+  recordReported,
   rewindQueue,
 } from './outbox/outbox-sending.ts';
-import { createQueue, takeUp } from './outbox/outbox-start.ts';
-import { isWalkEnded } from './outbox/outbox-walk.ts';
+import { createQueue, resumeQueue } from './outbox/outbox-start.ts';
+import { openOrReplace } from './outbox/recovery/outbox-repair.ts';
 
 export type { OutboxOptions, OutboxRecord } from './outbox/outbox-run.ts';
 
@@ -74,11 +74,11 @@ export interface Outbox {
   setOrigin(originMs: number, quality: TimeQuality): Promise<void>;
   readState(): Promise<AgentState>;
   stats(): Promise<OutboxStats>;
-  /** Deletes what is acknowledged and closes the file in good order. */
+  /** Deletes acknowledged events and closes the file cleanly. */
   close(): Promise<void>;
 }
 
-/** Events and the end of their notes are one commit; where the file is replaced just then, the notes stay. */
+/** Events and the end of their notes are one commit; if the file is replaced just then, the notes stay. */
 async function reportDrops(run: Run, reports: readonly DropReport[]): Promise<void> {
   const { queue } = run;
   const list = reports.map(({ drop }) => drop);
@@ -88,7 +88,7 @@ async function reportDrops(run: Run, reports: readonly DropReport[]): Promise<vo
     const forget = await reportedStatements(queue, list);
     return () => (queue.database === database ? (forget ?? []) : []);
   });
-  noteReported(run.queue);
+  recordReported(run.queue);
 }
 
 async function nextNow(run: Run, want: NextBatch): Promise<Batch | null> {
@@ -110,7 +110,7 @@ async function setOriginNow(run: Run, originMs: number, quality: TimeQuality): P
   const { database } = queue;
   await commit(queue, () => (queue.database === database ? [boots.put(changed)] : []));
   queue.boots.clear();
-  if (queue.database === database) noteAccounts(queue, [changed]);
+  if (queue.database === database) recordAccounts(queue, [changed]);
 }
 
 async function readStateNow(run: Run): Promise<AgentState> {
@@ -130,7 +130,7 @@ function statsNow(run: Run): OutboxStats {
   const waiting = (priority: Priority): number => waitingCount(queue, priority);
   return {
     queued: [waiting(0), waiting(1), waiting(2), waiting(3)],
-    isExact: isWalkEnded(run.queue) && run.rescue === null,
+    isExact: isScanEnded(run.queue) && run.rescue === null,
     bytes: fileBytes(run.options.path),
     dropped: [p0.dropped, p1.dropped, p2.dropped, p3.dropped],
   };
@@ -138,9 +138,9 @@ function statsNow(run: Run): OutboxStats {
 
 function assertOptions(options: OutboxOptions): void {
   if (options.maxBytes < maxBytesLeast) {
-    throw new AppError('config', `the outbox needs at least ${maxBytesLeast} bytes`);
+    throw new AppError('config', `The outbox needs at least ${maxBytesLeast} bytes`);
   }
-  if (!isId(options.boot)) throw new AppError('config', 'the boot id is not an id');
+  if (!isId(options.boot)) throw new AppError('config', 'The boot id is not an id');
 }
 
 /**
@@ -171,7 +171,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   };
   queue.replace = (reason) => replaceWhileRunning(run, reason);
   try {
-    if (start.kind === 'sound') await takeUp(run, kept.content);
+    if (start.kind === 'sound') await resumeQueue(run, kept.content);
     else adopt(run, start.replaced);
     for (const row of await readRows(queue, drops.totals())) {
       const total = parseTotal(row);
@@ -189,7 +189,6 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
     const { reason, evidence } = start.replaced;
     options.log.error('outbox_replaced', { reason, evidence });
   }
-  if (kept.wasUpgraded) options.log.info('outbox_upgraded', { events: 'kept, with their accounts' });
   planBackground(run);
   return outboxOf(run);
 }
@@ -197,22 +196,22 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
 function outboxOf(run: Run): Outbox {
   const { queue } = run;
   return {
-    append: (records, extra = []) => inLine(run, () => appendNow(run, records, async () => () => extra)),
-    next: (want) => inLine(run, () => nextNow(run, want)),
-    rewind: () => inLine(run, async () => rewindQueue(queue)),
-    acknowledge: (boot, ranges) => inLine(run, () => acknowledge(queue, { boot, ranges })),
-    setOrigin: (originMs, quality) => inLine(run, () => setOriginNow(run, originMs, quality)),
-    readState: () => inLine(run, () => readStateNow(run)),
-    stats: () => inLine(run, async () => statsNow(run)),
+    append: (records, extra = []) => enqueue(run, () => appendNow(run, records, async () => () => extra)),
+    next: (want) => enqueue(run, () => nextNow(run, want)),
+    rewind: () => enqueue(run, async () => rewindQueue(queue)),
+    acknowledge: (boot, ranges) => enqueue(run, () => acknowledge(queue, { boot, ranges })),
+    setOrigin: (originMs, quality) => enqueue(run, () => setOriginNow(run, originMs, quality)),
+    readState: () => enqueue(run, () => readStateNow(run)),
+    stats: () => enqueue(run, async () => statsNow(run)),
     async close() {
       if (run.isClosed) return;
-      await inLine(run, async () => {
+      await enqueue(run, async () => {
         run.isClosed = true;
         run.cancel();
         run.rescue?.close();
-        // What is acknowledged and not deleted comes again, which is harmless.
+        // Acknowledged events that were not deleted are sent again, which is harmless.
         await flushPending(queue).catch((thrown: unknown) => {
-          run.options.log.warn('outbox_close', { reason: String(thrown) });
+          run.options.log.warn('outbox_close_failed', { reason: String(thrown) });
         });
         const last = await closingStatements(queue).catch(() => []);
         if (!(await closeFile(queue.database, last))) {

@@ -1,15 +1,34 @@
-// What the agent needs of the world. `main.ts` joins the real things, tests and the simulator theirs.
+// The agent's ports. `main.ts` joins the real adapters, tests and the simulator theirs.
 import type { Clock, Entropy, Log, OpenByteLink, OpenMqttLink, Supervisor, Verifier } from '../src/ports.ts';
-import type { ConfigStore } from './config-store.ts';
+import type { SlotFiles, SlotName } from './core/config/config-record.ts';
+import type { HostReading } from './core/diagnostic/diagnostic.ts';
 import type { ServiceCodes } from './core/protection/service-code.ts';
-import type { HostReading } from './core/status/diagnostic.ts';
+import type { UpdateResult, UpdateSetup, UpdateTask } from './core/update/update-types.ts';
 import type { Outbox } from './outbox.ts';
-import type { Updater } from './update/performer.ts';
 
-/** What the operating system tells of the machine and of this process. */
+/** Facts of the operating system about the machine and this process. */
 export interface HostFacts {
   /** Must not throw for a fact that is not there: that one is null. */
   read(): Promise<HostReading>;
+}
+
+/** The two slots of the configuration that the broker sends. */
+export interface ConfigStore {
+  /** Never rejects: an unreadable slot is damaged, with the reason as text. */
+  read(): Promise<SlotFiles>;
+  /** Resolves when the slot is durable. Rejects when it may not be; then it is as before, or new, never something else. */
+  write(slot: SlotName, bytes: Uint8Array): Promise<void>;
+}
+
+/** Fetches, stages and tries releases of the agent. */
+export interface Updater {
+  readonly setup: UpdateSetup;
+  /** Does one task after the other; never throws. */
+  perform(task: UpdateTask, report: (result: UpdateResult) => void): void;
+  /** Resolves when the agent is to end so that the launcher chooses again. */
+  readonly restartWanted: Promise<void>;
+  /** Ends running tasks. */
+  close(): void;
 }
 
 export interface AgentPorts {
@@ -21,19 +40,18 @@ export interface AgentPorts {
   /** Checks the broker's signature with the key that was pinned at enrolment. */
   readonly verifier: Verifier;
   readonly supervisor: Supervisor;
-  /** Where the modem is registered, as far as anybody tells; null when nobody does. Absent: nobody ever does. */
+  /** Where the modem is registered; null when unknown. Absent: always unknown. */
   network?(): Promise<'home' | 'roaming' | null>;
   /** For how long a serial port has been out of reach because calls into its driver hang, ms; 0 while none is. */
   driverStuckMs?(): number;
   /** Codes that restore the engine without a network. */
   readonly serviceCodes?: ServiceCodes;
-  /** Absent: nobody tells of the machine. */
+  /** Absent: no facts about the machine. */
   readonly host?: HostFacts;
   /** The newest lines of this agent's log, as they were logged; absent: none are kept. */
   recentLog?(): string;
   /** Opens the durable queue for this boot, whose `upMs` count from `bootMonoMs`. */
   openOutbox(boot: string, bootMonoMs: number): Promise<Outbox>;
-  /** The two slots of the configuration that the broker sends. */
   readonly configSlots: ConfigStore;
   /** Swaps releases of the agent. Absent: no launcher chooses one, or no key of releases is pinned. */
   readonly updater?: Updater;

@@ -1,11 +1,11 @@
-// The two serial ports of a vehicle as the loop sees them: opened, closed and written on its word. Decides nothing; when
-// to open again is `core/port.ts`'s. It must never hand on what an abandoned link says, nor keep bytes for later.
+// The two serial ports of a vehicle: opened, closed and written as the loop orders. Decides nothing; `core/serial-
+// port-state.ts` decides when to reopen. Data of an abandoned link is never passed on, and no byte is kept for later.
 
 import { AppError, messageOf } from '../src/core/errors.ts';
 import type { ByteLink, Log, OpenByteLink } from '../src/ports.ts';
 import type { AgentConfig } from './config.ts';
 import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
-import type { PortName } from './core/vehicle/vehicle-state.ts';
+import { type PortName } from './core/vehicle/vehicle-types.ts';
 
 interface SerialPorts {
   open(port: PortName): void;
@@ -14,7 +14,7 @@ interface SerialPorts {
   closeAll(): void;
 }
 
-/** Serial links by generation: what an abandoned link says later is nobody's business. */
+/** Serial links by generation: callbacks of replaced links are ignored. */
 export function createSerialPorts(
   config: AgentConfig,
   ports: { readonly openByteLink: OpenByteLink; readonly log: Log },
@@ -24,8 +24,8 @@ export function createSerialPorts(
     board: { generation: 0, link: null },
     gnss: { generation: 0, link: null },
   };
-  // A port that stays shut is tried for ever; the log is told once why.
-  const told: Record<PortName, string> = { board: '', gnss: '' };
+  // Opening is retried for ever; the reason is logged once.
+  const reportedReasons: Record<PortName, string> = { board: '', gnss: '' };
   const drop = (port: PortName): void => {
     const slot = links[port];
     slot.generation += 1;
@@ -49,14 +49,14 @@ export function createSerialPorts(
       });
       if (!isCurrent()) return void link.close();
       slot.link = link;
-      told[port] = '';
+      reportedReasons[port] = '';
       dispatch({ kind: 'opened', port });
     } catch (thrown) {
       if (!isCurrent()) return;
       const hint = thrown instanceof AppError ? thrown.hint : undefined;
       const reason = messageOf(thrown);
-      if (told[port] !== reason) ports.log.warn('port does not open', { port, reason, hint });
-      told[port] = reason;
+      if (reportedReasons[port] !== reason) ports.log.warn('port_open_failed', { port, reason, hint });
+      reportedReasons[port] = reason;
       dispatch({ kind: 'failed', port, reason });
     }
   };

@@ -1,12 +1,17 @@
-// The agent's MQTT session as the loop sees it: connects, greets, sends and forgets on the word of `core/delivery.ts`, and
-// hands on what comes only after its signature was checked. It must never delete an event by itself, nor acknowledge a
-// command before the loop says that it is on disk.
+// The agent's MQTT session: connects, sends hello and events and deletes them as ordered by `core/link/delivery.ts`,
+// and passes messages on only after their signature was checked. It must never delete an event by itself, nor
+// acknowledge a command before it is on disk.
 
-import { decodeRequest } from '../src/core/device-request.ts';
 import { messageOf } from '../src/core/errors.ts';
-import { encodeProtobuf } from '../src/core/event-protobuf.ts';
+import { encodeProtobuf } from '../src/core/events/event-protobuf.ts';
 import { hexId } from '../src/core/ids.ts';
-import { type DownlinkVerb, formatDeviceUser, formatTopic, type UplinkVerb } from '../src/core/topics.ts';
+import { decodeRequest } from '../src/core/wire/device-request.ts';
+import {
+  type DownlinkVerb,
+  formatDeviceUser,
+  formatTopic,
+  type UplinkVerb,
+} from '../src/core/wire/topics.ts';
 import {
   decodeAck,
   decodeCommand,
@@ -16,7 +21,7 @@ import {
   encodeJsonMessage,
   type Hello,
   signedTypes,
-} from '../src/core/wire.ts';
+} from '../src/core/wire/wire.ts';
 import type {
   Clock,
   Entropy,
@@ -27,7 +32,7 @@ import type {
   OpenMqttLink,
   Verifier,
 } from '../src/ports.ts';
-import { pause } from '../src/settle.ts';
+import { pause } from '../src/timeout.ts';
 import type { AgentConfig } from './config.ts';
 import { createConfigInbox } from './config-unpacking.ts';
 import {
@@ -67,7 +72,7 @@ interface SessionOptions {
 
 type Topic = (verb: UplinkVerb | DownlinkVerb) => string;
 
-/** Checks what comes and hands it on; keeps the receipts of commands until they are persisted. */
+/** Checks messages and passes them on; keeps the receipts of commands until they are persisted. */
 function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: Topic) {
   const { log, verifier } = ports;
   const { accountID, deviceID } = config;
@@ -82,15 +87,18 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
   let ackedMs: number | null = null;
   const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
 
-  const takeWelcome = (payload: Uint8Array): void => {
+  const handleWelcome = (payload: Uint8Array): void => {
     const body = verifier.verify(text(payload), signedTypes.welcome);
     const welcome = body === null ? null : decodeWelcome(body);
     if (welcome !== null) return dispatch({ kind: 'welcome', welcome });
-    log.error('welcome with a bad signature', { hint: 'Is broker.publicKey that of this broker?' });
+    log.error('welcome_invalid', {
+      reason: 'bad signature',
+      hint: 'Is broker.publicKey that of this broker?',
+    });
   };
 
-  /** What stands on the topic of the commands beside them, each under a type of its own. */
-  const takeOther = (token: string): boolean => {
+  /** Other messages on the topic of the commands, each under a type of its own. */
+  const handleOther = (token: string): boolean => {
     const job = verifier.verify(token, signedTypes.firmware);
     const firmware = job === null ? null : decodeFirmware(job);
     if (firmware !== null) dispatch({ kind: 'firmware', body: firmware });
@@ -103,13 +111,14 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
     return firmware !== null || message !== null || request !== null;
   };
 
-  const takeCommand = (payload: Uint8Array, acknowledge: () => void): void => {
+  const handleCommand = (payload: Uint8Array, acknowledge: () => void): void => {
     const token = text(payload);
     const body = verifier.verify(token, signedTypes.command);
     const command = body === null ? null : decodeCommand(body);
-    if (command === null && takeOther(token)) return acknowledge();
+    if (command === null && handleOther(token)) return acknowledge();
     if (command === null) {
-      log.error('command with a bad signature or content: ignored', {
+      log.error('command_invalid', {
+        reason: 'bad signature or content',
         hint: 'Is broker.publicKey that of this broker?',
       });
       return acknowledge();
@@ -121,11 +130,11 @@ function createInbox({ config, ports, boot, dispatch }: SessionOptions, topic: T
   };
 
   return {
-    take({ topic: name, payload }: MqttMessage, acknowledge: () => void): void {
-      if (name === topic('commands')) return takeCommand(payload, acknowledge);
+    handle({ topic: name, payload }: MqttMessage, acknowledge: () => void): void {
+      if (name === topic('commands')) return handleCommand(payload, acknowledge);
       acknowledge();
-      if (name === topic('welcome')) return takeWelcome(payload);
-      if (name === topic('config')) return configs.take(text(payload));
+      if (name === topic('welcome')) return handleWelcome(payload);
+      if (name === topic('config')) return configs.handle(text(payload));
       const ack = name === topic('ack') ? decodeAck(payload) : null;
       if (ack === null) return;
       ackedMs = ports.clock.monoMs();
@@ -192,7 +201,7 @@ function createOutlet({ config, outbox }: Pick<SessionOptions, 'config' | 'outbo
   };
 }
 
-/** One link at a time, by generation: what an abandoned link says later is nobody's business. */
+/** One link at a time, by generation: callbacks of replaced links are ignored. */
 function createConnection(options: SessionOptions, inbox: ReturnType<typeof createInbox>) {
   const { ports, dispatch } = options;
   let link: MqttLink | null = null;
@@ -221,7 +230,7 @@ function createConnection(options: SessionOptions, inbox: ReturnType<typeof crea
           connects += 1;
           deliver({ kind: 'up', nonce: hexId(ports.entropy.bytes(8)) });
         },
-        onMessage: (message, acknowledge) => isCurrent() && inbox.take(message, acknowledge),
+        onMessage: (message, acknowledge) => isCurrent() && inbox.handle(message, acknowledge),
         onDown: (reason, isSilent = false) => {
           if (!isCurrent()) return;
           drop();
@@ -246,13 +255,13 @@ export function createSession(options: SessionOptions) {
   const greet = async (nonce: string): Promise<void> => {
     const link = connection.link();
     if (link === null) return;
-    // What is stored from now on is live, and goes before what was stored until now.
+    // Events stored from now on are live, and precede those stored until now.
     await outbox.rewind();
     await outlet.greet(link, options.hello(nonce));
     if (link === connection.link()) deliver({ kind: 'greeted' });
   };
 
-  /** Says hello once more for the time in the answer; what is on its way stays so. */
+  /** Sends another hello for the time in the answer; events in flight stay so. */
   const renew = (): void => {
     const link = connection.link();
     if (link === null) return;
@@ -289,7 +298,7 @@ export function createSession(options: SessionOptions) {
         case 'renew':
           return renew();
         case 'destroy':
-          log.warn('connection given up', { reason: effect.reason });
+          log.warn('connection_abandoned', { reason: effect.reason });
           return connection.drop()?.destroy(effect.reason);
         case 'rewind':
           return void outbox.rewind().catch(failed('rewinding the outbox failed'));
@@ -297,7 +306,7 @@ export function createSession(options: SessionOptions) {
           return void fetch(effect).catch(failed('reading the outbox failed'));
         case 'forget':
           return void outbox.acknowledge(effect.boot, effect.ranges).catch((thrown: unknown) => {
-            log.warn('acknowledged events not removed', { reason: messageOf(thrown) });
+            log.warn('outbox_removal_failed', { reason: messageOf(thrown) });
           });
       }
     },

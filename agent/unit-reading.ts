@@ -1,9 +1,9 @@
-// Reads what a Diagnostic needs of machine and disk. Whatever hangs or fails is left out after a few seconds: a unit in
-// trouble must still be able to tell of the rest.
+// Reads machine and disk for a Diagnostic. A reading that hangs or fails is left out after a few seconds: a unit in
+// trouble must still be able to report the rest.
 import { messageOf } from '../src/core/errors.ts';
-import { settleWithin } from '../src/settle.ts';
+import { waitAtMost } from '../src/timeout.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { StorageReading, UnitReading } from './core/status/diagnostic.ts';
+import type { StorageReading, UnitReading } from './core/diagnostic/diagnostic.ts';
 import type { Outbox } from './outbox.ts';
 import type { AgentPorts } from './ports.ts';
 
@@ -22,10 +22,10 @@ async function within<T>({ clock, log }: Sources['ports'], work: Promise<T>): Pr
     try {
       value = await work;
     } catch (thrown) {
-      log.warn('unit not read', { reason: messageOf(thrown) });
+      log.warn('unit_reading_failed', { reason: messageOf(thrown) });
     }
   };
-  await settleWithin(clock, read(), limitMs);
+  await waitAtMost(clock, read(), limitMs);
   return value;
 }
 

@@ -1,8 +1,7 @@
-// What a vehicle remembers over restarts, as rows of the outbox's state table: command record, memory, inbox, requests,
-// update, zones.
-// Read once at the start; written only together with the events that tell of it.
+// State of a vehicle over restarts, as rows of the outbox's state table: command record, memory, inbox, requests,
+// update, zones. Read once at the start; written only together with the events that report it.
 
-import type { Point } from '../src/core/geo.ts';
+import type { Point } from '../src/core/geo/geo.ts';
 import type { BoardProfile } from './core/board/board-profile.ts';
 import { type EvidenceRecord, roundedPlace } from './core/evidence/evidence-record.ts';
 import { emptyFuelMemory, parseFuelMemory } from './core/fuel/fuel-memory.ts';
@@ -12,8 +11,8 @@ import { type CommandRecord, createCommandRecord } from './core/protection/comma
 import { parseUpdateRecord } from './core/update/update-record.ts';
 import type { UpdateRecord } from './core/update/update-types.ts';
 import { fittedWitnesses, wiringOf } from './core/vehicle/vehicle-evidence.ts';
-import type { VehicleMemory } from './core/vehicle/vehicle-state.ts';
-import { putState } from './outbox/outbox-schema.ts';
+import { type VehicleMemory } from './core/vehicle/vehicle-types.ts';
+import { putState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
 
 export const recordKey = 'commands';
@@ -69,7 +68,8 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
   // An inbox that is lost costs nothing but the messages in it.
   const inbox = parse<InboxRecord>(values.get(inboxKey), createInboxRecord()).value;
   const isWhole = isIntact && !record.lost;
-  // Read with care by the vehicle itself: of requests that are lost one may be answered twice, and of zones that are lost the arrivals are told once more.
+  // Parsed leniently by the vehicle itself: a lost request may be answered twice, and arrivals of lost zones are
+  // reported again.
   const zones = parse<object>(values.get(zonesKey), {}).value;
   const requests = parse<object>(values.get(requestsKey), {}).value;
   return {
@@ -88,9 +88,10 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
 }
 
 /**
- * What an installer's drive leaves on the disk of a unit: every fitted witness is proven. For simulated units, which begin as
- * installed ones; a real unit earns its credit by driving.
- * @param given.parkedAt where it stands with ignition off; null on the road. `utcMs`: when its witnesses were proven.
+ * The memory of a unit after an installer's drive: every fitted witness is proven. For simulated units, which begin
+ * as installed ones; a real unit earns its credit by driving.
+ * @param given.parkedAt where it stands with ignition off; null on the road. `utcMs`: when its witnesses were
+ * proven.
  */
 export function commissionedMemory(
   profile: BoardProfile,

@@ -1,33 +1,44 @@
 // Joins store, MQTT server, ingest and command ledger into one broker; runs as well inside a test. The HTTP host is
 // joined by the caller through `services`. It must stop in order: no further input, commit, answer, close.
-import type { DeviceAddress } from '../src/core/topics.ts';
+import { messageOf } from '../src/core/errors.ts';
+import type { DeviceAddress } from '../src/core/wire/topics.ts';
 import { migrate } from '../src/migrate.ts';
-import type { Cancel, Clock, Database, Entropy, Log, Signer, WakingDatabase } from '../src/ports.ts';
-import { settleWithin } from '../src/settle.ts';
+import type { Cancel, Clock, Database, Entropy, Log, NotifyingDatabase, Signer } from '../src/ports.ts';
+import { waitAtMost } from '../src/timeout.ts';
 import { type CommandLedger, createCommandLedger } from './commands/commands.ts';
-import { createRequestDesk, type RequestDesk } from './commands/device-requests.ts';
-import { createDepartures, type Departures } from './devices/departures.ts';
+import { createDeviceRequests, type DeviceRequests } from './commands/device-requests.ts';
 import { authenticateDevice, type Login } from './devices/device-login.ts';
-import { createGroupCommit } from './ingest/group-commit.ts';
-import { type Committed, createIngest, type Ingest } from './ingest/ingest.ts';
-import { createStorePatience, type StorePatience } from './ingest/store-patience.ts';
-import { takeUplink, type UplinkParts } from './ingest/uplinks.ts';
-import type { Downlink, MqttServer, MqttServerOptions, OpenMqttServer, TlsRenewal } from './mqtt-server.ts';
-import { createConfigRollout } from './rollout/config-rollout.ts';
+import { createOfflineRecorder, type OfflineRecorder } from './devices/offline-recorder.ts';
+import { watchRevocations } from './devices/revocations.ts';
+import { createIngest, type Ingest } from './ingest/ingest.ts';
+import { handleUplink, type UplinkDeps } from './ingest/uplinks.ts';
+import type { BrokerMetrics } from './ports/broker-metrics.ts';
+import { type Committed } from './ports/committed.ts';
+import type {
+  Downlink,
+  MqttServer,
+  MqttServerOptions,
+  OpenMqttServer,
+  TlsRenewal,
+} from './ports/mqtt-server.ts';
+import { type ConfigRollout, createConfigRollout } from './rollout/config-rollout.ts';
 import { encodeZones } from './rollout/config-zones.ts';
-import { type DeviceRef, findDevice, setAllOffline } from './store/devices.ts';
+import { createGroupCommit } from './scheduling/group-commit.ts';
+import { alone, createLeases, type Leases } from './scheduling/leases.ts';
+import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
+import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
+import { liftFleetRevisions } from './store/devices/fleet.ts';
 import { migrations } from './store/migrations.ts';
-import { dateEmptySlice } from './store/slice-writing.ts';
+import { noteClone } from './store/notifications/occurrences.ts';
+import { dateEmptySlice } from './store/slices/slice-writing.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
-import { watchRevocations } from './upkeep/revocations.ts';
-import { alone, createLeases, type Leases } from './work/leases.ts';
 
 export interface BrokerOptions {
   /** Opened by the caller; the broker brings it up to date and closes it. */
-  readonly db: WakingDatabase;
+  readonly db: NotifyingDatabase;
   /**
-   * `cluster`: devices are connected to something that other brokers on the same database serve too, and who is connected is
-   * what devices said themselves. Absent: `own`, this process has every connection there is, and nobody else may.
+   * `cluster`: devices are connected to a cluster that other brokers on the same database serve too, and presence is what devices
+   * report. Absent: `own`, this process has every connection.
    */
   readonly ingress?: 'own' | 'cluster';
   readonly clock: Clock;
@@ -38,24 +49,9 @@ export interface BrokerOptions {
   readonly mqtt: Pick<MqttServerOptions, 'host' | 'port' | 'limits' | 'tls' | 'websocket'>;
 }
 
-export interface BrokerMetrics {
-  readonly connections: number;
-  /** Connections that wait for their turn to begin. */
-  readonly arrivals: number;
-  /** Age of the oldest write that waits for the disk, in ms. */
-  readonly lagMs: number;
-  /** Writes that wait for a commit or are in one, and the values in those that wait. */
-  readonly waiting: { readonly writes: number; readonly values: number };
-  readonly payloads: number;
-  readonly events: number;
-  readonly duplicates: number;
-  readonly quarantined: number;
-  readonly failures: number;
-}
-
 /** What the HTTP side works with. */
 export interface BrokerServices {
-  readonly db: WakingDatabase;
+  readonly db: NotifyingDatabase;
   /** Other processes write to the database what this one writes too. */
   readonly isShared: boolean;
   readonly leases: Leases;
@@ -65,13 +61,13 @@ export interface BrokerServices {
   readonly signer: Signer;
   readonly ingest: Ingest;
   readonly ledger: CommandLedger;
-  readonly requests: RequestDesk;
+  readonly requests: DeviceRequests;
   /** Whether the device is connected, to whichever process. */
   isOnline(accountID: string, deviceID: string): Promise<boolean>;
   /** Ends the device's MQTT connection, if it has one. */
   kick(device: DeviceAddress, reason: string): void;
   metrics(): BrokerMetrics;
-  /** Calls for every payload of events after its commit; must not throw. Gives the way to stop. */
+  /** Calls the listener for every payload of events after its commit; it must not throw. */
   onCommitted(listener: (committed: Committed) => void): Cancel;
 }
 
@@ -92,22 +88,25 @@ export interface Broker {
   close(users?: Promise<unknown>): Promise<void>;
 }
 
-/** A store that takes longer than this gets no new connections: better refuse than acknowledge minutes late. */
+/** Above this lag new connections are refused: better than to acknowledge minutes late. */
 const overloadLagMs = 10_000;
 const usersMs = 3000;
 const storeCloseMs = 1500;
 
-interface Parts extends UplinkParts {
+interface BrokerParts extends UplinkDeps {
+  readonly ledger: CommandLedger;
+  readonly rollout: ConfigRollout;
+  readonly requests: DeviceRequests;
   readonly options: BrokerOptions;
   readonly leases: Leases;
-  readonly departures: Departures;
+  readonly offlineRecorder: OfflineRecorder;
   /** What each connected device logged in with, by what `authenticate` gave for its connection. */
   readonly logins: WeakMap<DeviceRef, Login>;
   readonly listeners: Set<(committed: Committed) => void>;
   mqtt: MqttServer | null;
 }
 
-function openMqtt(parts: Parts): Promise<MqttServer> {
+function openMqtt(parts: BrokerParts): Promise<MqttServer> {
   const { clock, log, mqtt, openMqttServer } = parts.options;
   return openMqttServer({
     ...mqtt,
@@ -118,17 +117,23 @@ function openMqtt(parts: Parts): Promise<MqttServer> {
       if (login !== null) parts.logins.set(login.device, login);
       return login?.device ?? null;
     },
-    onUplink: (device, message, answer) => takeUplink(parts, device, message, answer),
+    onUplink: (device, message, completion) => handleUplink(parts, device, message, completion),
     onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
-      parts.departures.note(device);
+      parts.offlineRecorder.note(device);
     },
-    isOverloaded: () => parts.patience.isDown() || parts.commits.lagMs() > overloadLagMs,
+    onCloneSuspected: ({ deviceNo }) => {
+      const noted = parts.options.db.write([noteClone(deviceNo, Math.round(clock.utcMs()))]);
+      noted.catch((thrown: unknown) =>
+        log.error('clone_not_recorded', { deviceNo, reason: messageOf(thrown) }),
+      );
+    },
+    isOverloaded: () => parts.storeRetry.isDown() || parts.commits.lagMs() > overloadLagMs,
   });
 }
 
-function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
+function servicesOf(parts: BrokerParts, mqtt: MqttServer): BrokerServices {
   const { clock, entropy, log, signer } = parts.options;
   const { commits, ingest, ledger, requests, leases } = parts;
   const { db } = parts.options;
@@ -163,10 +168,10 @@ function servicesOf(parts: Parts, mqtt: MqttServer): BrokerServices {
 }
 
 /** In this order: what writes ends before what it writes through. */
-async function closeStoreOf(parts: Parts): Promise<void> {
-  const { patience, departures, ingest, rollout, ledger, requests, commits } = parts;
-  patience.close();
-  departures.close();
+async function closeStoreOf(parts: BrokerParts): Promise<void> {
+  const { storeRetry, offlineRecorder, ingest, rollout, ledger, requests, commits } = parts;
+  storeRetry.close();
+  offlineRecorder.close();
   await ingest.close();
   await rollout.close();
   await ledger.close();
@@ -174,33 +179,34 @@ async function closeStoreOf(parts: Parts): Promise<void> {
   await commits.close();
 }
 
-async function closeAll(parts: Parts, mqtt: MqttServer, users: Promise<unknown>): Promise<void> {
-  const { patience, leases } = parts;
+async function closeAll(parts: BrokerParts, mqtt: MqttServer, users: Promise<unknown>): Promise<void> {
+  const { storeRetry, leases } = parts;
   const { db, clock, log, ingress } = parts.options;
   // What a failing store keeps waiting is not going to be stored now; the devices send it again.
-  if (patience.isFailing()) patience.close();
+  if (storeRetry.isFailing()) storeRetry.close();
   // At once, not one after the other: each may take seconds, and 5 s after the signal the program ends anyhow.
-  await Promise.all([mqtt.close(), settleWithin(clock, users, usersMs)]);
+  await Promise.all([mqtt.close(), waitAtMost(clock, users, usersMs)]);
   // A store that hangs must not keep the process from ending: nothing of what it holds up was acknowledged.
-  await settleWithin(clock, closeStoreOf(parts), storeCloseMs);
+  await waitAtMost(clock, closeStoreOf(parts), storeCloseMs);
   await leases.close();
-  if (ingress !== 'cluster') await db.write([setAllOffline()]).catch(() => undefined);
+  if (ingress !== 'cluster')
+    await db.write([setAllOffline(Math.round(clock.utcMs()))]).catch(() => undefined);
   await db.close();
-  log.info('broker stopped');
+  log.info('broker_stopped');
 }
 
-function openDepartures(
+function openOfflineRecorder(
   { clock, log }: BrokerOptions,
   ledger: CommandLedger,
   connected: MqttServer['connected'],
-): Departures {
+): OfflineRecorder {
   const record = (device: DeviceRef): Promise<void> => ledger.onOffline(device);
-  return createDepartures({ clock, log, record, isBack: (device) => connected(device) !== null });
+  return createOfflineRecorder({ clock, log, record, isBack: (device) => connected(device) !== null });
 }
 
-function openPatience({ db, clock, log }: BrokerOptions): StorePatience {
+function openStoreRetry({ db, clock, log }: BrokerOptions): StoreRetry {
   const checkDatabase = createDatabaseCheck(db, clock);
-  return createStorePatience({ clock, log, probe: async () => (await checkDatabase()).fault === null });
+  return createStoreRetry({ clock, log, probe: async () => (await checkDatabase()).fault === null });
 }
 
 /** Brings the database up to date and starts to listen for devices. @throws AppError `storage`, `port_in_use`, `config`. */
@@ -208,11 +214,14 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const { db, clock, entropy, signer, log } = options;
   const isShared = options.ingress === 'cluster';
   await migrate(db, migrations);
-  await db.write([dateEmptySlice(Math.round(clock.utcMs()))]);
-  // Behind a cluster the start of a broker says nothing of who is connected there.
-  if (!isShared) await db.write([setAllOffline()]);
+  await db.write([
+    dateEmptySlice(Math.round(clock.utcMs())),
+    liftFleetRevisions(Math.round(clock.utcMs()) * 1000),
+  ]);
+  // Behind a cluster connections outlive the start of a broker.
+  if (!isShared) await db.write([setAllOffline(Math.round(clock.utcMs()))]);
   const commits = createGroupCommit({ db, clock, log });
-  const patience = openPatience(options);
+  const storeRetry = openStoreRetry(options);
   const grouped: Database = {
     read: (statement) => db.read(statement),
     write: (batch) => commits.write(batch),
@@ -223,7 +232,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   const canSend = (): boolean => (parts.mqtt?.fault?.() ?? null) === null;
   const sending = { db: grouped, clock, entropy, signer, log, publish, isShared, canSend };
   const ledger = createCommandLedger(sending);
-  const requests = createRequestDesk(sending);
+  const requests = createDeviceRequests(sending);
   const rollout = createConfigRollout({
     db: grouped,
     clock,
@@ -234,7 +243,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     publish,
     isShared,
   });
-  const leases = isShared ? createLeases({ db, clock, entropy, log, onNews: db.onNews }) : alone;
+  const leases = isShared ? createLeases({ db, clock, entropy, log, onCommit: db.onCommit }) : alone;
   const ingest = createIngest({
     db,
     commits,
@@ -246,16 +255,16 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
       for (const listener of parts.listeners) listener(committed);
     },
   });
-  const parts: Parts = {
+  const parts: BrokerParts = {
     options,
     commits,
-    patience,
+    storeRetry,
     ingest,
     ledger,
     rollout,
     requests,
     leases,
-    departures: openDepartures(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
+    offlineRecorder: openOfflineRecorder(options, ledger, (device) => parts.mqtt?.connected(device) ?? null),
     isPresent: (device) => isShared || parts.mqtt === null || parts.mqtt.connected(device) === device,
     logins: new WeakMap(),
     listeners: new Set(),
@@ -268,7 +277,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
   });
   parts.mqtt = mqtt;
   const stopWatching = watchRevocations({ db, clock, log, mqtt, loginOf: (one) => parts.logins.get(one) });
-  log.info('broker started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
+  log.info('broker_started', { mqttHost: options.mqtt.host, mqttPort: mqtt.port });
   return {
     services: servicesOf(parts, mqtt),
     mqttPort: mqtt.port,

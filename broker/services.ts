@@ -1,29 +1,48 @@
 // What the HTTP side works with beyond the broker itself, made in one place for the program and for tests, and the
 // background work that belongs to it. Everything here stops in `close`.
+import type { EventTexts } from '../src/core/events/event-text.ts';
+import type { NotifyingDatabase } from '../src/ports.ts';
 import { createAccountDeletion } from './accounts/account-deletion.ts';
-import type { ApiServices } from './api/operation.ts';
+import { callerOf } from './api/base/caller.ts';
+import type { ApiServices } from './api/base/operation.ts';
+import { createFleetPictures } from './api/fleet/pictures.ts';
 import { createAuditSealer } from './audit/sealer.ts';
 import type { BrokerServices } from './broker.ts';
-import { createLoginThrottle } from './core/login-throttle.ts';
-import type { Passwords } from './core/password.ts';
+import { createLoginThrottle } from './core/accounts/login-throttle.ts';
+import type { Passwords } from './core/accounts/password.ts';
+import { createTextCache } from './core/events/text-cache.ts';
+import { createRates } from './core/scheduling/rate.ts';
 import type { EnrolmentOptions } from './devices/enrolment.ts';
 import { createLiveHub } from './live/hub.ts';
+import { createShareStreams } from './live/share-streams.ts';
 import { createNotices, type Notices } from './notify/notices.ts';
 import type { Senders } from './notify/senders.ts';
+import type { IdentityProvider } from './ports/identity-provider.ts';
+import type { MapFolder } from './ports/map-folder.ts';
+import type { MapStyle } from './ports/map-style.ts';
+import { createExportLimit, createPageLimit } from './scheduling/per-account-limits.ts';
+import { createSpareTime, inSpareTime } from './scheduling/spare-time.ts';
+import { bytesOfText } from './store/events/event-blocks.ts';
 import { createPurge } from './upkeep/purge.ts';
 import { createRetention, type Retention } from './upkeep/retention.ts';
 import { createSlicing } from './upkeep/slicing.ts';
-import { createLongReads } from './work/long-reads.ts';
-import { createSpareTime, inSpareTime } from './work/spare-time.ts';
 
 export interface ServicesOptions {
   readonly broker: BrokerServices;
   readonly passwords: Passwords;
   /** Hosts that firmware may lie at; none without it. */
   readonly firmwareHosts?: readonly string[];
-  /** The ways out to people; closed with the rest. */
+  /** Channels of notifications; closed with the rest. */
   readonly senders: Senders;
   readonly enrolment: EnrolmentOptions;
+  /** Where users log in who have no password; null or absent: nowhere. */
+  readonly identityProvider?: IdentityProvider | null | undefined;
+  /** Map files; null or absent: there are none. */
+  readonly maps?: MapFolder | null | undefined;
+  /** A map of another host; null or absent: there is none. */
+  readonly mapStyle?: MapStyle | null | undefined;
+  /** Most bytes of JSON held of the fleets that lists are answered from. */
+  readonly fleetBytes?: number | undefined;
 }
 
 export interface Services {
@@ -36,6 +55,29 @@ export interface Services {
   close(): Promise<void>;
 }
 
+/** A day of a vehicle that reports every ten seconds is some 4 MiB. */
+const eventTextLimits = { bytes: 64 * 1024 * 1024, listingBytes: 16 * 1024 * 1024 } as const;
+
+function createEventTexts({ onCommit }: NotifyingDatabase) {
+  const cache = createTextCache<EventTexts>(eventTextLimits.bytes, bytesOfText);
+  // Another server may have taken over that was behind: its events may bear numbers that the lost ones had.
+  onCommit(({ topics }) => {
+    if (topics === null) cache.clear();
+  });
+  return { cache, limits: eventTextLimits };
+}
+
+/** Tests of webhooks by one account: 10 at once, then one in 6 seconds. */
+const webhookTestRate = { burst: 10, perS: 1 / 6 } as const;
+
+/** Steps of logins at the provider from one network: many people of a company may log in at once. */
+const providerLoginRate = { burst: 100, perS: 5 } as const;
+
+/** Login codes from one network. A code cannot be guessed; the limit keeps the database free of such requests. */
+const loginCodeRate = { burst: 60, perS: 1 } as const;
+
+const noMaps: Pick<MapFolder, 'list'> = { list: async () => [] };
+
 /** Starts what the HTTP side needs. */
 export function createServices({
   broker,
@@ -43,16 +85,31 @@ export function createServices({
   senders,
   enrolment,
   firmwareHosts = [],
+  fleetBytes,
+  identityProvider,
+  maps,
+  mapStyle,
 }: ServicesOptions): Services {
-  const { onNews } = broker.db;
-  const live = createLiveHub({ ...broker, onNews });
+  const { onCommit } = broker.db;
+  const live = createLiveHub({
+    ...broker,
+    onCommit,
+    callerOf: (tokenHash) => callerOf(tokenHash, broker),
+  });
+  const shareStreams = createShareStreams(broker);
   const lagMs = (): number => broker.metrics().lagMs;
   const archive = inSpareTime(broker.db, createSpareTime({ clock: broker.clock, lagMs }));
+  const eventTexts = createEventTexts(broker.db);
   const upkeep = { ...broker, lagMs, isOurs: () => broker.leases.holds('upkeep') };
   const sealer = createAuditSealer(upkeep);
   const purge = createPurge(upkeep);
   const deletion = createAccountDeletion(upkeep);
-  const notices = createNotices({ ...broker, onNews, senders, isOurs: () => broker.leases.holds('notices') });
+  const notices = createNotices({
+    ...broker,
+    onCommit,
+    senders,
+    isOurs: () => broker.leases.holds('notifications'),
+  });
   const retention = createRetention(upkeep);
   const slicing = createSlicing({ ...broker, lagMs });
   return {
@@ -61,12 +118,22 @@ export function createServices({
       passwords,
       firmwareHosts,
       throttle: createLoginThrottle(),
+      identityProvider: identityProvider ?? null,
+      providerLogins: createRates(providerLoginRate),
+      loginCodes: createRates(loginCodeRate),
       // The same object: what it reads anew at a reload must be seen here.
       enrolment: Object.assign(enrolment, { throttle: createLoginThrottle() }),
       live,
-      longReads: createLongReads(),
+      shareStreams,
+      exportLimit: createExportLimit(),
+      pageLimit: createPageLimit(),
+      eventTexts,
       archive,
+      fleet: createFleetPictures({ ...broker, bytesMost: fleetBytes }),
       senders,
+      maps: maps ?? noMaps,
+      mapStyle: mapStyle ?? null,
+      webhookTests: createRates(webhookTestRate),
       wakeDelivery: () => notices.wake(),
     },
     notices,
@@ -74,6 +141,7 @@ export function createServices({
     streamCount: () => live.count(),
     async close() {
       live.close();
+      shareStreams.close();
       await Promise.all([
         purge.close(),
         deletion.close(),

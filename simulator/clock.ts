@@ -1,5 +1,5 @@
-// Clocks of the simulator: a virtual one that moves only when told to, and a wrapper that makes any clock as wrong as
-// a vehicle's can be. Neither may ever let time go backwards on the monotonic side.
+// Clocks of the simulator: a virtual clock that moves only on `advance`, and a wrapper with the errors of a vehicle's clock. The
+// monotonic time of neither ever goes backwards.
 import type { Cancel, Clock } from '../src/ports.ts';
 
 export interface VirtualClock extends Clock {

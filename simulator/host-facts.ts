@@ -1,5 +1,5 @@
-// The machine of a simulated vehicle, as its agent asks for it: a small computer that grows warm while it runs and whose
-// disk fills slowly. Made from the clock alone, so that a run can be repeated.
+// The host facts of a simulated vehicle: a small computer that warms up while it runs and whose disk fills slowly. Computed from the
+// clock alone, so that a run can be repeated.
 import type { AgentPorts } from '../agent/agent.ts';
 import type { Clock } from '../src/ports.ts';
 

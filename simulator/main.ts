@@ -1,22 +1,22 @@
 #!/usr/bin/env node
-// The simulator's command line and its composition root. Errors end here, in words, with an exit code of sysexits.h;
-// Ctrl-C once ends cleanly, twice at once.
+// The simulator's command line and its composition root. Errors end here as text with an exit code of sysexits.h. The first Ctrl-C
+// ends cleanly, the second at once.
 import yargs, { type Argv } from 'yargs';
+import { openSqlite } from '../src/adapters/database/sqlite.ts';
 import { openMqttLink } from '../src/adapters/mqtt-link.ts';
 import { runProgram, untilStopped } from '../src/adapters/program.ts';
 import { createVerifier } from '../src/adapters/signing.ts';
-import { openSqlite } from '../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../src/adapters/system.ts';
+import { readVersion } from '../src/adapters/version.ts';
 import { readEnvironment } from '../src/config.ts';
 import { AppError } from '../src/core/errors.ts';
-import { readVersion } from '../src/version.ts';
+import { boardBauds, hardwareEpilogue, runHardware } from './bench/hardware-command.ts';
 import { withCtl } from './cli/ctl.ts';
 import { record, replay, withRecord, withReplay } from './cli/record.ts';
-import { compare, part, run, withCompare, withRun, withScenario } from './cli/run.ts';
+import { compare, run, withCompare, withRun, withScenario, worker } from './cli/run.ts';
 import { endWithReader, usageError } from './cli/usage.ts';
 import { type DemoOptions, runDemo } from './demo/demo.ts';
 import { boardMaps, boardNames } from './hardware/board-maps.ts';
-import { hardwareEpilogue, runHardware } from './hardware/hardware.ts';
 
 function parseCity(text: string): { latitude: number; longitude: number } {
   const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = text.split(',').map(Number);
@@ -61,18 +61,23 @@ function withHardware(command: Argv) {
     .option('board', {
       choices: boardNames,
       default: 'waveshare-io-analog' as const,
-      describe: 'which board',
+      describe: 'I/O board to simulate',
+    })
+    .option('board-baud', {
+      choices: boardBauds,
+      default: 9600 as const,
+      describe: "speed of the board's line; the agent needs the same",
     })
     .option('route', { type: 'string', describe: 'CSV track to drive along, header t,lat,lon' })
     .option('city', cityOption)
     .conflicts('route', 'city')
     .option('control-port', { type: 'number', describe: 'HTTP control on 127.0.0.1; 0 takes any free port' })
     .option('seed', seedOption)
-    .option('json', { type: 'boolean', default: false, describe: 'say what is ready as one line of JSON' })
+    .option('json', { type: 'boolean', default: false, describe: 'print what is ready as one line of JSON' })
     .example('$0 hardware', 'a board and a receiver, commands at the prompt')
     .example(
       '$0 hardware --control-port 9100 </dev/null',
-      'operated by: curl localhost:9100/command -d drive',
+      'controlled by: curl localhost:9100/command -d drive',
     )
     .epilogue(`Boards:\n${boardList}\n\n${hardwareEpilogue}`);
 }
@@ -85,6 +90,7 @@ async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']
     boardName: options.board,
     boardLink: options['link-board'],
     gnssLink: options['link-gnss'],
+    boardBaud: options['board-baud'],
     routeFile: options.route ?? null,
     city: parseCity(options.city ?? standardCity),
     controlPort:
@@ -98,17 +104,21 @@ async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']
 
 function withDemo(command: Argv) {
   return command
-    .option('state', { type: 'string', default: './.fleetward', describe: 'folder that keeps everything' })
-    .option('fresh', { type: 'boolean', default: false, describe: 'forget all earlier starts' })
+    .option('state', {
+      type: 'string',
+      default: './.fleetward',
+      describe: 'folder of database, logs and vehicles',
+    })
+    .option('fresh', { type: 'boolean', default: false, describe: 'begin with an empty folder' })
     .option('http-port', { type: 'number', default: 8080, describe: 'port of the HTTP service' })
     .option('mqtt-port', { type: 'number', default: 1883, describe: 'port of the MQTT broker' })
-    .option('vehicles', { type: 'number', default: 5, describe: 'how many vehicles, 1 to 50' })
+    .option('vehicles', { type: 'number', default: 5, describe: 'number of vehicles, 1 to 50' })
     .option('city', cityOption)
     .option('seed', seedOption)
     .example('npm start', 'as it is')
-    .example('npm start -- --fresh --vehicles 20', 'from the beginning, a larger fleet')
+    .example('npm start -- --fresh --vehicles 20', 'a new start with a larger fleet')
     .epilogue(
-      'FLEETWARD_DEMO_PASSWORD (12 to 256 characters) sets the password of demo/admin at the first start; otherwise one is made\nand shown once. Logs stand in the state folder: broker.log and vehicles.log.',
+      'FLEETWARD_DEMO_PASSWORD (12 to 256 characters) sets the password of demo/admin at the first start; otherwise one is\ngenerated and shown once. The state folder holds the logs broker.log and vehicles.log.',
     );
 }
 
@@ -139,26 +149,31 @@ async function demo(options: Awaited<ReturnType<typeof withDemo>['argv']>): Prom
 function createCommands(args: readonly string[]): Argv {
   return yargs(args)
     .scriptName('fleetward-simulator')
-    .usage('$0 <command>\n\nVehicles without vehicles: the real agent on simulated hardware.')
-    .command('demo', 'a broker and a few vehicles in one go: what `npm start` runs', withDemo, demo)
+    .usage('$0 <command>\n\nSimulated vehicles: the real agent on simulated hardware.')
+    .command('demo', 'a broker with a few vehicles: what `npm start` runs', withDemo, demo)
     .command(
       'hardware',
-      'a simulated I/O board and GNSS receiver on two serial ports, operated by hand or by script',
+      'a simulated I/O board and GNSS receiver on two serial ports, controlled by hand or by script',
       withHardware,
       hardware,
     )
-    .command('run <scenario>', 'a fleet of real agents, and the proof that nothing was lost', withRun, run)
-    .command('compare <a> <b>', 'two runs side by side, from their JSON reports', withCompare, compare)
-    .command('part', false, (more) => more, part)
-    .command('ctl', 'changes the run that goes on: rate, faults', withCtl)
-    .command('record <file>', 'real traffic of an account into a file that names nobody', withRecord, record)
+    .command('run <scenario>', 'a fleet of real agents, with the check that no event was lost', withRun, run)
+    .command('compare <a> <b>', 'compares two runs by their JSON reports', withCompare, compare)
+    .command('worker', false, (more) => more, worker)
+    .command('ctl', 'changes a running simulation: rate, faults', withCtl)
+    .command(
+      'record <file>',
+      'records the traffic of an account into a file without personal data',
+      withRecord,
+      record,
+    )
     .command(
       'replay <file>',
-      'a recording sent again by light trackers, with the truth check',
+      'sends a recording again with light trackers, and checks every event',
       withReplay,
       replay,
     )
-    .command('scenario', 'look at scenarios', withScenario)
+    .command('scenario', 'lists, shows and validates scenarios', withScenario)
     .demandCommand(1, 'Name a command; --help lists them.')
     .strict()
     .help()

@@ -1,16 +1,14 @@
-// Scenarios from files: the presets that are shipped as data beside this module, or any TOML file. Every fault is told with its
-// place, and nothing runs on a scenario that is not whole.
+// Reads scenarios: the presets that are shipped beside this module, or any TOML file. Every fault is reported with its line.
 import { readdir, readFile } from 'node:fs/promises';
 import { parse, TomlError } from 'smol-toml';
 import { AppError, messageOf } from '../src/core/errors.ts';
-import { checkScenario, overlay } from './core/scenario.ts';
-import type { Scenario } from './core/scenario-schema.ts';
-import { createLineFinder } from './core/toml-lines.ts';
+import { checkScenario, overlay } from './core/scenario/scenario.ts';
+import type { Scenario } from './core/scenario/scenario-schema.ts';
+import { createLineFinder } from './core/scenario/toml-lines.ts';
 
 const shipped = new URL('./scenarios/', import.meta.url);
 const bytesMost = 256 * 1024;
 
-/** Names of the presets. */
 export async function listPresets(): Promise<readonly string[]> {
   const files = await readdir(shipped);
   return files
@@ -28,18 +26,21 @@ async function readText(nameOrPath: string): Promise<string> {
   const isPath = nameOrPath.includes('/') || nameOrPath.endsWith('.toml');
   if (!isPath && !(await listPresets()).includes(nameOrPath)) {
     throw new AppError('config', `There is no preset "${nameOrPath}"`, {
-      hint: `Take one of ${(await listPresets()).join(', ')}, or give the path of a TOML file.`,
+      hint: `Choose one of ${(await listPresets()).join(', ')}, or give the path of a TOML file.`,
     });
   }
   try {
     return await readFile(isPath ? nameOrPath : new URL(`${nameOrPath}.toml`, shipped), 'utf8');
   } catch (cause) {
-    throw new AppError('config', `The scenario cannot be read: ${messageOf(cause)}`, { cause });
+    throw new AppError('config', `Cannot read scenario ${nameOrPath}: ${messageOf(cause)}`, {
+      cause,
+      hint: 'Check the path and its rights; `scenario list` lists the presets.',
+    });
   }
 }
 
-/** Whether the command line has set what stands there: the file is not to blame. */
-function isLaidOver(change: unknown, pointer: string): boolean {
+/** Whether the value at `pointer` was set by flags and not by the file. */
+function isOverlaid(change: unknown, pointer: string): boolean {
   const names = pointer.split('/').slice(1);
   const at = names.reduce<unknown>(
     (value, name) =>
@@ -51,38 +52,55 @@ function isLaidOver(change: unknown, pointer: string): boolean {
   return at !== undefined;
 }
 
+const validHint =
+  '`scenario show smoke` prints a valid one as JSON, `scenario schema` the JSON Schema for editors.';
+
 function notToml(file: string, cause: unknown): AppError {
   const place = cause instanceof TomlError ? `, line ${cause.line}, column ${cause.column}` : '';
   const [reason = ''] = messageOf(cause).split('\n');
-  const hint = '`scenario show smoke` prints a good one as JSON, `scenario schema` is for your editor.';
-  return new AppError('config', `${file}${place}: ${reason}`, { cause, hint });
+  return new AppError('config', `${file}${place}: ${reason}`, { cause, hint: validHint });
 }
 
-/**
- * A scenario by the name of a preset or by path, with what the command line sets laid over it.
- * @throws AppError `config` that names the file and every fault in it.
- */
-export async function readScenario(
-  nameOrPath: string,
-  change: Readonly<Record<string, unknown>> = {},
-): Promise<NamedScenario> {
+/** A scenario file that was read and is not checked yet. */
+export interface ScenarioFile {
+  /** Checks it with `change` laid over it. @throws AppError `config` that names the file and every fault in it. */
+  check(change?: Readonly<Record<string, unknown>>): NamedScenario;
+}
+
+/** Reads a scenario by the name of a preset or by path. @throws AppError `config`. */
+export async function openScenario(nameOrPath: string): Promise<ScenarioFile> {
   const text = await readText(nameOrPath);
-  if (text.length > bytesMost) throw new AppError('config', `${nameOrPath}: larger than ${bytesMost} bytes`);
+  if (text.length > bytesMost)
+    throw new AppError('config', `Scenario ${nameOrPath} is larger than ${bytesMost} bytes`, {
+      hint: validHint,
+    });
   let value: Readonly<Record<string, unknown>>;
   try {
     value = parse(text);
   } catch (cause) {
     throw notToml(nameOrPath, cause);
   }
+  return { check: (change = {}) => checkFile({ nameOrPath, text, value }, change) };
+}
+
+/** Reads and checks a scenario. @throws AppError `config` that names the file and every fault in it. */
+export const readScenario = async (nameOrPath: string): Promise<NamedScenario> =>
+  (await openScenario(nameOrPath)).check();
+
+function checkFile(
+  { nameOrPath, text, value }: { nameOrPath: string; text: string; value: Readonly<Record<string, unknown>> },
+  change: Readonly<Record<string, unknown>>,
+): NamedScenario {
   const verdict = checkScenario(overlay(value, change));
   const name = nameOrPath.replace(/^.*\//, '').replace(/\.toml$/, '');
   if (verdict.kind === 'ok') return { name, scenario: verdict.scenario };
   const lineOf = createLineFinder(text);
   const lines = verdict.faults.map(({ pointer, message }) => {
-    const line = isLaidOver(change, pointer) ? null : lineOf(pointer);
+    const line = isOverlaid(change, pointer) ? null : lineOf(pointer);
     return `${line === null ? '' : `line ${line}, `}${pointer || '/'}: ${message}`;
   });
   throw new AppError('config', `Scenario ${nameOrPath} is wrong:\n  ${lines.join('\n  ')}`, {
     details: verdict.faults,
+    hint: validHint,
   });
 }

@@ -1,5 +1,5 @@
-// One virtual vehicle: the real agent on simulated hardware. No product code is bypassed: what is simulated is at the
-// far end of two serial cables, the disk (of a commissioned unit) and the clock are given, and the truth is noted beside it.
+// One virtual vehicle: the real agent on simulated hardware. No product code is bypassed: simulated are the devices at the far ends of two
+// serial cables, the clock, and the disk of a commissioned unit.
 import { type Agent, type AgentPorts, createAgent, createMemorySlots } from '../agent/agent.ts';
 import type { AgentConfig } from '../agent/config.ts';
 import { commissionedMemory, writeFirstMemory } from '../agent/vehicle-record.ts';
@@ -15,7 +15,8 @@ import type {
 } from '../src/ports.ts';
 import { serviceCodesOfSecret } from '../src/service-codes.ts';
 import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts';
-import type { Terminals } from './core/facts.ts';
+import type { Terminals } from './core/ledger/facts.ts';
+import type { SeededEntropy } from './core/random.ts';
 import { type Board, createBoard } from './hardware/board.ts';
 import type { BoardName } from './hardware/board-maps.ts';
 import type { RelayChange } from './hardware/contacts.ts';
@@ -23,8 +24,7 @@ import { createGnss, type Gnss } from './hardware/gnss.ts';
 import { createPipe, type Pipe } from './hardware/pipe.ts';
 import { createTank, type Tank } from './hardware/tank.ts';
 import { createSimulatedHost } from './host-facts.ts';
-import { createMortal, type Mortal } from './mortal.ts';
-import type { SeededEntropy } from './random.ts';
+import { createKillablePorts, type KillablePorts } from './killable-ports.ts';
 import { createDriver, type Driver, type DriverMoment } from './world/driver.ts';
 import type { Route } from './world/routes.ts';
 
@@ -42,17 +42,26 @@ export interface VehicleOptions {
   /** The agent's own: boot ids must differ from run to run, or the broker takes new events for repeated ones. */
   readonly agentEntropy: Entropy;
   readonly log: Log;
+  /** The newest lines of that log, for who asks the unit; absent: it keeps none. */
+  recentLog?(): string;
   readonly verifier: Verifier;
   readonly openMqttLink: OpenMqttLink;
-  /** Told of every change at the board's terminals, at the moment of the change; the first time with all of them. */
+  /** Called at every change at the board's terminals; the first time with all of them. */
   onTerminals?(terminals: Terminals): void;
-  /** Told of every contact that moves. */
+  /** Called once a second with where the vehicle truly is, and what is in its tank. */
+  onMoment?(moment: VehicleMoment): void;
+  /** Called when a relay contact moves. */
   onContact?(change: RelayChange, motion: Motion): void;
   /** The disk; given the vehicle's own clock. */
   openOutbox(
     clock: Clock,
     ...boot: Parameters<AgentPorts['openOutbox']>
   ): ReturnType<AgentPorts['openOutbox']>;
+}
+
+export interface VehicleMoment extends DriverMoment {
+  /** Fraction, without slosh; null: the board has no sender. */
+  readonly tankLevel: number | null;
 }
 
 /** What the agent must never have done. */
@@ -69,7 +78,7 @@ export interface Motion {
 }
 
 export interface Vehicle {
-  /** The newest: a killed one says nothing any more. */
+  /** The present agent: a killed one is replaced at its restart. */
   readonly agent: Agent;
   readonly driver: Driver;
   readonly tank: Tank;
@@ -86,9 +95,9 @@ export interface Vehicle {
   truth(): VehicleTruth;
   /** Ends the agent as `kill -9` ends a process; the hardware goes on. */
   kill(): void;
-  /** Starts an agent anew on what the killed one left. Rejects as `createAgent` does. */
+  /** Starts an agent on the disk that the killed one left. Rejects as `createAgent` does. */
   restart(): Promise<void>;
-  /** Stops the agent in good order, then the hardware. */
+  /** Stops the agent, then the hardware. */
   close(): Promise<void>;
 }
 
@@ -101,10 +110,10 @@ const noSupervisor: Supervisor = {
 
 const runningVolts = 13.9;
 const restingVolts = 12.6;
-/** Above this a vehicle moves, as people see it. */
+/** Above this speed a vehicle counts as moving. */
 const standstillKmh = 3;
 
-/** Inputs that people other than the driver act upon. */
+/** Inputs that are set independently of the driver. */
 export type HeldInput = 'panic' | 'cabinDoor' | 'tamper' | 'externalPower';
 
 interface Hardware {
@@ -154,7 +163,7 @@ interface World {
   readonly held: Set<HeldInput>;
 }
 
-/** The board's terminals as the vehicle is now, and what is told of their changes. */
+/** Applies the state of the vehicle to the board's terminals and reports their changes. */
 function createTerminalUpdate(options: VehicleOptions, { driver, tank, held }: World) {
   const { clock } = options;
   const moving = createStopwatch(clock);
@@ -227,7 +236,15 @@ function createHardware(options: VehicleOptions): Hardware {
     clock,
     entropy: entropy.stream('gnss'),
     utcMs: () => clock.utcMs(),
-    truth: () => driver.now(),
+    truth() {
+      const moment = driver.now();
+      tank.level(moment, clock.monoMs());
+      options.onMoment?.({
+        ...moment,
+        tankLevel: board.map.wiring.fuel === null ? null : tank.fraction(),
+      });
+      return moment;
+    },
     send: (bytes) => gnssCable.send(bytes),
     acquireS: 5,
   });
@@ -265,15 +282,15 @@ async function startAgent(
   ports: Omit<AgentPorts, 'openOutbox'>,
   memory: ReturnType<typeof firstMemory> | null,
 ): Promise<AgentLife> {
-  const mortal: Mortal = createMortal({
+  const killable: KillablePorts = createKillablePorts({
     ...ports,
     async openOutbox(boot, bootMonoMs) {
-      const outbox = await options.openOutbox(mortal.clock, boot, bootMonoMs);
+      const outbox = await options.openOutbox(killable.clock, boot, bootMonoMs);
       if (memory !== null) await writeFirstMemory(outbox, memory);
       return outbox;
     },
   });
-  return { agent: await createAgent(options.config, mortal.ports), die: mortal.die };
+  return { agent: await createAgent(options.config, killable.ports), die: killable.die };
 }
 
 /** Starts a vehicle in the middle of its day. Rejects as `createAgent` does. */
@@ -285,6 +302,7 @@ export async function createVehicle(options: VehicleOptions): Promise<Vehicle> {
     clock,
     entropy: options.agentEntropy,
     log: options.log,
+    ...(options.recentLog === undefined ? {} : { recentLog: options.recentLog }),
     openByteLink: (settings, handlers) =>
       (settings.path === options.config.boardPort.path ? boardCable : gnssCable).open(settings, handlers),
     openMqttLink: options.openMqttLink,

@@ -1,7 +1,6 @@
 // Configuration from flags, environment, a TOML file and defaults, in this order, into one checked and frozen value
-// that knows where each part came from. The only reader of `process.env`. A key that is not known is an error, never
-// ignored: a misspelt setting must not leave a vehicle with a default that nobody chose.
-import { readFileSync } from 'node:fs';
+// that holds the origin of each part. The only reader of `process.env`. An unknown key is an error, never ignored: a
+// misspelt setting must not leave a vehicle with an unintended default.
 import { parse, TomlError } from 'smol-toml';
 import { IsArray, IsObject, IsOptional, type Static, type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -10,23 +9,20 @@ import { nearestWord } from './core/nearest-word.ts';
 
 const environmentPrefix = 'FLEETWARD_';
 
-/** Longest configuration file in bytes; larger ones are something else. */
-const fileMost = 1024 * 1024;
-
 export interface ConfigFile {
   readonly path: string;
   readonly text: string;
 }
 
 export interface ConfigSources<Schema extends TObject> {
-  /** Nested objects are TOML tables; `default` on a member makes it optional for people. */
+  /** Nested objects are TOML tables; `default` on a member makes it optional. */
   readonly schema: Schema;
   readonly file: ConfigFile | null;
   /** The variables of the process; see `readEnvironment`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /**
-   * By flag name without dashes in front (`http-port`); undefined means not given. Others are not looked at. Null for
-   * a program whose settings are no flags: its messages name none.
+   * By flag name without dashes in front (`http-port`); undefined means not given. Unknown flags are ignored. Null
+   * for a program whose settings are no flags: its messages name none.
    */
   readonly flags: Readonly<Record<string, unknown>> | null;
 }
@@ -61,20 +57,6 @@ interface Fault extends ErrorDetail {
 /** The process's environment, read here and nowhere else. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
   return { ...process.env };
-}
-
-/** @throws AppError `config` when the file cannot be read. */
-export function readConfigFile(path: string): ConfigFile {
-  try {
-    const text = readFileSync(path, 'utf8');
-    if (text.length <= fileMost) return { path, text };
-  } catch (thrown) {
-    throw new AppError('config', `cannot read the configuration file ${path}: ${messageOf(thrown)}`, {
-      hint: 'Check the path given with --config and the rights on the file.',
-      cause: thrown,
-    });
-  }
-  throw new AppError('config', `the configuration file ${path} is longer than ${fileMost} characters`);
 }
 
 const words = (key: string): readonly string[] =>
@@ -158,7 +140,10 @@ function walkFile(search: FileSearch, table: Table, prefix = ''): void {
 
 const typeOf = (schema: TSchema): unknown => ('type' in schema ? schema.type : undefined);
 
-/** The text of a variable or flag as the schema's type; what does not fit stays text and is refused with its own words. */
+/**
+ * The text of a variable or flag as the schema's type; a value that does not match stays text and is refused as
+ * given.
+ */
 function parseText(text: string, schema: TSchema): unknown {
   const type = typeOf(schema);
   if ((type === 'integer' || type === 'number') && /^[+-]?\d+(\.\d+)?$/.test(text)) return Number(text);
@@ -176,7 +161,7 @@ function alternative(schema: Table): string {
     : allowedBy(schema);
 }
 
-/** What a schema allows, in words; of an array also its items, where they have a description. */
+/** Description of the values that a schema allows; of an array also its items, where they have a description. */
 function allowedBy(schema: TSchema): string {
   const rules = schema as Readonly<Record<string, unknown>>;
   const choices = rules['enum'];
@@ -255,8 +240,8 @@ function freeze<T extends object>(value: T): T {
 
 /**
  * Reads, checks and freezes a configuration.
- * @throws AppError `usage` when only flags are wrong, else `config`; every fault is listed, with file, key, what was
- * found and what is allowed.
+ * @throws AppError `usage` when only flags are wrong, else `config`; every fault is listed, with file, key, found
+ * value and allowed values.
  */
 export function loadConfig<Schema extends TObject>(sources: ConfigSources<Schema>): Config<Static<Schema>> {
   const leaves = leavesOf(sources.schema);
@@ -301,7 +286,7 @@ export interface Setting {
   /** Name of its flag, without dashes in front. */
   readonly flag: string;
   readonly isSwitch: boolean;
-  /** What it is for, what is allowed, its default and its environment variable. */
+  /** Purpose, allowed values, default and environment variable. */
   readonly words: string;
 }
 

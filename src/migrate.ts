@@ -34,8 +34,9 @@ async function appliedOn(database: Database, migrations: readonly Migration[]): 
 }
 
 /**
- * Brings `database` to the newest state. Several programs may do so at once: each migration begins with its own mark, of
- * which there can be only one, so that whoever comes second fails with nothing written, sees the mark and goes on.
+ * Migrates `database` to the newest version. Several programs may do so at once: each migration begins with its own
+ * mark, of which there can be only one, so that the second program fails with nothing written, reads the mark and
+ * goes on.
  * @throws AppError `storage` when the database holds migrations that this program does not know.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {

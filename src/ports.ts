@@ -20,7 +20,7 @@ export interface Entropy {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured log: a stable event word first, then fields. Never a secret, never a token, no position at info. */
+/** Structured log: a stable event name first, then fields. Never a secret, never a token, no position at info. */
 export interface Log {
   debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
@@ -47,7 +47,7 @@ export interface ByteLinkHandlers {
 export interface ByteLink {
   /** False when the link is not open; such bytes are dropped, never kept for later (a stale relay write kills). */
   write(bytes: Uint8Array): boolean;
-  /** Resolves within a few seconds whatever the driver does. Does not call `onDown`. */
+  /** Resolves within a few seconds even if the driver hangs. Does not call `onDown`. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export interface MqttLinkHandlers {
 
 /** One connection attempt and, if it succeeds, one connection. It never reconnects and stores nothing. */
 export interface MqttLink {
-  /** Resolves on PUBACK (QoS 1) or on hand-over to the socket (QoS 0); never settles once the link is down. */
+  /** Resolves on PUBACK (QoS 1) or once written to the socket (QoS 0); never settles once the link is down. */
   publish(message: MqttMessage): Promise<void>;
   subscribe(topics: readonly string[]): Promise<void>;
   /** Sends DISCONNECT when it can (the last will is not published), then closes. Does not call `onDown`. */
@@ -102,8 +102,8 @@ export type OpenMqttLink = (options: MqttLinkOptions, handlers: MqttLinkHandlers
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * One column of many rows: numbers, of which NaN stands for NULL, or texts by their place in a list, of which 0 stands for
- * NULL and 1 for the first text. No object a row: they cross to the thread of the database as they are.
+ * One column of many rows: numbers, of which NaN means NULL, or texts by their place in a list, of which 0 means
+ * NULL and 1 the first text. No object a row: they pass to the database thread unchanged.
  */
 export type RowsColumn =
   | { readonly name: string; readonly type: 'BIGINT' | 'DOUBLE PRECISION'; readonly numbers: Float64Array }
@@ -128,15 +128,29 @@ export interface Statement {
   readonly rows?: Rows;
   /** Rows that it must change: with more or fewer the batch is rejected, and the code of the cause is `CONFLICT`. */
   readonly mustChange?: number;
-  /** What others hear of once it is committed, if it changed rows; a short word. See `Wakes`. */
-  readonly news?: string;
+  /** Topic that listeners are notified of after the commit, if the statement changed rows. See `CommitNotifications`. */
+  readonly topic?: string;
   /**
    * True: the way to its rows depends on its values (ranges that may be narrow or take in everything), so it is planned for
    * them each time where a database would otherwise plan a statement once for all values.
    */
   readonly isPlannedAnew?: boolean;
-  /** A read of work that may take its time: it never stands before a read that somebody waits for. See `patiently`. */
+  /** A read of low priority: it never delays an ordinary read. See `lowPriorityReads`. */
   readonly isPatient?: true;
+  /** A read of a few rows by their keys, some microseconds long: see `pointRead`. */
+  readonly isPointRead?: true;
+  /** A read whose rows are written as text by the thread that reads them, and come as one row. */
+  readonly form?: RowForm;
+}
+
+/** How rows are written as text: plain data, so that it passes to a database thread. */
+export interface RowForm {
+  /** What the rows are, and what is made of them; see `writeEventTexts` of `src/core/events/event-text.ts`. */
+  readonly of: 'events';
+  /** Members that were asked for; null: all. */
+  readonly fields: readonly string[] | null;
+  /** True: also as entries of metadata. */
+  readonly hasPins: boolean;
 }
 
 export type Row = Readonly<Record<string, SqlValue>>;
@@ -159,22 +173,22 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Something was committed. It says where to look, and never what is there: the truth is in the store. */
-export interface News {
-  /** The `news` of the statements; null: nobody knows what was missed, look at everything. */
-  readonly kinds: readonly string[] | null;
-  /** It was committed through this very object. */
+/** Something was committed. It names topics and carries no data: readers query the store. */
+export interface CommitNotice {
+  /** Topics of the statements; null: notifications may have been lost, so read everything. */
+  readonly topics: readonly string[] | null;
+  /** It was committed through this object. */
   readonly isOwn: boolean;
 }
 
-/** What wakes those who wait for a commit, of whichever process. News may be lost with a connection: poll besides. */
-export interface Wakes {
-  /** Calls after the commit and never for what was rolled back; must not throw. Gives the way to stop. */
-  onNews(listener: (news: News) => void): Cancel;
+/** Notifications of commits of all processes. They may be lost with a connection, so listeners poll as well. */
+export interface CommitNotifications {
+  /** Calls the listener after each commit, never after a rollback; it must not throw. Returns the unsubscribe function. */
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
 }
 
-/** A relational store that tells of its commits. */
-export interface WakingDatabase extends Database, Wakes {}
+/** A relational store that notifies listeners of its commits. */
+export interface NotifyingDatabase extends Database, CommitNotifications {}
 
 /** The service manager (systemd). */
 export interface Supervisor {

@@ -1,6 +1,6 @@
-// One-time codes as of RFC 4226 (HOTP) with HMAC-SHA-256 and 8 digits, and the key behind them: derived (RFC 5869) from the
-// hash of the device secret, which is what vehicle and broker both have. So the wire and the store carry nothing new, a
-// vehicle that was never online since can be helped, and a new device secret is a new key. It must never stand in a log.
+// One-time codes as of RFC 4226 (HOTP) with HMAC-SHA-256 and 8 digits, and their key: derived (RFC 5869) from the
+// hash of the device secret, which vehicle and broker both have. So neither the wire nor the store carries anything
+// new, an offline vehicle can be restored, and a new device secret is a new key. It must never be logged.
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
 
 const digits = 8;
@@ -27,7 +27,7 @@ export function createServiceCodes(
 ): { readonly keyID: string; codeAt(counter: number): string } {
   const info = `fleetward service code 1|${accountID}|${deviceID}`;
   const key = new Uint8Array(hkdfSync('sha256', secretHash, '', info, 32));
-  // Names the key and tells nothing of it.
+  // Identifies the key without revealing it.
   const keyID = createHmac('sha256', key).update('key id').digest('hex').slice(0, 16);
   return { keyID, codeAt: (counter) => serviceCode(key, counter) };
 }

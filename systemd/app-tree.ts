@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Arch } from '../agent/update/core/manifest.ts';
-import { findClosure, listFiles, packageFiles } from './closure.ts';
+import type { Arch } from '../agent/core/update/manifest.ts';
+import { findClosure, isLicence, listFiles, packageFiles } from './closure.ts';
 import type { Product } from './products.ts';
 
 export interface TreeOptions {
@@ -97,7 +97,7 @@ function describe(folder: string): Bundled {
   };
   if (license === undefined) throw new Error(`${name} says nothing of its licence`);
   const texts = readdirSync(folder)
-    .filter((file) => /^(licen[cs]e|notice|copying)(\b|[._-])/i.test(file))
+    .filter(isLicence)
     .sort()
     .map((file) => readFileSync(join(folder, file), 'utf8').trim());
   const source = noticeIn[name];
@@ -106,7 +106,8 @@ function describe(folder: string): Bundled {
 }
 
 function putPackage(options: TreeOptions, target: string, path: string): Bundled {
-  const folder = join(options.root, 'node_modules', path);
+  const joined = join(options.root, 'dist/node_modules', path);
+  const folder = existsSync(joined) ? joined : join(options.root, 'node_modules', path);
   const bundled = describe(folder);
   for (const file of packageFiles(folder, bundled.name)) {
     if (isForeignPrebuild(file, options.arch)) continue;
@@ -129,6 +130,9 @@ export function layTree(options: TreeOptions, target: string): readonly Bundled[
   for (const folder of product.data)
     for (const file of listFiles(join(root, folder)))
       put(join(root, folder, file), join(target, 'dist', folder, file));
+  for (const folder of product.built)
+    for (const file of listFiles(join(root, 'dist', folder)).filter((path) => !path.startsWith('.')))
+      put(join(root, 'dist', folder, file), join(target, 'dist', folder, file));
   const manifest = { name: product.name, version, type: 'module', private: true, license: 'Apache-2.0' };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o644 });
   const bundled = packages.map((path) => putPackage(options, target, path));

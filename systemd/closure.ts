@@ -20,7 +20,8 @@ const partsOf: Readonly<Record<string, readonly RegExp[]>> = {
   '@fastify/swagger-ui': [/^index\.js$/, /^lib\//, /^static\//],
 };
 
-const isLicence = (name: string): boolean => /^(licen[cs]e|notice|copying)(\b|[._-])/i.test(name);
+/** Whether a file at the root of a package says under which terms it may be used. */
+export const isLicence = (name: string): boolean => /^(licen[cs]e|notice|copying)(\b|[._-])/i.test(name);
 
 /** Never run: documentation, types, sources, tests, what git or an editor left. */
 const isDeadWeight = (path: string): boolean =>

@@ -19,7 +19,7 @@ done
 launcher() {
 	# Unquoted on purpose: options and paths without blanks.
 	# shellcheck disable=SC2086
-	timeout -k 5 60 "$node" "$packaged/dist/agent/update/launch.js" "$@" $launcher_arguments
+	timeout -k 5 60 "$node" "$packaged/dist/agent/cli/launch.js" "$@" $launcher_arguments
 }
 
 folder=

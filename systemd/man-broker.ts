@@ -1,7 +1,7 @@
 // The manual pages of the broker, made from its command line and the schema of its settings: a command, a flag or a setting
 // that is added stands in them after the next `npm run man`, and a test fails until then.
 import { createCommandLine, type Handlers } from '../broker/cli/command-line.ts';
-import { brokerSchema } from '../broker/config.ts';
+import { brokerSchema } from '../broker/config/broker-config.ts';
 import { settingsOf } from '../src/config.ts';
 import { escaped, formatEntry, formatSettings } from './troff.ts';
 
@@ -175,7 +175,7 @@ export async function formatBrokerPage(): Promise<string> {
   return `${head}${commands.join('')}${tail}`;
 }
 
-const settingsHead = `.\\" Made by \`npm run man\` from broker/config.ts: do not edit.
+const settingsHead = `.\\" Made by \`npm run man\` from broker/config/broker-config.ts: do not edit.
 .TH FLEETWARD-BROKER.TOML 5 "" "Fleetward" "File formats"
 .SH NAME
 fleetward\\-broker.toml \\- settings of the broker of a fleet

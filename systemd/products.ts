@@ -13,6 +13,8 @@ export interface Product {
   readonly folders: readonly string[];
   /** Folders of data that are copied beside the compiled files. */
   readonly data: readonly string[];
+  /** Folders below `dist` that a build of their own has made, copied whole. */
+  readonly built: readonly string[];
   /** npm packages of which a native part must be there. */
   readonly natives: readonly string[];
   /** Debian packages besides those of the C and C++ libraries. */
@@ -32,9 +34,10 @@ const common = ['libgcc-s1', 'init-system-helpers (>= 1.54)', 'passwd', 'systemd
 export const agentProduct: Product = {
   name: 'fleetward-agent',
   title: 'Fleetward agent',
-  entries: ['agent/main.js', 'agent/update/launch.js'],
+  entries: ['agent/main.js', 'agent/cli/launch.js'],
   folders: ['agent', 'src'],
   data: ['agent/boards'],
+  built: [],
   natives: ['better-sqlite3', '@serialport/bindings-cpp'],
   depends: [...common, 'udev'],
   description: `agent that protects one vehicle and its cargo
@@ -64,6 +67,7 @@ export const brokerProduct: Product = {
   entries: ['broker/main.js'],
   folders: ['broker', 'src'],
   data: [],
+  built: ['broker/console'],
   natives: ['better-sqlite3', '@node-rs/argon2-linux-'],
   depends: common,
   description: `broker of a fleet: MQTT, command ledger and HTTP service

@@ -1,16 +1,18 @@
-// The rules of the house, as tests: who may import whom, purity of the cores, one door per npm package, no cycles,
-// sizes, names, and a changelog that knows the version.
+// The rules of the code base as tests: allowed imports, pure cores, one file per npm package, no circles of files or folders, sizes, names,
+// invariants and guides that name what exists, and a changelog that matches the version.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('..', import.meta.url).pathname;
 const programs = ['src', 'agent', 'broker', 'simulator'];
+/** A program of its own inside of the broker's folder: the broker serves what is built of it, and imports nothing of it. */
+const consoleFolder = 'broker/console/';
 
 function listFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
-    return entry.isDirectory() ? listFiles(path) : path.endsWith('.ts') ? [path] : [];
+    return entry.isDirectory() ? listFiles(path) : /\.tsx?$/.test(path) ? [path] : [];
   });
 }
 
@@ -38,7 +40,10 @@ function titlesOf(path: string): string {
 
 const isOwn = (target: string): boolean => programs.some((program) => target.startsWith(`${program}/`));
 const isCore = (file: string): boolean => file.split('/').includes('core');
-const programOf = (file: string): string => file.split('/')[0] ?? '';
+const programOf = (file: string): string =>
+  file.startsWith(consoleFolder) ? 'console' : (file.split('/')[0] ?? '');
+/** What of the broker the console may name: the shapes of the operations, as types only. */
+const isShape = (target: string): boolean => target.startsWith('broker/api/');
 /** The composition roots: what is run, and its commands. */
 const isMain = (file: string): boolean => /^(agent|broker|simulator)\/(main|cli\/[a-z-]+)\.ts$/.test(file);
 /** Schemas and varints: pure packages without any contact to the outside world. */
@@ -52,15 +57,136 @@ function faults(check: (file: string, target: string) => boolean): string[] {
   );
 }
 
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** Its folder; files in the root of a program stand for themselves. */
+const folderOf = (file: string): string => (file.split('/').length > 2 ? dirname(file) : file);
+/** Its room: a folder of the program with all below it; the files beside `main.ts` are one room. */
+function roomOf(file: string): string {
+  const [program = '', folder = ''] = file.split('/');
+  return folder.endsWith('.ts') && folder !== 'main.ts' ? program : `${program}/${folder}`;
+}
+
+/** Imports between places; files with the place '' are left out. */
+function graphOf(placeOf: (file: string) => string): Graph {
+  const graph = new Map<string, string[]>();
+  for (const file of files) {
+    const place = placeOf(file);
+    const targets = importsOf(file).flatMap(({ target }) => (isOwn(target) ? [placeOf(target)] : []));
+    if (place !== '')
+      graph.set(place, [
+        ...(graph.get(place) ?? []),
+        ...targets.filter((one) => one !== '' && one !== place),
+      ]);
+  }
+  return graph;
+}
+
+function circlesOf(graph: Graph): readonly string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (place: string, path: readonly string[]): void => {
+    if (path.includes(place)) circles.push([...path.slice(path.indexOf(place)), place].join(' -> '));
+    if (done.has(place) || path.includes(place)) return;
+    for (const target of graph.get(place) ?? []) visit(target, [...path, place]);
+    done.add(place);
+  };
+  for (const place of graph.keys()) visit(place, []);
+  return circles;
+}
+
+/** The longest chain of imports; the graph has no circle. */
+function deepestOf(graph: Graph): readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  const chainOf = (place: string): readonly string[] => {
+    const before = known.get(place);
+    if (before !== undefined) return before;
+    known.set(place, [place]);
+    const below = (graph.get(place) ?? []).map(chainOf);
+    const longest = below.reduce<readonly string[]>(
+      (best, one) => (one.length > best.length ? one : best),
+      [],
+    );
+    known.set(place, [place, ...longest]);
+    return [place, ...longest];
+  };
+  return [...graph.keys()]
+    .map(chainOf)
+    .reduce<readonly string[]>((best, one) => (one.length > best.length ? one : best), []);
+}
+
+const brokerServices = ['audit', 'commands', 'devices', 'ingest', 'live', 'notify', 'rollout', 'upkeep'];
+
+/** What screens of the console are made of. */
+const consoleFramework = [
+  'react',
+  'react-dom',
+  'react-aria-components',
+  '@tanstack/react-query',
+  '@tanstack/react-router',
+];
+
+/** Files that reach the disk, the network or processes by themselves, although no adapter. Remove, never add. */
+const outsideAdapters: readonly string[] = [
+  'agent/boards.ts',
+  'agent/outbox/file/damaged-files.ts',
+  'agent/outbox/file/outbox-file.ts',
+  'agent/outbox/file/outbox-reading.ts',
+  'agent/outbox/file/outbox-reserve.ts',
+  'agent/outbox/recovery/outbox-rescue.ts',
+  'simulator/bench/control-server.ts',
+  'simulator/bench/hardware-command.ts',
+  'simulator/broker-process.ts',
+  'simulator/demo/demo-setup.ts',
+  'simulator/demo/demo.ts',
+  'simulator/demo/file-log.ts',
+  'simulator/end-with-parent.ts',
+  'simulator/hardware/pty.ts',
+  'simulator/run/control-socket.ts',
+  'simulator/run/fleet/agent-starter.ts',
+  'simulator/run/fleet/tracker.ts',
+  'simulator/run/fleet/vehicle-disk.ts',
+  'simulator/run/link/link-proxy.ts',
+  'simulator/run/own-broker.ts',
+  'simulator/run/run.ts',
+  'simulator/run/service/http.ts',
+  'simulator/run/service/record.ts',
+  'simulator/run/workers/worker-process.ts',
+  'simulator/scenario-files.ts',
+];
+
 describe('imports', () => {
-  it('of src stay in src; agent and broker do not know each other; nobody imports tests', () => {
+  it('of src stay in src; agent and broker do not know each other; no program imports tests', () => {
     const bad = faults((file, target) => {
       if (target.startsWith('test/')) return false;
       if (!isOwn(target)) return true;
       if (programOf(target) === 'src') return true;
-      if (programOf(file) === programOf(target)) return true;
-      return false;
-    }).filter((fault) => !fault.startsWith('simulator/'));
+      return programOf(file) === programOf(target);
+    }).filter((fault) => !fault.startsWith('simulator/') && !fault.startsWith(consoleFolder));
+    expect(bad).toEqual([]);
+  });
+
+  it('of the console are its own files, src/core, and types of the operations; no program imports the console', () => {
+    const bad = files.flatMap((file) =>
+      importsOf(file)
+        .filter(({ target, typeOnly }) => {
+          if (programOf(target) === 'console') return programOf(file) !== 'console';
+          if (programOf(file) !== 'console' || !isOwn(target)) return false;
+          return !target.startsWith('src/core/') && !(typeOnly && isShape(target));
+        })
+        .map(({ target }) => `${file} -> ${target}`),
+    );
+    expect(bad).toEqual([]);
+  });
+
+  it('of the state of the console are pure: no library, no screen', () => {
+    const bad = faults(
+      (file, target) =>
+        !file.startsWith(`${consoleFolder}state/`) ||
+        target.startsWith(`${consoleFolder}state/`) ||
+        target.startsWith('src/core/') ||
+        target === `${consoleFolder}api/operations.ts`,
+    );
     expect(bad).toEqual([]);
   });
 
@@ -89,37 +215,55 @@ describe('imports', () => {
     expect(bad).toEqual([]);
   });
 
-  it('join adapters to ports only in the composition roots', () => {
-    // Adapters may use each other's types and siblings; everything else takes what it needs as a port.
-    const bad = faults((file, target) => {
-      if (!target.includes('/adapters/') || isMain(file) || file.includes('/adapters/')) return true;
-      return programOf(file) !== programOf(target) && programOf(file) !== 'simulator';
-    });
+  it('of adapters stand in composition roots and in other adapters only', () => {
+    const bad = faults(
+      (file, target) => !target.includes('/adapters/') || isMain(file) || file.includes('/adapters/'),
+    );
     expect(bad).toEqual([]);
   });
 
-  it('have no cycles', () => {
+  it('of files, sockets and processes stand in adapters, composition roots and a list that only shrinks', () => {
+    const outside = /^node:(fs|fs\/promises|net|http|https|tls|dgram|dns|child_process)$/;
+    const bad = files.filter(
+      (file) =>
+        !file.includes('/adapters/') &&
+        !isMain(file) &&
+        importsOf(file).some(({ target }) => outside.test(target)),
+    );
+    expect(bad).toEqual(outsideAdapters);
+  });
+
+  it('make no circle of files, type imports included', () => {
     const graph = new Map(
       files.map((file) => [
         file,
         importsOf(file)
-          .filter(({ target, typeOnly }) => isOwn(target) && !typeOnly)
+          .filter(({ target }) => isOwn(target))
           .map(({ target }) => target),
       ]),
     );
-    const done = new Set<string>();
-    const cycles: string[] = [];
-    const visit = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
-      if (done.has(file) || path.includes(file)) return;
-      for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
-      done.add(file);
-    };
-    for (const file of files) visit(file, []);
-    expect(cycles).toEqual([]);
+    expect(circlesOf(graph)).toEqual([]);
   });
 
-  it('give each npm package one door in each program', () => {
+  it('make no circle of folders', () => {
+    expect(circlesOf(graphOf(folderOf))).toEqual([]);
+  });
+
+  it('of a broker service name no other service: they meet in broker.ts and services.ts', () => {
+    const serviceOf = (path: string): string => /^broker\/([a-z]+)\//.exec(path)?.[1] ?? '';
+    const bad = faults((file, target) => {
+      const [from, to] = [serviceOf(file), serviceOf(target)];
+      return !(brokerServices.includes(from) && brokerServices.includes(to)) || from === to;
+    });
+    expect(bad).toEqual([]);
+  });
+
+  it.each(['agent', 'broker', 'simulator'])('of %s stand at most eight rooms deep', (program) => {
+    const graph = graphOf((file) => (programOf(file) === program ? roomOf(file) : ''));
+    expect(deepestOf(graph).length, deepestOf(graph).join(' -> ')).toBeLessThanOrEqual(8);
+  });
+
+  it('of an npm package stand in one file of each program', () => {
     const doors = new Map<string, Set<string>>();
     for (const file of files) {
       for (const { target, typeOnly } of importsOf(file)) {
@@ -130,6 +274,8 @@ describe('imports', () => {
           : (target.split('/')[0] ?? '');
         // Command lines and TOML files are read wherever a program has some.
         if (['yargs', 'smol-toml'].includes(name)) continue;
+        // A screen is made of its framework; what else the console loads stands in one file.
+        if (programOf(file) === 'console' && consoleFramework.includes(name)) continue;
         doors.set(name, (doors.get(name) ?? new Set()).add(file));
       }
     }
@@ -141,16 +287,75 @@ describe('imports', () => {
 });
 
 describe('files', () => {
-  it('are kebab-case nouns that open with what they are for', () => {
-    const bad = files.filter((file) => {
-      const name = file.split('/').at(-1) ?? '';
+  it('are at most 20 in a folder', () => {
+    const sizes = new Map<string, number>();
+    for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, count]) => count > 20)).toEqual([]);
+  });
+
+  it('say nothing in riddles: names and heads hold none of the words that STYLE bans', () => {
+    const banned =
+      /^(told|tells?|news|hears?|heard|hands?|deeds?|wish(es)?|journeys?|whoever|nobody|somebody|takers?|mortal)$/;
+    const wordsOf = (text: string): readonly string[] =>
+      text
+        .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+        .toLowerCase()
+        .split(/[^a-z]+/);
+    const bad = files.flatMap((file) => {
       const text = (textOf.get(file) ?? '').replace(/^#!.*\n/, '');
-      return !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name) || !text.startsWith('//');
+      const head = /^(\/\/.*\n)+/.exec(text)?.[0] ?? '';
+      const exported = [
+        ...text.matchAll(/^export (?:async )?(?:const|function|interface|type|class) (\w+)/gm),
+      ];
+      const said = [file.split('/').at(-1) ?? '', head, ...exported.map(([, name = '']) => name)];
+      return said
+        .flatMap(wordsOf)
+        .filter((word) => banned.test(word))
+        .map((word) => `${file}: ${word}`);
     });
     expect(bad).toEqual([]);
   });
 
-  it('fit in the head: at most 400 lines', () => {
+  it('of agent, simulator and src hold no identifier of the words that were replaced', () => {
+    const banned =
+      /^(un)?told$|^(tells?|news|strangers?|honest|scenes?|wish(es)?|hears?|heard|deeds?|journeys?|whoever|nobody|somebody|takers?|mortal)$/;
+    // Stored or published: the level last reported in the fuel memory, an attribute of people's inventory.
+    const published = ['agent/core/fuel/fuel-memory.ts: told', 'agent/core/alarms/people.ts: untold'];
+    const identifiersOf = (text: string): readonly string[] =>
+      text
+        .replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$| \/\/ .*$/gm, '')
+        .replaceAll(/'[^'\n]*'/g, '')
+        .replaceAll(/`[^`]*`/g, (template) => [...template.matchAll(/\$\{[^}]*\}/g)].join(' '))
+        .match(/[A-Za-z_]\w*/g) ?? [];
+    const bad = files
+      .filter((file) => programOf(file) !== 'broker')
+      .flatMap((file) =>
+        identifiersOf(textOf.get(file) ?? '')
+          .flatMap((name) =>
+            name
+              .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+              .toLowerCase()
+              .split(/[ _]/),
+          )
+          .filter((word) => banned.test(word))
+          .map((word) => `${file}: ${word}`),
+      );
+    expect([...new Set(bad)].filter((one) => !published.includes(one))).toEqual([]);
+  });
+
+  it('are kebab-case nouns that open with what they are for', () => {
+    const bad = files.filter((file) => {
+      const name = file.split('/').at(-1) ?? '';
+      const text = (textOf.get(file) ?? '').replace(/^#!.*\n/, '');
+      const isNamed = /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name);
+      const isOfConsole =
+        programOf(file) === 'console' && /^[a-z0-9]+(-[a-z0-9]+)*(\.tsx|\.d\.ts|\.config\.ts)$/.test(name);
+      return (!isNamed && !isOfConsole) || !text.startsWith('//');
+    });
+    expect(bad).toEqual([]);
+  });
+
+  it('have at most 400 lines', () => {
     const long = files.filter((file) => (textOf.get(file) ?? '').split('\n').length > 401);
     expect(long).toEqual([]);
   });
@@ -171,6 +376,69 @@ describe('the changelog', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     const released = heads[1];
     expect(released === undefined ? version : released).toContain(version);
+  });
+});
+
+describe('the invariants', () => {
+  const rowsOf = (page: string): readonly string[] =>
+    readFileSync(join(root, page), 'utf8')
+      .split('\n')
+      .filter((line) => /^\| A\d+ \|/.test(line));
+  const tests = new Set(listFiles('test').map((file) => file.split('/').at(-1)));
+  const rows = rowsOf('test/invariants.md');
+
+  it('have numbers that ascend, and each a test or script that exists', () => {
+    const numbers = rows.map((row) => Number(/\d+/.exec(row)?.[0]));
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((one, other) => one - other));
+    const named = rows.map((row) => row.split('|').at(-2) ?? '');
+    const missing = named.flatMap((cell) =>
+      [...cell.matchAll(/`(?:[\w./-]*\/)?([\w-]+\.test\.ts)`/g)].flatMap(([, name]) =>
+        tests.has(name) ? [] : [name],
+      ),
+    );
+    expect(missing).toEqual([]);
+    expect(named.filter((cell) => !/\.test\.ts`|npm run /.test(cell))).toEqual([]);
+  });
+
+  it('of the whole system are twelve of them, in the same words', () => {
+    const twelve = rowsOf('ARCHITECTURE.md');
+    expect(twelve).toHaveLength(12);
+    expect(twelve.filter((row) => !rows.includes(row))).toEqual([]);
+  });
+});
+
+describe('the guides', () => {
+  const guides = [
+    'README.md',
+    'ARCHITECTURE.md',
+    'SECURITY.md',
+    'agent/README.md',
+    'agent/SAFETY.md',
+    'broker/README.md',
+    'broker/api/README.md',
+    'broker/console/README.md',
+    'broker/million-vehicles.md',
+    'simulator/README.md',
+    'test/README.md',
+    'test/invariants.md',
+    'test/load/README.md',
+  ];
+  const pathsOf = (guide: string): readonly string[] => {
+    const text = readFileSync(join(root, guide), 'utf8');
+    const named = [...text.matchAll(/`((?:agent|broker|simulator|src|test|systemd)\/[\w./-]+)`/g)];
+    const linked = [...text.matchAll(/\]\((?!http)([^)#]+)(?:#[^)]*)?\)/g)];
+    return [
+      ...named.map(([, path = '']) => path),
+      ...linked.map(([, path = '']) => normalize(join(dirname(guide), path))),
+    ];
+  };
+
+  it.each(guides)('%s names and links only what exists', (guide) => {
+    expect(pathsOf(guide).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it('begin at a README of at most 150 lines', () => {
+    expect(readFileSync(join(root, 'README.md'), 'utf8').split('\n').length).toBeLessThanOrEqual(151);
   });
 });
 

@@ -1,25 +1,45 @@
-// The projects of the test suite; each word is defined in test/README.md. `unit`, `contract` and
-// `simulation` run in one process and use no network; `system` starts real processes.
+// The projects of the test suite; each word is defined in test/README.md. `npm test` runs unit, contract, simulation and chain,
+// `npm run test:nightly` runs all of them. A deadline here ends a hang; none says how fast a machine must be.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 interface Project {
   readonly name: string;
   readonly testTimeout: number;
   readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
   readonly maxWorkers?: number;
+  readonly isolate?: boolean;
   readonly groupOrder?: number;
-  readonly setupFiles?: readonly string[];
 }
+
+/** Files that take one to three minutes, of which some are short texts: one that began last would be waited for alone. */
+const longFiles =
+  /\/(base-maps|chain|clicker|deb|deb-broker|doctor-relays|fuel-calibrate|readme-simulator|simulator-commands|simulator-truth|update)\.test\.ts$/;
+
+/** As usual, larger files first; but the long ones before all others. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => longFiles.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
+/** The real chain that `npm test` runs; it is a system test in all else. */
+const chain = 'test/system/chain.test.ts';
 
 const project = ({ name, testTimeout, include = [`test/${name}/**/*.test.ts`], ...rest }: Project) => ({
   extends: true as const,
   test: {
     name,
     include: [...include],
+    exclude: [...(rest.exclude ?? [])],
     testTimeout,
     hookTimeout: testTimeout,
     ...(rest.maxWorkers === undefined ? {} : { maxWorkers: rest.maxWorkers }),
-    setupFiles: [...(rest.setupFiles ?? [])],
+    ...(rest.isolate === undefined ? {} : { isolate: rest.isolate }),
+    setupFiles: ['test/support/machine/run-seed.ts'],
     sequence: { groupOrder: rest.groupOrder ?? 0 },
   },
 });
@@ -29,25 +49,43 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    globalSetup: ['test/support/postgres-setup.ts'],
+    // What is waited for may take long on a busy machine; the default is 1 s.
+    expect: { poll: { timeout: 60_000 } },
+    sequence: { sequencer: LongFirst },
+    // Of the tests of a file that say that they may run at once: they mostly wait for real time.
+    maxConcurrency: 3,
+    globalSetup: ['test/support/machine/temporary-folders.ts', 'test/support/database/postgres-setup.ts'],
     projects: [
       project({
         name: 'unit',
-        testTimeout: 30_000,
+        testTimeout: 120_000,
         include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
         maxWorkers: 2,
+        isolate: false,
       }),
-      project({ name: 'contract', testTimeout: 60_000, maxWorkers: 2 }),
-      project({ name: 'simulation', testTimeout: 120_000, maxWorkers: 2 }),
+      project({ name: 'contract', testTimeout: 300_000, maxWorkers: 2, isolate: false }),
+      project({ name: 'simulation', testTimeout: 600_000, maxWorkers: 2, isolate: false }),
+      // One vehicle of real processes, from the serial lines to the app: alone, as it lives by real time.
+      project({ name: 'chain', testTimeout: 600_000, include: [chain], maxWorkers: 1, groupOrder: 1 }),
       // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
       project({
         name: 'system',
         testTimeout: 300_000,
+        exclude: [chain],
         maxWorkers: 4,
-        groupOrder: 1,
+        groupOrder: 2,
+      }),
+      // A browser keeps a core busy.
+      project({
+        name: 'console',
+        testTimeout: 300_000,
+        maxWorkers: 2,
+        groupOrder: 3,
       }),
       // Many vehicles at once take both cores, and judge by real time: nothing runs beside them.
-      project({ name: 'road', testTimeout: 420_000, groupOrder: 2 }),
+      project({ name: 'road', testTimeout: 420_000, groupOrder: 4 }),
+      // Runs of a minute each, some at a time, with thresholds that a busy machine would miss.
+      project({ name: 'truth', testTimeout: 900_000, groupOrder: 5 }),
     ],
   },
 });

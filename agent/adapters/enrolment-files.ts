@@ -1,6 +1,6 @@
-// The files that enrolment makes, on a real disk: written beside their place, made durable and put there in one step, owned
-// by the user that the agent runs as. It must never write through a link that it did not make, nor leave a half-written file
-// under its name, nor a secret that others can read.
+// The files of enrolment on a real disk: written under a temporary name, synced and renamed, owned by the agent's
+// user. It must never write through a foreign link, nor leave a half-written file under its name, nor a secret
+// readable by others.
 import {
   chownSync,
   closeSync,
@@ -29,11 +29,11 @@ const fileMost = 1024 * 1024;
 
 function fault(path: string, what: string, thrown: unknown): AppError {
   const isRefused = codeOf(thrown) === 'EACCES' || codeOf(thrown) === 'EPERM';
-  return new AppError('storage', `cannot ${what} ${path}: ${messageOf(thrown)}`, {
+  return new AppError('storage', `Cannot ${what} ${path}: ${messageOf(thrown)}`, {
     cause: thrown,
     hint: isRefused
       ? 'Run the same command with sudo, or name files with --config and --secret-file that this user may write.'
-      : 'Check that the folder is there, that the disk has room and can be written.',
+      : 'Check that the folder is there, that the disk has free space and can be written.',
   });
 }
 
@@ -90,8 +90,8 @@ function replace(path: string, { text, mode, owner }: Written): void {
 }
 
 /**
- * The folders that are not there yet, for the agent's user alone. One by one: the recursive form of Node 20 never ends where
- * the system says that a folder's own parent is missing, as in /proc.
+ * Creates the missing folders, for the agent's user alone. One by one: the recursive form of Node 20 never ends
+ * where the system reports that a folder's own parent is missing, as in /proc.
  */
 function makeFolder(folder: string, owner: Owner | null): void {
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
@@ -100,7 +100,7 @@ function makeFolder(folder: string, owner: Owner | null): void {
   if (owner !== null) chownSync(folder, owner.uid, owner.gid);
 }
 
-/** @param owner of new files; null: whoever runs this. */
+/** @param owner of new files; null: the present user. */
 export function createEnrolmentFiles(owner: Owner | null): EnrolmentFiles {
   return {
     read(path) {
@@ -127,7 +127,7 @@ export function createEnrolmentFiles(owner: Owner | null): EnrolmentFiles {
         const target = targetOf(path);
         const was = kind === 'kept' ? statSync(target, { throwIfNoEntry: false }) : undefined;
         const kept = was === undefined ? { mode: 0o600, owner } : { mode: was.mode & 0o777, owner: was };
-        // Who is not root gives nothing away; what he makes is his.
+        // Only root can give files away; another user keeps what it created.
         const isRoot = process.getuid?.() === 0;
         replace(target, { text, mode: kept.mode, owner: isRoot ? kept.owner : null });
       } catch (thrown) {

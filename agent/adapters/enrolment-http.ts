@@ -1,15 +1,15 @@
-// One request to the broker's HTTP service, for enrolment: over https with the authorities of the system or the one that was
-// given, or over plain http, which the protocol bears. Every fault is told in words that an installer can act on. It never
-// follows a redirect, never reads without end, and never waits without one.
+// One request to the broker's HTTP service, for enrolment: over https with the authorities of the system or the given
+// one, or over plain http, which the protocol allows. Every fault is a text that an installer can act on. It never
+// follows a redirect, and always limits size and time.
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import { AppError, codeOf, type ErrorCode, errorKinds } from '../../src/core/errors.ts';
 import {
   decodeSealedGrant,
   enrolmentLimits,
   enrolmentPath,
   type SealedGrant,
-} from '../../src/core/enrolment.ts';
-import { AppError, codeOf, type ErrorCode, errorKinds } from '../../src/core/errors.ts';
+} from '../../src/core/wire/enrolment.ts';
 
 const timeoutMs = 20_000;
 const answerMost = enrolmentLimits.sealed + 4096;
@@ -27,7 +27,7 @@ export function parseBrokerAddress(text: string): URL {
   const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';
   if (isPlain && (url.protocol === 'https:' || url.protocol === 'http:')) return url;
   throw new AppError('usage', `--broker ${JSON.stringify(text)} is no address`, {
-    hint: 'It looks like https://fleet.example.com, with :port where it is another one.',
+    hint: 'Example: https://fleet.example.com, with :port if it is not 443.',
   });
 }
 
@@ -49,12 +49,12 @@ function faultOf(thrown: unknown, { url }: BrokerAddress): AppError {
       'config',
       `${host} is certified by an authority that this machine does not trust (${code})`,
       {
-        hint: 'Give its certificate with --ca. If it should be a public one, somebody on this network may be in between.',
+        hint: 'Give its certificate with --ca. If a public authority is expected, traffic on this network may be intercepted.',
       },
     );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return new AppError('config', `the certificate of ${host} is for another name`, {
+    return new AppError('config', `The certificate of ${host} is for another name`, {
       hint: 'Give --broker the name that the certificate is for.',
     });
   }
@@ -62,7 +62,7 @@ function faultOf(thrown: unknown, { url }: BrokerAddress): AppError {
     const now = new Date().toISOString();
     return new AppError(
       'config',
-      `the certificate of ${host} is not valid at ${now}, which is this machine's time`,
+      `The certificate of ${host} is not valid at ${now}, which is this machine's time`,
       {
         hint: 'If that is not the time, set the clock (timedatectl); otherwise the broker needs a new certificate.',
       },
@@ -83,12 +83,12 @@ function faultOf(thrown: unknown, { url }: BrokerAddress): AppError {
     ETIMEDOUT: `no answer within ${timeoutMs / 1000} s`,
   };
   const reason = words[code] ?? (code === '' ? String(thrown) : code);
-  return new AppError('unavailable', `the broker cannot be reached at ${url.origin}: ${reason}`, {
+  return new AppError('unavailable', `The broker cannot be reached at ${url.origin}: ${reason}`, {
     hint: 'Check the address and the network, then run the same command again: the code is not lost.',
   });
 }
 
-/** Words of somebody unknown: one line, of bounded length, without anything that a terminal obeys. */
+/** Text of an untrusted peer: one line, of bounded length, without terminal control sequences. */
 function words(value: unknown): string {
   if (typeof value !== 'string') return '';
   return value
@@ -112,7 +112,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** The fault that an answer tells of. */
+/** The fault in an answer. */
 function refusalOf({ status, text, retryAfterS }: Answer, { url }: BrokerAddress): AppError {
   let error: unknown;
   try {
@@ -126,7 +126,7 @@ function refusalOf({ status, text, retryAfterS }: Answer, { url }: BrokerAddress
   >;
   const known = codes.find((one) => one === code && errorKinds[one].status === status);
   if (known !== undefined) {
-    return new AppError(known, `the broker says: ${words(detail)}`, {
+    return new AppError(known, `The broker says: ${words(detail)}`, {
       ...(words(hint) === '' ? {} : { hint: words(hint) }),
       ...(retryAfterS === null ? {} : { retryAfterS }),
     });
@@ -189,7 +189,10 @@ function post({ url, ca }: BrokerAddress, body: string): Promise<Answer> {
   });
 }
 
-/** Sends the request and gives the sealed answer. @throws AppError in words for the installer. */
+/**
+ * Sends the request and returns the sealed answer.
+ * @throws AppError with a text for the installer.
+ */
 export async function askBroker(address: BrokerAddress, body: string): Promise<SealedGrant> {
   let answer: Answer;
   try {

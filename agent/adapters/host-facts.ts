@@ -1,5 +1,4 @@
-// Facts of the machine and of this process, from Node and from /sys where Linux has them. It must never fail because a fact
-// is not there: such a fact is null.
+// Facts of the machine and of this process, from Node and from /sys on Linux. A missing fact is null, never an error.
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { loadavg, uptime } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -31,8 +30,8 @@ async function hottestC(root: string): Promise<number | null> {
 
 /**
  * Facts about the machine that this process runs on.
- * @param folder of the agent's files: its file system is the one whose free room counts.
- * @param thermalRoot where the kernel shows its thermal zones.
+ * @param folder of the agent's files: the free space of its file system counts.
+ * @param thermalRoot folder of the kernel's thermal zones.
  */
 export function createHostFacts(folder: string, thermalRoot = '/sys/class/thermal'): HostFacts {
   // Does not keep the process alive.
@@ -40,14 +39,14 @@ export function createHostFacts(folder: string, thermalRoot = '/sys/class/therma
   delays.enable();
   return {
     async read() {
-      const [room, cpuC] = await Promise.all([orNull(statfs(folder)), orNull(hottestC(thermalRoot))]);
+      const [diskSpace, cpuC] = await Promise.all([orNull(statfs(folder)), orNull(hottestC(thermalRoot))]);
       const longestMs = delays.max / 1e6 - samplingMs;
       const loopLagMs = delays.count > 0 ? Math.max(0, longestMs) : null;
       delays.reset();
       return {
         rssMb: process.memoryUsage.rss() / mib,
         loopLagMs,
-        diskFreeMb: room === null ? null : (room.bavail * room.bsize) / mib,
+        diskFreeMb: diskSpace === null ? null : (diskSpace.bavail * diskSpace.bsize) / mib,
         cpuC,
         load: loadavg()[0] ?? null,
         hostUpS: uptime(),

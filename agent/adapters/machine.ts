@@ -1,5 +1,6 @@
-// The machine under the doctor: files and their owners, who has a device open, space, a forced write, clocks. It reads, but for
-// one probe file of its own that is gone again; what this user may not see is left out, never guessed.
+// The machine for the doctor: files and their owners, processes that have a device open, space, a forced write,
+// clocks. It only reads, except for one probe file that is removed again; a fact that this user may not see is left
+// out, never guessed.
 import {
   closeSync,
   fsyncSync,
@@ -87,7 +88,10 @@ function hasOpen(pid: number, realPath: string): boolean {
   }
 }
 
-/** Locks on the device's file, which everybody may see (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 00:13:16472 0 EOF`. */
+/**
+ * Locks on the device's file, which all users may see (proc_locks(5)): `1: FLOCK ADVISORY WRITE 708 00:13:16472 0
+ * EOF`.
+ */
 function lockersOf(realPath: string): readonly number[] {
   const { dev, ino } = statSync(realPath);
   const major = (dev >> 8) & 0xfff;

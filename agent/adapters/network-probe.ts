@@ -1,5 +1,5 @@
-// Looks at the way to a server one layer at a time: name, TCP, TLS. It sends no byte of ours beyond the handshake, and gives up
-// after ten seconds.
+// Checks the connection to a server one layer at a time: name, TCP, TLS. It sends no byte beyond the handshake, and
+// stops after ten seconds.
 import { lookup } from 'node:dns/promises';
 import { createConnection, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
@@ -20,8 +20,8 @@ async function resolve(host: string): Promise<readonly string[]> {
   }
 }
 
-/** What a socket comes to: `whenReady` gives the result, a fault or the time limit rejects. It is closed in any case. */
-function settle<T>(socket: Socket, event: 'connect' | 'secureConnect', whenReady: () => T): Promise<T> {
+/** Resolves with `whenReady()` on the event, rejects on an error or timeout, and always closes the socket. */
+function waitForEvent<T>(socket: Socket, event: 'connect' | 'secureConnect', whenReady: () => T): Promise<T> {
   return new Promise((done, refuse) => {
     socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
     socket.once('error', (thrown) => refuse(unavailable(thrown)));
@@ -35,7 +35,7 @@ function settle<T>(socket: Socket, event: 'connect' | 'secureConnect', whenReady
 
 function connectTcp(host: string, port: number): Promise<number> {
   const startMs = performance.now();
-  return settle(createConnection({ host, port }), 'connect', () => performance.now() - startMs);
+  return waitForEvent(createConnection({ host, port }), 'connect', () => performance.now() - startMs);
 }
 
 /** The common name, else all of it: `CN=fleet.example.com`. */
@@ -66,7 +66,8 @@ function connectTls(
   { host, port }: { readonly host: string; readonly port: number },
   trust: Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>,
 ): Promise<TlsFacts> {
-  // Trust is judged all the same, and told in words; a handshake that fails would not show the certificate.
+  // The certificate is verified all the same, and the result reported; a failing handshake would not show the
+  // certificate.
   const socket = connect({
     host,
     port,
@@ -74,7 +75,7 @@ function connectTls(
     rejectUnauthorized: false,
     ...(isIP(host) === 0 ? { servername: host } : {}),
   });
-  return settle(socket, 'secureConnect', () => {
+  return waitForEvent(socket, 'secureConnect', () => {
     // Node types it as an error; it is the code as text, or an error with one.
     const reason: unknown = socket.authorizationError;
     const code = typeof reason === 'object' && reason !== null && 'code' in reason ? reason.code : reason;

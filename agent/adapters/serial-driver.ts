@@ -1,5 +1,5 @@
-// Calls into the serial driver, any of which may never come back: each holds a thread of the pool that DNS, files and the
-// reads of the other port need too. It must never let one bad driver take them all: what hangs is counted, and a port whose
+// Calls into the serial driver, any of which may hang: each holds a thread of the pool that DNS, files and the reads
+// of the other port need too. One bad driver must never block all threads: hanging calls are counted, and a port whose
 // earlier calls hang is refused without another call until one of them returns.
 import { readdirSync, readFileSync } from 'node:fs';
 import { AppError } from '../../src/core/errors.ts';
@@ -25,8 +25,8 @@ export function hangingCalls(): number {
 }
 
 /**
- * Waits for a call into the driver of `path`, `deadlineMs` at most; then the call is abandoned and counted as hanging until
- * it settles. Rejects with what the call rejects with, or with an Error that says that the driver did not answer.
+ * Waits for a call into the driver of `path`, `deadlineMs` at most; then the call is abandoned and counted as
+ * hanging until it settles. Rejects as the call does, or with an Error that the driver did not answer.
  */
 export async function callDriver<T>(
   { path, deadlineMs }: { readonly path: string; readonly deadlineMs: number },
@@ -69,13 +69,13 @@ function isUnkillable(): boolean {
       return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) === 'D';
     });
   } catch {
-    // A thread that ended while it was looked at, or no such folder (not Linux): nobody knows, so better not.
+    // A thread that ended meanwhile, or no such folder (not Linux): unknown, so it is not counted.
     return true;
   }
 }
 
 /**
- * For how long a port has been out of reach because calls hang, ms; 0 while none is. Also 0 while a thread is in a wait
+ * How long calls of a port have hung so that it is refused, ms; 0 while none is. Also 0 while a thread is in a wait
  * that not even SIGKILL ends: such a process would hold the lock of its outbox for ever, and nothing could take its place.
  */
 export function driverStuckMs(): number {

@@ -1,4 +1,4 @@
-// Why a serial port does not open, in words that an installer can act on. It must never touch the port itself.
+// Why a serial port does not open, as a text that an installer can act on. It must never touch the port itself.
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';
@@ -15,7 +15,7 @@ export function notASerialPort(path: string, cause?: unknown): AppError {
   return new AppError('serial', `${path} is not a serial port`, { hint, cause });
 }
 
-/** AppError `serial` from what system and driver said. */
+/** AppError `serial` from an error of the system or driver. */
 export async function openError(fault: OpenFault): Promise<AppError> {
   const { path, cause, message } = fault;
   const serial = (text: string, hint: string) => new AppError('serial', text, { hint, cause });

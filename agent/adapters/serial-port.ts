@@ -1,16 +1,14 @@
 // A serial port as ByteLink, over the native binding of serialport 13 (its stream layer is left out). It must never
-// keep bytes for later, never outlive a vanished tty, and never wait for the driver without a limit.
-//
-// Why not its stream: a write on a closed port is kept and sent at the next open (a stale "relay on"); and its
-// reader takes 0 bytes, which is what a hung-up tty reads, for "try again" without yielding (bindings-cpp #162):
-// 200 000 rounds in 0.1 s and memory climbing. So the read loop is ours: 0 bytes = the port is gone. `drain` is never
-// called and `close` has a deadline, because both can hang in the driver (bindings-cpp #237; `serial-driver.ts` counts what
-// hangs). What the driver has not sent by then is thrown away: a relay order must not leave after its link.
+// keep bytes for later, never outlive a vanished tty, and never wait for the driver without a limit. Why not its
+// stream: a write on a closed port is kept and sent at the next open (a stale "relay on"); and its reader takes 0
+// bytes, which is what a hung-up tty reads, for "try again" without yielding (bindings-cpp #162): 200 000 rounds in
+// 0.1 s and memory climbing. So the read loop is here: 0 bytes = the port is gone. `drain` is never called and
+// `close` has a deadline, because both can hang in the driver (bindings-cpp #237; `serial-driver.ts` counts hanging
+// calls). Bytes that the driver has not sent by then are discarded: a relay order must not leave after its link.
 // `hupcl: false`: dropping DTR on close resets some boards.
-import { read } from 'node:fs';
+import { readSync, writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { SerialPort } from 'serialport';
 import { messageOf } from '../../src/core/errors.ts';
 import type { ByteLink, ByteLinkHandlers, OpenByteLink, SerialSettings } from '../../src/ports.ts';
@@ -30,13 +28,12 @@ interface PollingBinding {
   close(): Promise<void>;
 }
 
-const readFd = promisify(read);
 const readBytes = 4096;
-/** More than this not yet taken by the driver: nobody is reading at the far end. */
+/** More than this not yet taken by the driver: the far end does not read. */
 const maxUnsentBytes = 8192;
 const closeDeadlineMs = 3000;
 const openDeadlineMs = 8000;
-/** How often the path is looked at: a replug gives a new node while the old descriptor may stay silent for ever. */
+/** How often the path is checked: a replug gives a new node while the old descriptor may stay silent for ever. */
 const watchMs = 1000;
 /**
  * More than this in a window is no board and no receiver (921600 baud bring 9 kB in it), but an adapter that babbles: it
@@ -46,8 +43,8 @@ const floodBytes = 32 * 1024;
 const floodWindowMs = 100;
 
 /**
- * Opens a serial port, raw, locked, without hang-up on close. Rejects with AppError `serial` that says what is wrong
- * with which path: missing, no permission, busy, not a terminal, speed or framing refused.
+ * Opens a serial port, raw, locked, without hang-up on close. Rejects with AppError `serial` that names the path
+ * and the fault: missing, no permission, busy, not a terminal, speed or framing refused.
  */
 export const openSerialPort: OpenByteLink = async (settings, handlers) => {
   assertDriverAnswers(settings.path);
@@ -66,7 +63,7 @@ interface Node {
   readonly ino: number;
 }
 
-/** The device behind a path (symbolic links followed), or the error that says what it is instead. */
+/** The device behind a path (symbolic links followed), or the error that describes it. */
 async function look(path: string): Promise<Node> {
   const found = await stat(path).catch(async (cause: unknown) => {
     throw await openError({ path, cause, message: messageOf(cause) });
@@ -98,13 +95,12 @@ function createLink(
   let isOpen = true;
   let unsentBytes = 0;
   let writing = Promise.resolve();
-  let reading: Promise<unknown> = Promise.resolve();
   let closing: Promise<void> | null = null;
 
   const shut = (): Promise<void> => {
     isOpen = false;
     clearInterval(watch);
-    closing ??= closeBinding(port, { path: at.path, reading, writing });
+    closing ??= closeBinding(port, { path: at.path, writing });
     return closing;
   };
   const fail = (reason: string): void => {
@@ -139,18 +135,14 @@ function createLink(
     const buffer = Buffer.alloc(readBytes);
     const pace = createPace();
     while (port.isOpen && port.fd !== null) {
-      const chunk = readChunk(port.fd, buffer);
-      reading = chunk;
-      const got = await chunk;
-      if (!isOpen) return;
+      const fault = await readable(port);
+      if (!isOpen || !port.isOpen) return;
+      if (fault !== null) return fail(fault);
+      const got = readChunk(port.fd, buffer);
       if (typeof got === 'string') return fail(got);
-      if (got !== null) {
-        handlers.onBytes(got);
-        await pace(got.length);
-      } else {
-        const fault = await readable(port);
-        if (fault !== null) return fail(fault);
-      }
+      if (got === null) continue;
+      handlers.onBytes(got);
+      await pace(got.length);
     }
   };
 
@@ -165,8 +157,10 @@ function createLink(
         fail(`${at.path} takes no bytes: ${unsentBytes} are waiting`);
         return false;
       }
-      unsentBytes += bytes.length;
-      writing = send(writing, bytes);
+      const rest = unsentBytes === 0 ? bytes.subarray(writeNow(port.fd, bytes)) : bytes;
+      if (rest.length === 0) return true;
+      unsentBytes += rest.length;
+      writing = send(writing, rest);
       return true;
     },
     close: shut,
@@ -189,17 +183,16 @@ function createPace(): (bytes: number) => Promise<void> {
 }
 
 /**
- * Lets reads and writes that are in the thread pool end first: the descriptor's number may be someone else's next. One call
- * after the other, so that a driver that does not let go holds one thread; it is abandoned then.
+ * Lets a write that is in the thread pool end first: the descriptor's number may be reused. One call after the
+ * other, so that a driver that hangs holds one thread; it is abandoned then.
  */
 async function closeBinding(
   port: PollingBinding,
-  busy: { readonly path: string; readonly reading: Promise<unknown>; readonly writing: Promise<void> },
+  busy: { readonly path: string; readonly writing: Promise<void> },
 ): Promise<void> {
   const letGo = async (): Promise<void> => {
-    // Ends a write that waits for room: it must not go on in the room that flushing makes.
+    // Ends a write that waits for buffer space: it must not continue in the space that flushing makes.
     port.poller.stop();
-    await busy.reading;
     await busy.writing;
     await port.flush().catch(() => {});
     await port.close();
@@ -207,15 +200,28 @@ async function closeBinding(
   await callDriver({ path: busy.path, deadlineMs: closeDeadlineMs }, letGo()).catch(() => {});
 }
 
-/** Bytes; null when there are none yet; a text when there never will be again. Never throws. */
-async function readChunk(fd: number, buffer: Buffer): Promise<Uint8Array | string | null> {
+/**
+ * Bytes; null when there are none yet; a text when there never will be again. Never throws. The descriptor is non-
+ * blocking and was just reported readable, so this takes the kernel's buffer and no thread of the pool.
+ */
+function readChunk(fd: number | null, buffer: Buffer): Uint8Array | string | null {
+  if (fd === null) return 'closed';
   try {
-    const { bytesRead } = await readFd(fd, buffer, 0, buffer.length, null);
+    const bytesRead = readSync(fd, buffer, 0, buffer.length, null);
     return bytesRead === 0 ? 'the device hung up' : Uint8Array.from(buffer.subarray(0, bytesRead));
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException;
     const isEmpty = code === 'EAGAIN' || code === 'EWOULDBLOCK' || code === 'EINTR';
     return isEmpty ? null : `the device is gone: ${messageOf(fault)}`;
+  }
+}
+
+/** Bytes that the driver accepted now; the binding waits with the rest, or reports the fault. */
+function writeNow(fd: number | null, bytes: Uint8Array): number {
+  try {
+    return fd === null ? 0 : writeSync(fd, bytes);
+  } catch {
+    return 0;
   }
 }
 

@@ -1,12 +1,15 @@
-// What a person types at the terminal of a command: an answer, or a secret that must not be shown. It never echoes a secret, never
-// keeps the terminal in a state in which the next command shows nothing, and never waits for an answer for ever.
+// Input at the terminal of a command: an answer, or a secret that must not be shown. It never echoes a secret, always
+// restores the terminal, and limits the wait for an answer.
 import { createInterface } from 'node:readline';
 import { AppError } from '../../src/core/errors.ts';
 
 const answerMs = 120_000;
 const lineMost = 200;
 
-/** Shows the question on the error output and gives the line; '' at the end of the input, after two minutes, or when stopped. */
+/**
+ * Shows the question on the error output and resolves with the line typed; '' at the end of the input, after two
+ * minutes, or when stopped.
+ */
 export function askPerson(question: string, stopped: Promise<void>): Promise<string> {
   process.stderr.write(question);
   const lines = createInterface({ input: process.stdin, terminal: false });
@@ -41,19 +44,19 @@ function readHidden(question: string): Promise<string> {
   stdin.setRawMode(true);
   return new Promise((resolve, reject) => {
     let typed = '';
-    const end = (settle: () => void): void => {
+    const end = (complete: () => void): void => {
       clearTimeout(timer);
       stdin.setRawMode(false);
       stdin.pause();
       stdin.removeAllListeners('data');
       process.stderr.write('\n');
-      settle();
+      complete();
     };
     const fail = (message: string): void => end(() => reject(new AppError('usage', message)));
-    const timer = setTimeout(() => fail('nothing was typed'), answerMs);
+    const timer = setTimeout(() => fail('No input within two minutes'), answerMs);
     stdin.on('data', (chunk: Buffer) => {
       for (const key of chunk.toString('utf8')) {
-        if (key === ctrlC || key === ctrlD) return fail('stopped');
+        if (key === ctrlC || key === ctrlD) return fail('Cancelled with Ctrl-C or Ctrl-D');
         if (enter.test(key)) return end(() => resolve(typed));
         typed = erase.includes(key) ? typed.slice(0, -1) : `${typed}${key}`.slice(0, lineMost);
       }

@@ -1,13 +1,14 @@
-// HTTP/1.1 over a Unix socket, both ends, on node:http. The server must never listen on anything but a path of this machine,
-// never remove a file that is no socket, nor a socket that somebody listens on; and whoever is slow or sends too much is cut off.
+// HTTP/1.1 over a Unix socket, both ends, on node:http. The server must never listen on anything but a path of this
+// machine, and never remove a file that is no socket, nor a socket that is in use; slow or oversized requests are cut
+// off.
 import { chmodSync, lstatSync, rmSync, type Stats, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createConnection } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
-import { type ListenLocally, type LocalAnswer, socketLimits } from '../local-socket.ts';
+import { type ListenLocally, type LocalAnswer, socketLimits } from './local-socket.ts';
 
-/** Time for somebody who listens to take a connection on the same machine. */
+/** Time for a listener to accept a connection on the same machine. */
 const probeMs = 1000;
 
 function isListenedTo(path: string): Promise<boolean> {
@@ -18,7 +19,7 @@ function isListenedTo(path: string): Promise<boolean> {
       socket.destroy();
       resolve(answer);
     };
-    // Who does not answer may be busy: it counts as there.
+    // A listener that does not answer may be busy: it counts as present.
     const timer = setTimeout(() => end(true), probeMs);
     socket.once('connect', () => end(true));
     socket.once('error', (error) => end(codeOf(error) !== 'ECONNREFUSED' && codeOf(error) !== 'ENOENT'));
@@ -30,27 +31,37 @@ function existing(path: string): Stats | null {
     return lstatSync(path);
   } catch (thrown) {
     if (codeOf(thrown) === 'ENOENT') return null;
-    throw new AppError('config', `${path} cannot be looked at: ${messageOf(thrown)}`);
+    throw new AppError('config', `Cannot look at ${path}: ${messageOf(thrown)}`, {
+      hint: 'Check the rights on its folder, or name another path in local.socket.',
+    });
   }
 }
 
 /** Removes what a killed process left behind. @throws AppError `config`, `port_in_use`. */
-async function makeRoom(path: string): Promise<void> {
-  if (!isAbsolute(path)) throw new AppError('config', `${path} is not an absolute path of this machine`);
+async function removeStaleSocket(path: string): Promise<void> {
+  if (!isAbsolute(path))
+    throw new AppError('config', `${path} is not an absolute path of this machine`, {
+      hint: 'Name a path that begins with / in local.socket, or "" for none.',
+    });
   const folder = statSync(dirname(path), { throwIfNoEntry: false });
   if (folder === undefined)
-    throw new AppError('config', `the folder ${dirname(path)} is not there`, {
+    throw new AppError('config', `The folder ${dirname(path)} does not exist`, {
       hint: 'The service makes /run/fleetward-agent by itself; elsewhere name another path in local.socket, or "" for none.',
     });
   const isForAll = (folder.mode & 0o002) !== 0 && (folder.mode & 0o1000) === 0;
-  if (isForAll) throw new AppError('config', `anybody can replace files in ${dirname(path)}`);
+  if (isForAll)
+    throw new AppError('config', `All users can replace files in ${dirname(path)}`, {
+      hint: 'Take the write permission of others from that folder, or name another path in local.socket.',
+    });
   const found = existing(path);
   if (found === null) return;
   if (!found.isSocket())
-    throw new AppError('config', `${path} is there and is not a socket: it is left alone`);
+    throw new AppError('config', `${path} exists and is not a socket: it is left unchanged`, {
+      hint: 'Move that file away, or name another path in local.socket.',
+    });
   if (await isListenedTo(path))
-    throw new AppError('port_in_use', `another process listens on ${path}`, {
-      hint: 'Is another agent running?',
+    throw new AppError('port_in_use', `Another process listens on ${path}`, {
+      hint: 'Stop the other agent (systemctl status fleetward-agent), or name another path in local.socket.',
     });
   rmSync(path, { force: true });
 }
@@ -105,7 +116,7 @@ const failed: LocalAnswer = {
 
 /** Listens on `path` with mode 0660. Rejects with an AppError when it cannot. */
 export const listenOnUnixSocket: ListenLocally = async (path, answer) => {
-  await makeRoom(path);
+  await removeStaleSocket(path);
   const { requestMs, connections } = socketLimits;
   const server = createServer({
     maxHeaderSize: 8192,
@@ -128,11 +139,15 @@ export const listenOnUnixSocket: ListenLocally = async (path, answer) => {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new AppError('config', `cannot listen on ${path}: ${messageOf(error)}`)),
+      reject(
+        new AppError('config', `Cannot listen on ${path}: ${messageOf(error)}`, {
+          hint: 'Check the rights on its folder, or name another path in local.socket.',
+        }),
+      ),
     );
     server.listen({ path }, resolve);
   });
-  // Until here the umask of the program kept everybody else out.
+  // Until here the umask of the program kept other users out.
   chmodSync(path, 0o660);
   return {
     close: () =>
@@ -149,11 +164,13 @@ export interface LocalReply {
 }
 
 const replyMostBytes = 1024 * 1024;
+const agentHint =
+  'See journalctl -u fleetward-agent for what it waits for; it restarts by itself when it hangs.';
 
 /**
- * One request to whoever listens on `path`.
- * @throws AppError `serial` (exit code 69) when nobody listens there, `forbidden` without the right to, `unavailable` when no
- * answer comes within 10 s.
+ * One request to the listener on `path`.
+ * @throws AppError `serial` (exit code 69) without a listener, `forbidden` without permission, `unavailable`
+ * without an answer within 10 s.
  */
 export function askUnixSocket(
   path: string,
@@ -169,7 +186,13 @@ export function askUnixSocket(
       ...(asked.body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     });
     outgoing.once('timeout', () =>
-      outgoing.destroy(new AppError('unavailable', `no answer from ${path} in time`)),
+      outgoing.destroy(
+        new AppError(
+          'unavailable',
+          `No answer from ${path} within ${(2 * socketLimits.requestMs) / 1000} s`,
+          { hint: agentHint },
+        ),
+      ),
     );
     outgoing.once('error', (thrown) => reject(thrown instanceof AppError ? thrown : refusal(path, thrown)));
     outgoing.once('response', (incoming) => {
@@ -178,7 +201,11 @@ export function askUnixSocket(
       incoming.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size > replyMostBytes)
-          return void outgoing.destroy(new AppError('unavailable', 'the answer is too long'));
+          return void outgoing.destroy(
+            new AppError('unavailable', `The answer of ${path} is longer than ${replyMostBytes} bytes`, {
+              hint: 'The listener is no agent of this version: compare fleetward-agent version with the package.',
+            }),
+          );
         chunks.push(chunk);
       });
       incoming.once('error', (thrown) => reject(refusal(path, thrown)));
@@ -193,12 +220,14 @@ export function askUnixSocket(
 function refusal(path: string, thrown: unknown): AppError {
   const code = codeOf(thrown);
   if (code === 'EACCES' || code === 'EPERM')
-    return new AppError('forbidden', `this user may not talk to the agent at ${path}`, {
+    return new AppError('forbidden', `This user may not connect to the agent at ${path}`, {
       hint: 'Use sudo, or add the user to the group fleetward-agent and log in again.',
     });
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTSOCK')
-    return new AppError('serial', `the agent does not run: nobody listens on ${path}`, {
-      hint: 'systemctl status fleetward-agent tells more; `fleetward-agent doctor` looks for the cause.',
+    return new AppError('serial', `The agent does not run: no listener on ${path}`, {
+      hint: 'See systemctl status fleetward-agent; `fleetward-agent doctor` finds the cause.',
     });
-  return new AppError('unavailable', `the agent at ${path} does not answer: ${messageOf(thrown)}`);
+  return new AppError('unavailable', `The agent at ${path} does not answer: ${messageOf(thrown)}`, {
+    hint: agentHint,
+  });
 }

@@ -1,6 +1,6 @@
-// The command `alarms`: prints which alarms the vehicle raises by itself, when, and what each needs. Touches nothing.
+// The command `alarms`: prints which alarms the vehicle raises by itself, when, and what each needs. Read-only.
 
-import { statusCodes } from '../../src/core/status-codes.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { alarmTable, describeAlarms } from '../core/alarms/table.ts';
 
 export interface AlarmsOutput {

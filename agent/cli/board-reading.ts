@@ -1,5 +1,5 @@
-// Reads one analog signal of the I/O board through the ordinary board machine, for commands of people. It must never
-// order a relay: the machine is given bytes and time only.
+// Reads one analog signal of the I/O board through the ordinary board machine, for interactive commands. It must
+// never order a relay: the machine gets bytes and time only.
 import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
 import type { AnalogName, BoardProfile } from '../core/board/board-profile.ts';

@@ -1,4 +1,5 @@
-// The command `boards`: lists the shipped board profiles with what each maps, and prints one as a template. Touches no hardware.
+// The command `boards`: lists the shipped board profiles with their signals, and prints one as a template. Touches no
+// hardware.
 import { listBoardProfiles, parseBoardProfile, readBoardProfile, readBoardText } from '../boards.ts';
 import type { BoardProfile } from '../core/board/board-profile.ts';
 import type { Output } from './settings-file.ts';

@@ -1,11 +1,10 @@
-// The command line of the agent as data for yargs: every command with its flags, help and examples. What a command does is given
-// by the composition root; nothing is done here.
+// The command line of the agent as data for yargs: every command with its flags, help and examples. The composition
+// root passes in the handlers.
 import yargs, { type Argv } from 'yargs';
 import { settingsOf } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { messageTextMost } from '../../src/core/wire.ts';
+import { messageTextMost } from '../../src/core/wire/wire.ts';
 import { agentFileSchema } from '../config.ts';
-import { withLauncher } from '../update/update-start.ts';
 import { withEnrol } from './enrol.ts';
 import { type Flags, standardConfig } from './settings-file.ts';
 
@@ -41,7 +40,27 @@ const withConfig = (parser: Argv): Argv =>
 const withJson = (parser: Argv): Argv =>
   parser.option('json', { type: 'boolean', describe: 'Print JSON for programs' });
 const withSocket = (parser: Argv): Argv =>
-  withJson(withConfig(parser)).option('socket', text("The agent's local socket; as configured, when absent"));
+  withJson(withConfig(parser)).option('socket', text("The agent's local socket; default: as configured"));
+
+/** The options with which the service starts the agent behind its launcher. */
+const withLauncher = (parser: Argv): Argv =>
+  parser
+    .option('releases', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Folder from which the launcher takes releases; without it none is fetched',
+    })
+    .option('release-key', {
+      type: 'string',
+      requiresArg: true,
+      implies: 'releases',
+      describe: 'Public key (PEM) that releases are signed with; the same as for the launcher',
+    })
+    .option('release-key-owner', {
+      type: 'number',
+      default: 0,
+      describe: 'User id that must own this file',
+    });
 
 const withStart = (parser: Argv): Argv =>
   withLauncher(withConfig(parser))
@@ -56,7 +75,7 @@ const withStart = (parser: Argv): Argv =>
 
 const withStatus = (parser: Argv): Argv =>
   withSocket(parser)
-    .option('watch', { type: 'boolean', describe: 'Show it anew every two seconds, until Ctrl-C' })
+    .option('watch', { type: 'boolean', describe: 'Refresh every two seconds, until Ctrl-C' })
     .epilogue(
       'Exit codes: 0 all works (offline is no fault), 1 something does not work, 69 the agent does not run.',
     );
@@ -66,12 +85,12 @@ const withDoctor = (parser: Argv): Argv =>
     .option('relay-test', {
       type: 'string',
       describe:
-        'Also switch the relays for a second each, after YES was typed; the engine cut-off only when it is named',
+        'Also switch each relay for a second, after YES was typed; the engine cut-off only when it is named',
     })
     .example('$0 doctor', 'After the installation, with the agent stopped')
     .example('$0 doctor --relay-test enginecutoff', 'Key off, vehicle at rest: also the engine cut-off')
     .epilogue(
-      'It needs the ports, so stop the agent first; while it runs, it is asked instead. Nothing is switched without --relay-test,\nand then only what the interlock allows at that moment.\n\nExit codes: 0 all good, 1 warnings, 2 faults.',
+      'The doctor needs the ports, so stop the agent first; a running agent is asked for its status instead. Nothing is switched\nwithout --relay-test, and then only what the interlock allows at that moment.\n\nExit codes: 0 all good, 1 warnings, 2 faults.',
     );
 
 const withFuelCalibrate = (parser: Argv): Argv =>
@@ -79,15 +98,15 @@ const withFuelCalibrate = (parser: Argv): Argv =>
     .option('capacity', { type: 'number', describe: 'Litres in the full tank' })
     .option('litres', { type: 'number', default: 0, describe: 'Litres in the tank now' })
     .option('drain', { type: 'boolean', describe: 'Take fuel out step by step instead of filling' })
-    .option('answers', text('JSON file with the amounts, for use without a person'))
+    .option('answers', text('JSON file with the amounts, for unattended use'))
     .example('$0 fuel calibrate --capacity 300', 'An empty tank of 300 litres; Ctrl-C keeps every point');
 
 const withMessages = (parser: Argv, run: Handlers): Argv =>
   parser
-    .command('list', 'Show what people wrote to this vehicle', withSocket, run.listMessages)
+    .command('list', 'Show messages to this vehicle', withSocket, run.listMessages)
     .command(
       'send <text>',
-      'Tell the fleet something; stored before this returns',
+      'Send a message to the fleet; stored before the command returns',
       (more) =>
         withSocket(more).positional('text', {
           type: 'string',
@@ -96,7 +115,7 @@ const withMessages = (parser: Argv, run: Handlers): Argv =>
         }),
       run.sendMessage,
     )
-    .demandCommand(1, 'Say what to do with messages: list or send');
+    .demandCommand(1, 'Give a subcommand: list or send');
 
 const withBoards = (parser: Argv, run: Handlers): Argv =>
   withJson(parser)
@@ -107,11 +126,11 @@ const withBoards = (parser: Argv, run: Handlers): Argv =>
         withJson(more).positional('profile', {
           type: 'string',
           demandOption: true,
-          describe: 'Name of a shipped profile, or path of an own one, which is checked',
+          describe: 'Name of a shipped profile, or path of your own, which is checked',
         }),
       run.showBoard,
     )
-    .example('$0 boards show generic > my-board.toml', 'A template for an own profile');
+    .example('$0 boards show generic > my-board.toml', 'A template for your own profile');
 
 const withConfigCommands = (parser: Argv, run: Handlers): Argv =>
   parser
@@ -123,21 +142,21 @@ const withConfigCommands = (parser: Argv, run: Handlers): Argv =>
     )
     .command(
       'show',
-      'Print every setting as it holds',
+      'Print every effective setting',
       (more) =>
         withJson(withConfig(more)).option('origin', {
           type: 'boolean',
-          describe: 'Say where each comes from',
+          describe: 'Print the origin of each setting',
         }),
       run.showConfig,
     )
-    .demandCommand(1, 'Say what to do with the configuration: check or show');
+    .demandCommand(1, 'Give a subcommand: check or show');
 
 const epilogue = `\`start --help\` lists every setting. A setting is taken from its FLEETWARD_... variable, else the TOML file,
 else its default.
 
-Exit codes: 0 good, 64 wrong command line, 69 the agent does not run, 70 a fault of ours, 74 the disk, 77 refused,
-78 wrong configuration, 85 a restart for an update (start behind the launcher only); doctor and status have their own. A port or a broker that is not there ends nothing: it is tried again.`;
+Exit codes: 0 good, 64 wrong command line, 69 the agent is not running, 70 internal error, 74 disk error, 77 refused,
+78 wrong configuration, 85 a restart for an update (start behind the launcher only); doctor and status have their own. A missing port or broker does not end the agent: it tries again.`;
 
 function withCommands(parser: Argv, run: Handlers): Argv {
   return parser
@@ -148,21 +167,23 @@ function withCommands(parser: Argv, run: Handlers): Argv {
       (more) => withEnrol(more, standardConfig),
       run.enrol,
     )
-    .command('config', 'Look at the configuration', (more) => withConfigCommands(more, run))
+    .command('config', 'Check or print the configuration', (more) => withConfigCommands(more, run))
     .command(
       'status',
-      'What works on this vehicle now, what does not, and what to do',
+      'Show what works on this vehicle, what does not, and what to do',
       withStatus,
       run.status,
     )
     .command(
       'doctor',
-      'Look for faults of the installation: ports, board, receiver, disk, clock, broker',
+      'Check the installation: ports, board, receiver, disk, clock, broker',
       withDoctor,
       run.doctor,
     )
-    .command('selftest', 'Check this installation without any hardware', withJson, run.selftest)
-    .command('messages', 'Messages between this vehicle and its fleet', (more) => withMessages(more, run))
+    .command('selftest', 'Check the installed program without any hardware', withJson, run.selftest)
+    .command('messages', 'List or send messages between this vehicle and its fleet', (more) =>
+      withMessages(more, run),
+    )
     .command(
       'service-code',
       'Enter a one-time code that restores the engine; asked for without echo, or read from standard input',
@@ -176,7 +197,7 @@ function withCommands(parser: Argv, run: Handlers): Argv {
       run.boards,
     )
     .command('alarms', 'List the alarms that the vehicle raises by itself', withJson, run.alarms)
-    .command('fuel', 'The tank', (more) =>
+    .command('fuel', 'Commands for the fuel tank', (more) =>
       more
         .command(
           'calibrate',
@@ -184,13 +205,13 @@ function withCommands(parser: Argv, run: Handlers): Argv {
           withFuelCalibrate,
           run.calibrateFuel,
         )
-        .demandCommand(1, 'Say what to do with the tank: calibrate'),
+        .demandCommand(1, 'Give a subcommand: calibrate'),
     );
 }
 
 /**
- * The parser for these words.
- * @param given.version what `--version` prints.
+ * The parser for these arguments.
+ * @param given.version printed by `--version`.
  */
 export function createCommandLine(
   words: readonly string[],
@@ -199,15 +220,15 @@ export function createCommandLine(
 ): Argv {
   return withCommands(yargs(words).scriptName('fleetward-agent'), run)
     .usage(
-      '$0 <command>\n\nProtects one vehicle: reads its I/O board and GNSS receiver, keeps every event, obeys signed commands.',
+      '$0 <command>\n\nProtects one vehicle: reads its I/O board and GNSS receiver, stores every event, executes signed commands.',
     )
     .completion('completion', 'Print the completion script for bash or zsh')
-    .example('$0 boards', 'Which boards are known')
+    .example('$0 boards', 'List known boards')
     .example('$0 config check --config agent.toml', 'Before the first start; touches no hardware')
-    .example('$0 doctor', 'Everything at once, with words what to do')
-    .example('$0 start --config agent.toml', 'Run; what it sees is logged as JSON lines')
+    .example('$0 doctor', 'Check everything, with advice for each fault')
+    .example('$0 start --config agent.toml', 'Run; logs are JSON lines')
     .epilogue(epilogue)
-    .demandCommand(1, 'Say what to do: --help lists the commands')
+    .demandCommand(1, 'Give a command; --help lists them')
     .strict()
     .version(given.version)
     .wrap(given.columns)

@@ -1,10 +1,10 @@
-// `fleetward-agent config check` and `config show`: the settings as the agent would start with them, and where each comes
-// from. Neither touches any hardware.
+// `fleetward-agent config check` and `config show`: the settings as the agent would start with them, and the origin
+// of each. Neither touches any hardware.
 import { dirname } from 'node:path';
 import { settingAt } from '../../src/config.ts';
+import { createConfigFiles } from '../adapters/config-files.ts';
 import { type AgentFile, describeConfig, settingsIn } from '../config.ts';
 import { type RemoteConfig, readRemoteConfig } from '../config-origin.ts';
-import { createConfigFiles } from '../config-store.ts';
 import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';

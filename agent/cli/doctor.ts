@@ -1,12 +1,12 @@
-// `fleetward-agent doctor`: which checks there are for this machine, in which order, and how they are shown. It never runs beside an
-// agent on the same ports: where one runs, that one is asked instead.
+// `fleetward-agent doctor`: the checks for this machine, their order, and their output. It never runs beside an agent
+// on the same ports: a running agent is asked for its status instead.
 import { existsSync } from 'node:fs';
+import { readVersion } from '../../src/adapters/version.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { readVersion } from '../../src/version.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
 import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
 import type { AgentFacts } from '../core/status/agent-facts.ts';
-import { statusLines } from '../core/status/status-words.ts';
+import { statusLines } from '../core/status/status-text.ts';
 import { boardChecks } from '../doctor/board.ts';
 import { brokerChecks } from '../doctor/broker.ts';
 import {
@@ -19,8 +19,8 @@ import {
   skipped,
 } from '../doctor/check.ts';
 import { clockCheck } from '../doctor/clock.ts';
+import { configurationCheck, portCheck, storageCheck } from '../doctor/file-checks.ts';
 import { gnssCheck } from '../doctor/gnss.ts';
-import { configurationCheck, portCheck, storageCheck } from '../doctor/places.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
 import { witnessCheck } from '../doctor/witnesses.ts';
@@ -29,7 +29,10 @@ import { type Flags, loadSettings, readCertificates, readSecret } from './settin
 
 export interface DoctorIo {
   readonly ports: DoctorPorts;
-  /** What the agent says of itself; null when none runs. @throws AppError when one runs and may not be asked. */
+  /**
+   * Status of the running agent; null when none runs.
+   * @throws AppError when one runs and refuses access.
+   */
   askAgent(socket: string): Promise<AgentFacts | null>;
   /** Keeps an agent from starting meanwhile. @throws AppError `config` when one runs already. */
   holdLock(path: string, what: string): { close(): void };
@@ -42,7 +45,7 @@ export interface DoctorIo {
 
 interface Settings {
   readonly file: AgentFile | null;
-  /** Without a secret too: the hardware can be looked at before the vehicle is enrolled. */
+  /** Without a secret too: the hardware can be checked before the vehicle is enrolled. */
   readonly config: AgentConfig | null;
   readonly problem: unknown;
 }
@@ -78,7 +81,7 @@ const missing = (id: string, title: string, why: string): Check => ({
   run: async () => [skipped(why)],
 });
 
-/** What a running agent says, as results of this command. */
+/** The status of a running agent, as results of this command. */
 function runningCheck(facts: AgentFacts): Check {
   return {
     id: 'agent',
@@ -107,20 +110,20 @@ async function hardwareChecks(
 ): Promise<readonly Check[]> {
   const { ports } = io;
   const shipped = await Promise.all((await listBoardProfiles()).map(readBoardProfile));
-  const wish = flags['relay-test'];
+  const relayTest = flags['relay-test'];
   const board = boardChecks({ config, shipped, ports, isStopped });
   return [
     portCheck('board', file.board.port, ports),
     ...board,
     portCheck('gnss', file.gnss.port, ports),
     gnssCheck({ config, ports, isStopped }),
-    ...(wish === undefined
+    ...(relayTest === undefined
       ? []
       : [
           relayTestCheck({
             config,
             ports,
-            withEngine: wish === 'enginecutoff',
+            withEngine: relayTest === 'enginecutoff',
             ask: io.ask,
             say: io.say,
             isStopped,
@@ -167,7 +170,7 @@ async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly
   if (file === null) return [first, clock];
   const isRunning = facts !== null;
   if (isRunning && flags['relay-test'] !== undefined)
-    throw new AppError('usage', 'the relay test needs the ports, and the agent runs', {
+    throw new AppError('usage', 'The relay test needs the ports, and the agent runs', {
       hint: 'Stop it first: systemctl stop fleetward-agent.',
     });
   const hardware = isRunning || config === null ? [] : await hardwareChecks(plan, file, config);
@@ -206,15 +209,15 @@ function keepAway(file: AgentFile | null, io: DoctorIo): { close(): void } {
  * @throws AppError `usage`, `config` when an agent runs that cannot be asked.
  */
 export async function runDoctor(flags: Flags, io: DoctorIo): Promise<0 | 1 | 2> {
-  const wish = flags['relay-test'];
-  if (wish !== undefined && wish !== '' && wish !== 'enginecutoff')
-    throw new AppError('usage', `--relay-test ${JSON.stringify(wish)}: give nothing, or enginecutoff`);
+  const relayTest = flags['relay-test'];
+  if (relayTest !== undefined && relayTest !== '' && relayTest !== 'enginecutoff')
+    throw new AppError('usage', `--relay-test ${JSON.stringify(relayTest)}: give nothing, or enginecutoff`);
   let isStopped = false;
-  const noteStop = async (): Promise<void> => {
+  const recordStop = async (): Promise<void> => {
     await io.stopped;
     isStopped = true;
   };
-  void noteStop();
+  void recordStop();
   const settings = await readSettings(flags);
   const { file } = settings;
   const facts = file === null || file.local.socket === '' ? null : await io.askAgent(file.local.socket);

@@ -1,22 +1,21 @@
-// `fleetward-agent enrol`: its flags, and what it tells the installer. It decides nothing; the work is in `enrolment.ts`.
-// It never shows the secret.
+// `fleetward-agent enrol`: its flags and its output. The work is in `enrolment.ts`. It never shows the secret.
 import type { Argv } from 'yargs';
 import { AppError } from '../../src/core/errors.ts';
-import type { Enrolled, EnrolmentWish } from '../enrolment/enrolment.ts';
+import type { Enrolled, EnrolmentOptions } from '../enrolment/enrolment.ts';
 
 type Flags = Readonly<Record<string, unknown>>;
 
-/** Longest difference of the clocks that is not worth a word. */
+/** Largest difference of the clocks that is not reported. */
 const clockMostS = 120;
 
 const epilogue = `Run it again with the same code when it was cut off, lost its connection or complained: until the code expires nothing
 is lost. Events that wait in the outbox stay.
 
 Exit codes: 0 enrolled, 64 wrong command line or mistyped code, 65 the code was used, was revoked or has expired,
-66 there is no such code, 69 the broker signs no certificates, 74 the disk, 75 the broker cannot be reached,
-77 the answer is not that of the broker, 78 TLS trust or a configuration that was left as it is.`;
+66 there is no such code, 69 the broker signs no certificates, 74 disk error, 75 the broker cannot be reached,
+77 the answer is not from the broker, 78 TLS trust or a configuration that was left unchanged.`;
 
-/** @param standardConfig where the agent looks for its file. */
+/** @param standardConfig default path of the agent's file. */
 export function withEnrol(parser: Argv, standardConfig: string): Argv {
   const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
   return parser
@@ -31,20 +30,20 @@ export function withEnrol(parser: Argv, standardConfig: string): Argv {
       describe: 'The one-time code; - reads it from standard input',
     })
     .option('config', {
-      ...text('Configuration file; made, or changed in its broker and device only'),
+      ...text('Configuration file; created, or changed in its broker and device only'),
       default: standardConfig,
     })
     .option(
       'secret-file',
-      text('Where the secret goes; as configured, else `secret` beside the configuration'),
+      text('File for the secret; default: as configured, else `secret` beside the configuration'),
     )
     .option('ca', text('Certificate authority (PEM) to trust for https'))
     .option('certificate', { type: 'boolean', describe: 'Also ask for a client certificate (mutual TLS)' })
-    .option('mqtt-url', text('Where to connect; as the broker says, when absent'))
-    .option('user', text('As root: the user that the agent runs as (fleetward-agent when absent)'))
+    .option('mqtt-url', text('MQTT address; default: as the broker sends it'))
+    .option('user', text('As root: the user that the agent runs as (default: fleetward-agent)'))
     .option('other-device', {
       type: 'boolean',
-      describe: 'The configuration is that of another vehicle, and its outbox is moved away',
+      describe: 'The configuration belongs to another vehicle, and its outbox was moved away',
     })
     .option('json', { type: 'boolean', describe: 'Print JSON for programs' })
     .example(
@@ -55,10 +54,10 @@ export function withEnrol(parser: Argv, standardConfig: string): Argv {
 }
 
 /** @param given what the composition root has found out. */
-export function wishOf(
+export function enrolmentOptionsOf(
   flags: Flags,
-  given: Pick<EnrolmentWish, 'code' | 'configFile' | 'isLocalBroker'>,
-): EnrolmentWish {
+  given: Pick<EnrolmentOptions, 'code' | 'configFile' | 'isLocalBroker'>,
+): EnrolmentOptions {
   const textOf = (name: string): string | null => {
     const value = flags[name];
     return typeof value === 'string' ? value : null;
@@ -66,7 +65,7 @@ export function wishOf(
   const mqttUrl = textOf('mqtt-url');
   if (mqttUrl !== null && !/^mqtts?:\/\/[^/@\s"\\]+$/.test(mqttUrl)) {
     throw new AppError('usage', `--mqtt-url ${JSON.stringify(mqttUrl)} is no address`, {
-      hint: 'It looks like mqtts://fleet.example.com:8883.',
+      hint: 'Example: mqtts://fleet.example.com:8883.',
     });
   }
   return {

@@ -1,5 +1,5 @@
-// The answers file of `fuel calibrate`: what a pump will do, for use without a person. It must never accept a file that it
-// does not understand fully.
+// The answers file of `fuel calibrate`: the amounts of a pump, for unattended use. A file with an unknown member is
+// refused.
 import { type Static, Type } from 'typebox';
 import { Errors } from 'typebox/value';
 import { AppError, messageOf } from '../../src/core/errors.ts';

@@ -1,5 +1,5 @@
-// `fleetward-agent fuel calibrate`: a person at the tank, or a file of amounts, and the sender read over the real board. Every
-// point is on disk before the next is asked for; it must never lose one to Ctrl-C, a pulled cable or a power cut.
+// `fleetward-agent fuel calibrate`: amounts entered by a person or from a file, and the sender read over the real
+// board. Every point is on disk before the next prompt; none is lost to Ctrl-C, a pulled cable or a power cut.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
@@ -40,7 +40,7 @@ export type FuelCalibrateResult =
   | { readonly kind: 'done'; readonly table: TankTable; readonly toml: string }
   | { readonly kind: 'stopped'; readonly points: number };
 
-/** Seconds at rest that make a reading, where an answers file does not say otherwise. */
+/** Seconds at rest that make a reading, unless an answers file sets another time. */
 const settleMs = 10_000;
 const tickMs = 1000;
 
@@ -73,9 +73,14 @@ export async function fuelCalibrate(io: FuelCalibrateIo): Promise<FuelCalibrateR
   }
   const answers = io.answers === null ? null : parseFuelAnswers(io.answers);
   const given = answers ?? io.plan;
-  if (given === null) throw new AppError('usage', 'The capacity of the tank is not given');
+  if (given === null)
+    throw new AppError('usage', 'The capacity of the tank is missing', {
+      hint: 'Give --capacity LITRES, or a file of answers with --answers.',
+    });
   if (!(given.capacityL > 0) || !(given.startL >= 0 && given.startL <= given.capacityL)) {
-    throw new AppError('usage', 'The litres in the tank must be between 0 and its capacity');
+    throw new AppError('usage', 'The litres in the tank must be between 0 and its capacity', {
+      hint: 'Check --capacity and the litres that the tank holds at the start.',
+    });
   }
   const plan: CalibrationPlan = {
     capacityL: given.capacityL,
@@ -99,10 +104,10 @@ async function runSession(
   plan: CalibrationPlan,
   course: Course,
 ): Promise<FuelCalibrateResult> {
-  let settle: (result: FuelCalibrateResult) => void = () => {};
+  let complete: (result: FuelCalibrateResult) => void = () => {};
   let reject: (error: AppError) => void = () => {};
   const ended = new Promise<FuelCalibrateResult>((resolve, refuse) => {
-    settle = resolve;
+    complete = resolve;
     reject = refuse;
   });
   // It may fail while the port is still being opened.
@@ -119,7 +124,7 @@ async function runSession(
     isEnded: false,
     end(result) {
       session.isEnded = true;
-      settle(result);
+      complete(result);
     },
     fail(error) {
       session.isEnded = true;
@@ -132,7 +137,7 @@ async function runSession(
     onMeasure: (measure, atMs) => feed(session, { kind: 'measure', atMs, measure }),
     onDown(reason) {
       const message = `The I/O board at ${io.port.path} is gone: ${reason}`;
-      session.fail(new AppError('serial', message, { hint: goOnHint(session) }));
+      session.fail(new AppError('serial', message, { hint: resumeHint(session) }));
     },
   }).catch((thrown: unknown) => {
     throw busyHint(thrown);
@@ -140,7 +145,7 @@ async function runSession(
   perform(session, started.outputs);
   const cancel = tick(session);
   const lines = course.steps === null ? createInterface({ input: io.input, terminal: false }) : null;
-  lines?.on('line', (line) => takeLine(session, line));
+  lines?.on('line', (line) => handleLine(session, line));
   lines?.on('close', () => stop(session));
   void io.stopped.then(() => stop(session));
   try {
@@ -164,7 +169,7 @@ function tick(session: Session): Cancel {
       if (atMs - session.askedAtMs <= session.stepMs || session.state.waiting === null) return;
       const litres = session.state.waiting.litres;
       const reason = `The sender did not come to rest at ${litres} L within ${session.stepMs / 1000} s`;
-      session.fail(new AppError('unavailable', reason, { hint: goOnHint(session) }));
+      session.fail(new AppError('unavailable', reason, { hint: resumeHint(session) }));
     });
   };
   again();
@@ -212,7 +217,7 @@ function ask(session: Session): void {
   if (litres !== undefined) return feed(session, { kind: 'amount', atMs, litres, isAhead: true });
   feed(session, { kind: 'finish' });
   if (session.isEnded) return;
-  // Nobody is there to measure again.
+  // Unattended: there is no second measurement.
   session.fail(
     new AppError('invalid_content', 'The points make no table', {
       hint: `The reasons stand above; the points are kept in ${io.progressPath}, remove it to begin anew.`,
@@ -220,7 +225,7 @@ function ask(session: Session): void {
   );
 }
 
-function takeLine(session: Session, line: string): void {
+function handleLine(session: Session, line: string): void {
   const word = line.trim().toLowerCase();
   if (word === 'undo') return feed(session, { kind: 'undo' });
   if (word === 'done') return feed(session, { kind: 'finish' });
@@ -232,13 +237,13 @@ function takeLine(session: Session, line: string): void {
   feed(session, { kind: 'amount', atMs: session.io.clock.monoMs(), litres, isAhead: false });
 }
 
-function goOnHint(session: Session): string {
+function resumeHint(session: Session): string {
   return `${session.state.points.length} points are kept in ${session.io.progressPath}; run the same command to go on.`;
 }
 
 function stop(session: Session): void {
   if (session.isEnded) return;
-  session.io.output.write(`\nStopped. ${goOnHint(session)}\n`);
+  session.io.output.write(`\nStopped. ${resumeHint(session)}\n`);
   session.end({ kind: 'stopped', points: session.state.points.length });
 }
 
@@ -256,13 +261,16 @@ function readProgress(path: string, plan: CalibrationPlan): readonly TankPoint[]
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (codeOf(thrown) === 'ENOENT') return [];
-    throw new AppError('storage', `cannot read ${path}: ${messageOf(thrown)}`, { cause: thrown });
+    throw new AppError('storage', `Cannot read ${path}: ${messageOf(thrown)}`, {
+      cause: thrown,
+      hint: 'Run it as root or as the user that began the calibration, or remove the file to begin anew.',
+    });
   }
   let stored: unknown = null;
   try {
     stored = JSON.parse(text);
   } catch {
-    // Falls through: a damaged file is refused in words, never overwritten.
+    // Falls through: a damaged file is refused with a message, never overwritten.
   }
   const points = parseCalibration(stored, plan);
   if (points !== null) return points;
@@ -285,6 +293,11 @@ function keep(session: Session, points: readonly TankPoint[]): void {
     }
     renameSync(`${progressPath}.new`, progressPath);
   } catch (thrown) {
-    session.fail(new AppError('storage', `cannot keep the points: ${messageOf(thrown)}`, { cause: thrown }));
+    session.fail(
+      new AppError('storage', `Cannot write ${progressPath}: ${messageOf(thrown)}`, {
+        cause: thrown,
+        hint: 'Check the rights on its folder and the free space, then start the calibration again.',
+      }),
+    );
   }
 }

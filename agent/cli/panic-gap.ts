@@ -1,5 +1,5 @@
-// What `config check` says of the panic button: how short a press may be and still be seen, and a warning when that is longer
-// than people press. It must never touch the board.
+// The panic button in `config check`: the shortest press that is certainly sampled, and a warning when that is longer
+// than a usual press. It must never touch the board.
 import { type BoardProfile, worstSampleGapMs } from '../core/board/board-profile.ts';
 
 /** A quick press of a push button lasts 50 to 100 ms. */
@@ -12,7 +12,7 @@ export interface PanicGap {
   readonly warnings: readonly string[];
 }
 
-/** The longest time between two samples of the panic button on an undisturbed bus, in words. */
+/** The longest time between two samples of the panic button on an undisturbed bus, as text. */
 export function describePanicGap(profile: BoardProfile): PanicGap {
   if (profile.inputs.panic === undefined) return { gapMs: null, lines: [], warnings: [] };
   const gapMs = worstSampleGapMs(profile, 'panic');

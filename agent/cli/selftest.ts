@@ -1,11 +1,11 @@
-// `fleetward-agent selftest`: does this installation work, without any hardware: native parts load, the disk keeps what was forced
-// to it, codecs give the results of their standards. For the time after an installation, and for a new release before it is
-// trusted. It touches a folder of its own only, which is gone again before it ends.
+// `fleetward-agent selftest`: does this installation work, without any hardware: native parts load, the disk keeps
+// synced data, codecs match the test vectors of their standards. For use after an installation, and for a new release
+// before it is trusted. It writes only to a temporary folder, which it removes.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../src/core/errors.ts';
-import { decodeProtobuf, encodeProtobuf } from '../../src/core/event-protobuf.ts';
+import { decodeProtobuf, encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 import type { Clock, Database, Verifier } from '../../src/ports.ts';
 import { serviceCode } from '../../src/service-codes.ts';
 import { sql } from '../../src/sql.ts';

@@ -1,9 +1,10 @@
-// What every command reads first: the settings with their origins, and the files that they name. It must never accept a
-// secret or a private key that others can read.
+// Shared by all commands: the settings with their origins, and the files that they name. A secret or private key that
+// others can read is never accepted.
 import { readFileSync, statSync } from 'node:fs';
-import { type Config, loadConfig, readConfigFile, readEnvironment } from '../../src/config.ts';
+import { readConfigFile } from '../../src/adapters/config-file.ts';
+import { readVersion } from '../../src/adapters/version.ts';
+import { type Config, loadConfig, readEnvironment } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { readVersion } from '../../src/version.ts';
 import {
   type AgentConfig,
   type AgentFile,
@@ -18,7 +19,7 @@ export type Flags = Readonly<Record<string, unknown>>;
 export const standardConfig = '/etc/fleetward-agent/agent.toml';
 
 /** @throws AppError `config` when others may read it. */
-export function readPrivate(path: string): string {
+function readPrivate(path: string): string {
   if ((statSync(path).mode & 0o077) === 0) return readFileSync(path, 'utf8');
   throw new AppError('config', `${path} can be read by others`, { hint: `Run: chmod 600 ${path}` });
 }
@@ -30,7 +31,7 @@ export function readSecret(path: string): string {
     text = readPrivate(path).trim();
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `cannot read broker.secretFile: ${messageOf(thrown)}`, {
+    throw new AppError('config', `Cannot read broker.secretFile: ${messageOf(thrown)}`, {
       hint: 'Get it with `fleetward-agent enrol`, or put there what `fleetward-broker device secret` printed.',
     });
   }
@@ -52,7 +53,7 @@ export function readPem(
     return read(path);
   } catch (thrown) {
     if (thrown instanceof AppError) throw thrown;
-    throw new AppError('config', `cannot read ${name}: ${messageOf(thrown)}`);
+    throw new AppError('config', `Cannot read ${name}: ${messageOf(thrown)}`);
   }
 }
 
@@ -76,7 +77,7 @@ export function readCertificates({ broker }: AgentFile): Omit<AgentSecrets, 'sec
 }
 
 /** The contents of all files that the settings name. @throws AppError `config`. */
-export function readSecrets(file: AgentFile): AgentSecrets {
+function readSecrets(file: AgentFile): AgentSecrets {
   return { secret: readSecret(file.broker.secretFile), ...readCertificates(file) };
 }
 
@@ -106,7 +107,7 @@ export interface Output {
   readonly text: string;
 }
 
-/** Text for people, or one line of JSON with `--json`. */
+/** Plain text, or one line of JSON with `--json`. */
 export function print(flags: Flags, output: Output): void {
   process.stdout.write(`${flags['json'] === true ? JSON.stringify(output.json) : output.text}\n`);
 }

@@ -1,5 +1,6 @@
-// The words of `start`, read without yargs, which with its help holds about 2 MB for as long as the service runs. Only a command line
-// that is right is read here; everything else, `--help` included, is left to `command-line.ts`, which has the texts.
+// Parses the arguments of `start` without yargs, which with its help holds about 2 MB for as long as the service
+// runs. Only a valid command line is parsed here; everything else, `--help` included, is left to `command-line.ts`,
+// which has the texts.
 import { parseArgs } from 'node:util';
 import { type Flags, standardConfig } from './settings-file.ts';
 

@@ -1,19 +1,22 @@
-// `fleetward-agent status`, `messages` and `service-code`: what a person asks a running agent over its local socket. They decide
-// nothing, and never show or keep a code.
+// `fleetward-agent status`, `messages` and `service-code`: requests to a running agent over its local socket. They
+// decide nothing, and never show or keep a code.
 import { AppError } from '../../src/core/errors.ts';
-import { messageTextMost } from '../../src/core/wire.ts';
+import { messageTextMost } from '../../src/core/wire/wire.ts';
 import { standardSocket } from '../config.ts';
 import type { AgentFacts } from '../core/status/agent-facts.ts';
-import { formatStatus, isDegraded, statusLines } from '../core/status/status-words.ts';
+import { formatStatus, isDegraded, statusLines } from '../core/status/status-text.ts';
 import { type Flags, loadSettings, type Output } from './settings-file.ts';
 
-/** One request to the socket. Rejects with an AppError when nobody listens there. */
+/** One request to the socket. Rejects with an AppError when there is no listener. */
 export type AskAgent = (
   socket: string,
   asked: { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string },
 ) => Promise<{ readonly status: number; readonly body: string }>;
 
-/** Of `--socket`, else of the configuration, else the usual one: whoever may use the socket need not be able to read the file. */
+/**
+ * From `--socket`, else the configuration, else the default: a user of the socket need not be able to read the
+ * file.
+ */
 export function socketOf(flags: Flags): string {
   const given = flags['socket'];
   if (typeof given === 'string') return given;
@@ -24,19 +27,24 @@ export function socketOf(flags: Flags): string {
     return standardSocket;
   }
   if (socket !== '') return socket;
-  throw new AppError('config', 'this vehicle has no local socket (local.socket is empty)', {
+  throw new AppError('config', 'This vehicle has no local socket (local.socket is empty)', {
     hint: 'Name one in agent.toml and restart the agent.',
   });
 }
 
-/** The answer as JSON. @throws AppError with the words of the agent when it refuses. */
+/**
+ * The answer as JSON.
+ * @throws AppError with the agent's reason when it refuses.
+ */
 async function call<T>(ask: AskAgent, socket: string, asked: Parameters<AskAgent>[1]): Promise<T> {
   const { status, body } = await ask(socket, asked);
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    throw new AppError('unavailable', `what listens on ${socket} is no agent`);
+    throw new AppError('unavailable', `The listener on ${socket} is not an agent`, {
+      hint: 'Give the path of local.socket with --socket, and see which program listens there (ss -xlp).',
+    });
   }
   if (status === 200) return value as T;
   const { error } = value as { error?: { detail?: string; hint?: string } };
@@ -48,7 +56,10 @@ async function call<T>(ask: AskAgent, socket: string, asked: Parameters<AskAgent
   );
 }
 
-/** All that a running agent tells of itself. @throws AppError `serial` (exit code 69) when none runs. */
+/**
+ * The full status of a running agent.
+ * @throws AppError `serial` (exit code 69) when none runs.
+ */
 export const askStatus = (ask: AskAgent, socket: string): Promise<AgentFacts> =>
   call(ask, socket, { method: 'GET', path: '/status' });
 
@@ -91,7 +102,7 @@ export async function showStatus(flags: Flags, io: StatusIo): Promise<0 | 1> {
   }
 }
 
-/** What people wrote to the vehicle, newest last. */
+/** Messages of operators to the vehicle, newest last. */
 export async function listMessages(flags: Flags, ask: AskAgent): Promise<Output> {
   const answer = await call<Pick<AgentFacts, 'messages'>>(ask, socketOf(flags), {
     method: 'GET',
@@ -109,13 +120,15 @@ export async function listMessages(flags: Flags, ask: AskAgent): Promise<Output>
 export async function sendMessage(flags: Flags, ask: AskAgent): Promise<Output> {
   const text = String(flags['text']);
   if (text.trim() === '' || text.length > messageTextMost)
-    throw new AppError('usage', `a message has 1 to ${messageTextMost} characters`);
+    throw new AppError('usage', `A message has 1 to ${messageTextMost} characters, not ${text.length}`, {
+      hint: 'Shorten it, or send it in parts.',
+    });
   await call(ask, socketOf(flags), { method: 'POST', path: '/messages', body: JSON.stringify({ text }) });
   return { json: { stored: true }, text: 'stored; it leaves with the next connection' };
 }
 
 /**
- * Hands a one-time code to the agent; a right one restores the engine.
+ * Sends a one-time code to the agent; a right one restores the engine.
  * @returns 0 when it was right, 1 when not.
  */
 export async function enterServiceCode(

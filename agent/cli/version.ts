@@ -1,8 +1,9 @@
-// `--version`: the release that runs and the packaged one. An update over the air replaces what runs; the command line stays
-// packaged. Without a running agent the packaged version is given, with the confirmed release that is newer.
+// `--version`: the running release and the packaged one. An update over the air replaces the running release; the
+// command line stays packaged. Without a running agent the packaged version is printed, with a newer confirmed
+// release if there is one.
 import { parseArgs } from 'node:util';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { compareVersions } from '../update/core/version.ts';
+import { compareVersions } from '../core/update/version.ts';
 import { type AskAgent, askStatus, socketOf } from './status.ts';
 
 interface VersionSources {
@@ -26,7 +27,7 @@ async function runningVersion(
   }
 }
 
-/** The line that `--version` prints; one JSON object with `--json`. `words` are those of the command line. */
+/** The output of `--version`; one JSON object with `--json`. `words` are the arguments of the command line. */
 export async function formatVersion(words: readonly string[], sources: VersionSources): Promise<string> {
   const { values } = parseArgs({
     args: [...words],

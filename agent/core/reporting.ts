@@ -1,11 +1,11 @@
-// Which positions are worth a record: by time, distance, turn, corner and speed while moving, seldom while parked, more
-// seldom still where sending costs, and never one that is in doubt. Also the odometer, which counts only proven movement.
-import { distanceM, headingDeg, type Point, radians, turnDeg } from '../../src/core/geo.ts';
+// Which positions are recorded: by time, distance, turn, corner and speed while moving, seldom while parked, more
+// seldom still where sending costs, and never a doubtful one. Also the odometer, which counts only proven movement.
+import { distanceM, headingDeg, type Point, radians, turnDeg } from '../../src/core/geo/geo.ts';
 import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
 import { gnssLimits } from './evidence/gnss-standing.ts';
 import type { Fix, FixDoubt } from './gnss/epochs.ts';
 
-/** What is to be spared: `roaming` is also the profile close to the data budget. */
+/** What to save on: `roaming` is also the profile close to the data budget. */
 export type ReportingProfile = 'home' | 'roaming' | 'low-battery';
 
 export interface ReportingState {
@@ -37,7 +37,7 @@ const harmless: readonly FixDoubt[] = ['date-before-build'];
 /** Between fixes further apart than this the way is unknown; the odometer does not guess. */
 const gapMs = 60_000;
 
-/** True for a fix whose place can be believed. */
+/** True for a fix whose place can be used. */
 export function isBelievable(fix: Fix): boolean {
   return fix.doubts.every((doubt) => harmless.includes(doubt));
 }
@@ -83,7 +83,7 @@ function flatM(from: Point, to: Point): { readonly x: number; readonly y: number
   return { x: east * metresPerDegree * Math.cos(radians(from.latitude)), y };
 }
 
-/** How far a place lies from the straight way between two others, metres. */
+/** How far a place is from the straight line between two others, metres. */
 function offWayM(from: Point, to: Point, at: Point): number {
   const way = flatM(from, to);
   const here = flatM(from, at);
@@ -114,7 +114,8 @@ function withFix(trail: readonly Fix[], fix: Fix): readonly Fix[] {
 }
 
 /**
- * Takes in a believable fix; gives the fixes to record, oldest first: none, the corner that was just left, this one, or both.
+ * Handles a believable fix; returns the fixes to record, oldest first: none, the corner that was just left, this
+ * one, or both.
  */
 export function stepReporting(
   state: ReportingState,

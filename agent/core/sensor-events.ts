@@ -1,8 +1,8 @@
-// Which status code tells of which change of a digital input. Data only.
-import type { InputName } from '../../src/core/event.ts';
-import { type StatusName, statusCodes } from '../../src/core/status-codes.ts';
+// Status codes for changes of digital inputs. Data only.
+import type { InputName } from '../../src/core/events/event.ts';
+import { type StatusName, statusCodes } from '../../src/core/events/status-codes.ts';
 
-/** `motion` and `service` are evidence, not news: they make no events. */
+/** `motion` and `service` are evidence: they make no events. */
 const changes: Readonly<Partial<Record<InputName, { readonly on: StatusName; readonly off: StatusName }>>> = {
   ignition: { on: 'IGNITION_ON', off: 'IGNITION_OFF' },
   panic: { on: 'PANIC_ON', off: 'PANIC_OFF' },
@@ -12,11 +12,11 @@ const changes: Readonly<Partial<Record<InputName, { readonly on: StatusName; rea
   externalPower: { on: 'POWER_RESTORED', off: 'POWER_FAILURE' },
 };
 
-/** Inputs whose resting state is on: their first sight in that state is no news. */
+/** Inputs whose resting state is on: a first reading in that state makes no event. */
 const restsOn: readonly InputName[] = ['externalPower'];
 
 /**
- * Status code of an input that is now `value`; null when that is no news.
+ * Status code of an input that is now `value`; null when that makes no event.
  * @param before its last known value, also from before a restart; null when it was never known.
  */
 export function changeStatusCode(name: InputName, before: boolean | null, value: boolean): number | null {

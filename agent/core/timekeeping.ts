@@ -1,6 +1,7 @@
-// What time it is, how well that is known, and by whom. Monotonic time orders everything; UTC is an origin (the UTC of
-// monotonic zero of this boot) that sources offer and this machine accepts or not. Never steps what was already sent.
-import type { TimeQuality } from '../../src/core/event.ts';
+// The present time, its quality and its source. Monotonic time orders everything; UTC is an origin (the UTC of
+// monotonic zero of this boot) that sources offer and this machine accepts or not. A time that was already sent is never
+// stepped.
+import type { TimeQuality } from '../../src/core/events/event.ts';
 
 export const timeLimits = {
   /** Receiver and system clock that agree this well confirm each other. */
@@ -9,7 +10,7 @@ export const timeLimits = {
   gnssFixes: 5,
   /** Agreement wanted between fixes, and the smallest step worth making. */
   toleranceMs: 1000,
-  /** A GNSS that is further than this from a signed server time is spoofed, or its week number rolled over. */
+  /** A GNSS that is further than this from a signed server time counts as wrong: spoofed, or a rolled-over week number. */
   serverDisagreementMs: 60_000,
   /**
    * Monotonic time against true time: NTP may bend it by 500 ppm (adjtimex(2)), and the quartz of a small computer is off
@@ -17,7 +18,7 @@ export const timeLimits = {
    */
   driftPpm: 700,
   /**
-   * A release is not in use for longer, so no honest clock shows a time that far behind its build. Less than the 1024 weeks
+   * A release is not in use for longer, so a clock that far after its build date is wrong. Less than the 1024 weeks
    * by which the week number of GPS rolls over, forward as well.
    */
   lifeMs: 19 * 365.25 * 86_400_000,
@@ -32,18 +33,21 @@ interface Mark {
 export interface TimeState {
   /** Monotonic time of the agent's start, subtracted to give `upMs`. */
   readonly bootMonoMs: number;
-  /** No real clock shows less: the build date of the agent. */
+  /** Build date of the agent: an earlier time is wrong. */
   readonly earliestUtcMs: number;
-  /** The newest time that was ever confirmed, from disk, UTC ms; null when there is none. No clock behind it is believed. */
+  /**
+   * The newest time that was ever confirmed, from disk, UTC ms; null when there is none. An earlier clock is
+   * rejected.
+   */
   readonly newestUtcMs: number | null;
   readonly systemOriginMs: number | null;
   readonly serverOriginMs: number | null;
-  /** The server's time as it would be had it been told the moment we asked, and when that was: see `latestUtcMs`. */
+  /** The server's time if it was taken at the moment of our request, and when that was: see `latestUtcMs`. */
   readonly serverLatest: Mark | null;
   /** The latest that a signed envelope of the server, made since its welcome, proves: see `offerIssuedTime`. */
   readonly issuedLatest: Mark | null;
   readonly gnssOriginMs: number | null;
-  /** The receiver shows a time that is behind the newest confirmed one, so it is not believed. */
+  /** The receiver shows a time behind the newest confirmed one, so it is rejected. */
   readonly isGnssBehind: boolean;
   /** The last fix that agreed: the origin that is used is kept for hours, and the quartz drifts meanwhile. */
   readonly gnssLatest: Mark | null;
@@ -97,8 +101,8 @@ export function offerSystemTime(state: TimeState, now: { monoMs: number; utcMs: 
 }
 
 /**
- * Time from a signed welcome that echoed our nonce: not older than that nonce, which was made at `askedMs`. On a slow
- * link it may be half a minute old when it comes.
+ * Time from a signed welcome that echoed our nonce: not older than that nonce, which was made at `askedMs`. On a
+ * slow link it may be half a minute old when it arrives.
  */
 export function offerServerTime(
   state: TimeState,
@@ -121,9 +125,9 @@ export function offerServerTime(
 }
 
 /**
- * The moment at which a verified envelope for this boot was made, by the server's clock: that clock shows at least this
- * now. It matters when the server's clock was set right by years after it had told us the time: what it signs from then on
- * must not live for years here.
+ * The moment at which a verified envelope for this boot was made, by the server's clock: that clock shows at least
+ * this now. It matters when the server's clock was corrected by years after its welcome: envelopes signed from then
+ * on must not stay valid for years here.
  */
 export function offerIssuedTime(
   state: TimeState,
@@ -150,7 +154,8 @@ export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: nu
   if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)
     return { ...next, gnssOriginMs: null, gnssLatest: null, isGnssBehind: true };
   if (disputed) return { ...next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
-  // What came late by the line or a busy machine looks earlier than it was; the later of both is the safe one.
+  // A time that was delayed by the line or a busy machine looks earlier than it was; the later of both is the safe
+  // one.
   const gnssLatest = { originMs: Math.max(next.candidate.originMs, originMs), atMs: now.monoMs };
   const old = state.gnssOriginMs;
   const isKept = old !== null && near(old, originMs, timeLimits.toleranceMs);
@@ -162,7 +167,7 @@ export interface KnownOrigin {
   readonly quality: TimeQuality;
 }
 
-/** The best origin there is; null while nobody knows the time. */
+/** The best origin there is; null while the time is unknown. */
 export function bestOrigin(state: TimeState): KnownOrigin | null {
   if (state.gnssOriginMs !== null) return { originMs: state.gnssOriginMs, quality: 'gnss' };
   if (state.serverOriginMs !== null) return { originMs: state.serverOriginMs, quality: 'server' };
@@ -177,7 +182,7 @@ export function upMsAt(state: TimeState, monoMs: number): number {
 
 /**
  * UTC for judging whether a command has expired: the broker's own signed time first, else GNSS. Null when neither
- * is known: the system clock is never trusted with that (edge-agents 2.3 rule 3).
+ * is known: the system clock is never used for it (edge-agents 2.3 rule 3).
  */
 export function trustedUtcMs(state: TimeState, monoMs: number): number | null {
   const originMs = state.serverOriginMs ?? state.gnssOriginMs;
@@ -194,8 +199,9 @@ function agreeingSystemUtcMs(state: TimeState, monoMs: number): number | null {
 }
 
 /**
- * Whether the time of this run is good enough for a command of an earlier one, whose life nothing has watched meanwhile: the
- * broker's signed time, or receiver and system clock that agree; and not behind the newest confirmed time.
+ * Whether the time of this run is good enough for a command of an earlier one, whose age was not measured
+ * meanwhile: the broker's signed time, or receiver and system clock that agree; and not behind the newest confirmed
+ * time.
  */
 export function isTimeConfirmed(state: TimeState, monoMs: number): boolean {
   const { serverOriginMs, newestUtcMs } = state;
@@ -211,8 +217,8 @@ export function isServerBehind(state: TimeState, monoMs: number): boolean {
 }
 
 /**
- * The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. Where the broker's clock was set back
- * its time counts from now on; commands of before have ended by then (`isExpired`).
+ * The newest confirmed time by now, to be kept on disk, UTC ms; null while there was none. Where the broker's clock
+ * was set back its time counts from now on; earlier commands have ended by then (`isExpired`).
  */
 export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
   if (isServerBehind(state, monoMs)) return trustedUtcMs(state, monoMs);
@@ -222,7 +228,7 @@ export function newestUtcMsAt(state: TimeState, monoMs: number): number | null {
 
 function latestOf(mark: Mark | null, now: { readonly monoMs: number; readonly upMs: number }): number | null {
   if (mark === null) return null;
-  // What a clock that is slow by so much leaves out of the true time.
+  // The most that a clock slow by `driftPpm` has lost since the mark.
   const driftMs = (Math.max(0, now.monoMs - mark.atMs) * timeLimits.driftPpm) / (1e6 - timeLimits.driftPpm);
   return Math.ceil(mark.originMs + now.upMs + driftMs);
 }

@@ -1,6 +1,6 @@
-// Changes single settings in a TOML file that a person wrote, and leaves every other character as it is. Pure text: it
-// understands plain tables and one-line strings, and says so when it meets anything else. It never decides whether its
-// result is right: who calls compares what the two texts mean before the new one is written.
+// Changes single settings in a TOML file that a person wrote, and leaves every other character as it is. Pure text:
+// it understands plain tables and one-line strings, and reports anything else. It does not check its result: the
+// caller compares the meaning of both texts before the new one is written.
 
 /** One setting: a text in a table at the root. */
 export interface Setting {
@@ -22,7 +22,7 @@ export type Edited =
 const headerPattern = /^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(#.*)?$/;
 const anyHeaderPattern = /^\s*\[/;
 const keyPattern = /^(\s*)(?:([A-Za-z0-9_-]+)|"([A-Za-z0-9_-]+)")(\s*=\s*)(.*)$/;
-/** A basic or literal string of one line, and what may stand behind it. */
+/** A basic or literal string of one line, and what may follow it. */
 const stringPattern = /^("(?:[^"\\]|\\.)*"|'[^']*')(\s*(?:#.*)?)$/;
 
 /** A text as a basic string (TOML 1.0); what JSON escapes, TOML escapes the same way. */
@@ -35,7 +35,7 @@ interface Lines {
   readonly changes: readonly ChangedLine[];
 }
 
-/** Where a table stands: its header, and the line behind its last setting. */
+/** Position of a table: its header, and the line behind its last setting. */
 function placeOf(
   lines: readonly string[],
   table: string,

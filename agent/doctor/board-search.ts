@@ -1,5 +1,5 @@
-// Looks for an I/O board on a serial line: at which speed, framing and address something answers, and which shipped profile its
-// registers fit. It only reads; a receiver that talks on the line is recognised and not taken for a board.
+// Searches for an I/O board on a serial line: speed, framing and address of an answer, and the shipped profile that
+// its registers match. It only reads; a GNSS receiver on the line is recognised as such.
 import type { SerialSettings } from '../../src/ports.ts';
 import { type BoardProfile, pollRequest } from '../core/board/board-profile.ts';
 import { formatException, formatRequest, type ModbusRequest } from '../core/board/modbus-frame.ts';
@@ -35,7 +35,7 @@ export interface ProfileFit {
   /** Ranges of the profile that were read well, of all. */
   readonly read: number;
   readonly ranges: number;
-  /** What does not fit, in words. */
+  /** Mismatches, as text. */
   readonly faults: readonly string[];
 }
 
@@ -140,9 +140,9 @@ export async function searchBoard(options: SearchOptions): Promise<Search> {
           const fitting = await fittingProfiles(bus, units, options);
           return { kind: 'found', found: { settings, units, fitting } };
         }
-        const heard = bus.heard();
-        if (isNmea(heard)) return { kind: 'nmea' };
-        noiseBytes += heard.length;
+        const received = bus.received();
+        if (isNmea(received)) return { kind: 'nmea' };
+        noiseBytes += received.length;
       } finally {
         await bus.close();
       }

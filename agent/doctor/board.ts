@@ -1,5 +1,5 @@
-// Checks of the I/O board: does it answer as configured, and if not, at which speed and address it does; do its registers fit
-// the profile; what its inputs read now; how short a panic press may be. They read, and write nothing.
+// Checks of the I/O board: whether it answers as configured, and if not, at which speed and address it does; whether
+// its registers match the profile; its present inputs; the shortest panic press. They read, and write nothing.
 import type { AgentConfig } from '../config.ts';
 import { decodePoll } from '../core/board/board-decode.ts';
 import { type BoardProfile, pollRequest, worstSampleGapMs } from '../core/board/board-profile.ts';
@@ -103,20 +103,20 @@ async function search(context: BoardContext): Promise<readonly Finding[]> {
 async function asConfigured(bus: Bus, { config, shipped }: BoardContext): Promise<readonly Finding[] | null> {
   const { profile, boardPort } = config;
   const [first] = Object.values(profile.polls).flatMap((poll) => pollRequest(profile, poll) ?? []);
-  if (first !== undefined && !hasAnswered(await bus.ask(first)) && isNmea(bus.heard()))
+  if (first !== undefined && !hasAnswered(await bus.ask(first)) && isNmea(bus.received()))
     return [swapped(boardPort.path)];
   const fit = await fitProfile(bus, profile);
   const where = `${boardPort.baudRate} baud ${formatFraming(boardPort)}`;
   if (fits(fit)) return [ok(`${profile.name} answers at ${where}, unit ${unitsOf(profile).join(', ')}`)];
-  const heard: number[] = [];
+  const received: number[] = [];
   for (const unit of unitsOf(profile))
     if (hasAnswered(await bus.ask({ kind: 'readBits', unit, function: 1, first: 0, count: 1 })))
-      heard.push(unit);
-  if (fit.read === 0 && heard.length === 0) return null;
+      received.push(unit);
+  if (fit.read === 0 && received.length === 0) return null;
   const better: string[] = [];
   for (const other of shipped)
     if (other.name !== profile.name && fits(await fitProfile(bus, other))) better.push(other.name);
-  const silent = unitsOf(profile).filter((unit) => !heard.includes(unit));
+  const silent = unitsOf(profile).filter((unit) => !received.includes(unit));
   const todo =
     better.length > 0
       ? `Its registers fit ${better.join(', ')}: set board.profile.`
@@ -199,7 +199,7 @@ function registersCheck(context: BoardContext, session: Session): Check {
   };
 }
 
-/** Every signal of the profile in words. */
+/** Every signal of the profile as text. */
 async function readSignals(bus: Bus, profile: BoardProfile): Promise<readonly string[]> {
   const words: string[] = [];
   for (const [name, poll] of Object.entries(profile.polls)) {

@@ -1,17 +1,17 @@
-// Checks of the way to the broker, step by step: name, connection, TLS, session, signature, time. The session is made with the
-// device's own name, which would throw a running agent out; so it is for a stopped one only. It asks for the welcome and for
-// nothing else: no command and no configuration is sent to a doctor, and no event is told.
+// Checks of the connection to the broker, step by step: name, connection, TLS, session, signature, time. The session
+// uses the device's own name, which would disconnect a running agent; so it is for a stopped one only. It requests
+// the welcome alone: it receives no command and no configuration, and sends no event.
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { featureNames } from '../../src/core/event.ts';
+import { featureNames } from '../../src/core/events/event.ts';
 import { hexId } from '../../src/core/ids.ts';
-import { formatDeviceUser, formatTopic } from '../../src/core/topics.ts';
+import { formatDeviceUser, formatTopic } from '../../src/core/wire/topics.ts';
 import {
   decodeWelcome,
   encodeJsonMessage,
   type Hello,
   signedTypes,
   type Welcome,
-} from '../../src/core/wire.ts';
+} from '../../src/core/wire/wire.ts';
 import type { MqttLink } from '../../src/ports.ts';
 import type { AgentConfig } from '../config.ts';
 import type { RemoteConfig } from '../config-origin.ts';
@@ -31,8 +31,8 @@ export function parseBrokerUrl(url: string): BrokerAddress {
   const isTls = s === 's';
   const number = port === undefined ? (isTls ? 8883 : 1883) : Number(port);
   if (match === null || number < 1 || number > 65_535)
-    throw new AppError('config', `broker.url ${url} is no address`, {
-      hint: 'It looks like mqtts://fleet.example.com:8883.',
+    throw new AppError('config', `broker.url ${url} is not an address`, {
+      hint: 'Example: mqtts://fleet.example.com:8883.',
     });
   return { host: host.replace(/^\[|\]$/g, ''), port: number, isTls };
 }
@@ -98,7 +98,7 @@ function connectionCheck(
   };
 }
 
-/** What the codes of TLS mean for people. */
+/** Explanations of TLS error codes. */
 const tlsWords: Readonly<Record<string, readonly [words: string, todo: string]>> = {
   CERT_HAS_EXPIRED: [
     'its certificate has expired',

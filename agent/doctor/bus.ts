@@ -1,5 +1,6 @@
-// One serial line for the doctor: asks a Modbus unit or listens, with one link and the agent's own RTU master, so that an answer
-// is judged as strictly as it will be on the road. It never writes a register or a coil, and closes the port whatever happens.
+// One serial line for the doctor: polls a Modbus unit or listens, with one link and the agent's own RTU master, so
+// that an answer is checked exactly as in operation. It never writes a register or a coil, and always closes the
+// port.
 import type { ByteLink, Cancel, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
 import { bitsPerChar } from '../core/board/board-profile.ts';
 import { isWrite, type ModbusRequest } from '../core/board/modbus-frame.ts';
@@ -7,17 +8,17 @@ import { createRtuMaster, stepRtuMaster } from '../core/board/rtu-master.ts';
 import type { RtuCounters, RtuInput, RtuResult } from '../core/board/rtu-types.ts';
 
 export interface Bus {
-  /** One read. Resolves with whatever came of it, within about half a second. */
+  /** One read. Resolves with its result within about half a second. */
   ask(request: ModbusRequest): Promise<RtuResult>;
   counters(): RtuCounters;
   /** Everything that came in so far, the last 64 KiB of it. */
-  heard(): Uint8Array;
+  received(): Uint8Array;
   close(): Promise<void>;
 }
 
 /** Boards answer within 100 ms; a probe of many speeds must not wait for the slowest one there could be. */
 const probeTiming = { timeoutMinMs: 60, timeoutInitialMs: 300, timeoutMaxMs: 400, lateGuardMs: 350 } as const;
-const heardMost = 64 * 1024;
+const receivedMost = 64 * 1024;
 
 interface BusOptions {
   readonly clock: Clock;
@@ -34,8 +35,8 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   let link: ByteLink | null = null;
   let cancel: Cancel = () => undefined;
   let nextId = 1;
-  let bytesHeard: Uint8Array[] = [];
-  let heardBytes = 0;
+  let receivedChunks: Uint8Array[] = [];
+  let receivedBytes = 0;
   const waiting = new Map<number, (result: RtuResult) => void>();
   const feed = (input: RtuInput): void => {
     const stepped = stepRtuMaster(state, input);
@@ -58,9 +59,10 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
   };
   link = await openByteLink(settings, {
     onBytes(bytes) {
-      heardBytes += bytes.length;
-      bytesHeard.push(bytes);
-      while (heardBytes > heardMost && bytesHeard.length > 1) heardBytes -= bytesHeard.shift()?.length ?? 0;
+      receivedBytes += bytes.length;
+      receivedChunks.push(bytes);
+      while (receivedBytes > receivedMost && receivedChunks.length > 1)
+        receivedBytes -= receivedChunks.shift()?.length ?? 0;
       feed({ kind: 'bytes', bytes, atMs: clock.monoMs() });
     },
     onDown: () => feed({ kind: 'down', atMs: clock.monoMs() }),
@@ -76,10 +78,10 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
       });
     },
     counters: () => state.counters,
-    heard() {
-      const all = new Uint8Array(heardBytes);
+    received() {
+      const all = new Uint8Array(receivedBytes);
       let at = 0;
-      for (const chunk of bytesHeard) {
+      for (const chunk of receivedChunks) {
         all.set(chunk, at);
         at += chunk.length;
       }
@@ -89,13 +91,16 @@ export async function openBus(settings: SerialSettings, { clock, openByteLink }:
       cancel();
       for (const resolve of waiting.values()) resolve({ kind: 'linkDown' });
       waiting.clear();
-      bytesHeard = [];
+      receivedChunks = [];
       await link?.close();
     },
   };
 }
 
-/** Listens without a word for `forMs`. @throws AppError `serial`. */
+/**
+ * Listens for `forMs` without sending.
+ * @throws AppError `serial`.
+ */
 export async function listen(
   settings: SerialSettings,
   forMs: number,
@@ -104,7 +109,7 @@ export async function listen(
   const bus = await openBus(settings, { clock, openByteLink });
   try {
     await new Promise<void>((resolve) => void clock.after(forMs, resolve));
-    return bus.heard();
+    return bus.received();
   } finally {
     await bus.close();
   }

@@ -1,9 +1,9 @@
-// What a check of `fleetward-agent doctor` is, and the run of all of them in order. A check says what was seen and what to do
-// about it, and never throws; it never changes anything on the vehicle but where a person has agreed to it in words.
+// A check of `fleetward-agent doctor`, and the run of all checks in order. A check returns what was found and what to
+// do about it, and never throws; it changes nothing on the vehicle without a person's explicit consent.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 
-/** `skipped`: could not be looked at, and why. */
+/** `skipped`: not checked, with the reason. */
 export type Verdict = 'ok' | 'warning' | 'fault' | 'skipped';
 
 export interface Finding {
@@ -15,11 +15,11 @@ export interface Finding {
 }
 
 export interface Check {
-  /** Stable word for programs. */
+  /** Stable identifier for programs. */
   readonly id: string;
-  /** For people, a few words. */
+  /** Title, a few words. */
   readonly title: string;
-  /** Longest time that it may take, in seconds; it is then a fault, and the next one goes on. */
+  /** Longest duration, in seconds; after it the check is a fault, and the next one starts. */
   readonly mostS: number;
   /** It sees by itself that it is to stop, and must come to its own end: relays are to be released. */
   readonly endsItself?: boolean;
@@ -47,7 +47,7 @@ interface RunOptions {
   onResult(result: CheckResult): void;
   /** A check takes longer than two seconds; again every ten. */
   onProgress(title: string, forS: number): void;
-  /** True once a person has asked to stop: what is left is not begun. */
+  /** True once a stop was requested: remaining checks are not started. */
   isStopped(): boolean;
   /** Resolves when a person asks to stop. */
   readonly stopped: Promise<void>;
@@ -56,13 +56,13 @@ interface RunOptions {
 async function runOne(check: Check, { clock, onProgress, stopped }: RunOptions): Promise<readonly Finding[]> {
   const startMs = clock.monoMs();
   let cancelProgress = (): void => undefined;
-  const tell = (delayMs: number): void => {
+  const scheduleProgress = (delayMs: number): void => {
     cancelProgress = clock.after(delayMs, () => {
       onProgress(check.title, Math.round((clock.monoMs() - startMs) / 1000));
-      tell(10_000);
+      scheduleProgress(10_000);
     });
   };
-  tell(2000);
+  scheduleProgress(2000);
   let cancelLimit = (): void => undefined;
   const limit = new Promise<readonly Finding[]>((resolve) => {
     const late = fault(

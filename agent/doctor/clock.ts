@@ -1,5 +1,5 @@
-// Check of this machine's clocks: is the time set by anybody, and does the battery-backed clock agree. The differences to GNSS
-// and to the broker are told with those.
+// Check of this machine's clocks: whether a service sets the time, and whether the battery-backed clock agrees. The
+// differences to GNSS and to the broker are reported with those checks.
 import { type Check, type Finding, fault, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
 
@@ -33,7 +33,7 @@ export function clockCheck(earliestUtcMs: number, { clock, machine }: DoctorPort
       else
         findings.push(
           ok(
-            `it shows ${shown} UTC${isSynchronised === true ? ', set by the network' : '; nobody says whether it is set by the network'}`,
+            `it shows ${shown} UTC${isSynchronised === true ? ', set by the network' : '; unknown whether a time service sets it'}`,
           ),
         );
       const hardwareMs = machine.hardwareClockMs();

@@ -1,7 +1,7 @@
-// Checks of the GNSS receiver: at which speed it talks, what it says, how good its sky is, and how far its time is from that of
-// this machine. It only listens.
+// Checks of the GNSS receiver: its speed, its sentences, the quality of its sky, and the difference of its time to
+// this machine's. It only listens.
 import type { AgentConfig } from '../config.ts';
-import { closeSky, darkSky, noteSky, type SkyState } from '../core/alarms/sky.ts';
+import { closeSky, emptySky, recordSky, type SkyState } from '../core/alarms/sky.ts';
 import { assembleEpochs, createEpochState, type Fix, flushEpoch } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { usualBauds } from './board-search.ts';
@@ -19,7 +19,7 @@ export interface GnssContext {
   isStopped(): boolean;
 }
 
-interface Heard {
+interface ReceiverOutput {
   readonly sentences: number;
   readonly types: readonly string[];
   readonly talkers: readonly string[];
@@ -30,25 +30,25 @@ interface Heard {
   readonly sky: SkyState;
 }
 
-/** What a stretch of bytes says; epochs are ended by the next one. */
-function understand(bytes: Uint8Array, earliestUtcMs: number): Heard {
+/** Content of a stretch of bytes; each epoch is ended by the next one. */
+function understand(bytes: Uint8Array, earliestUtcMs: number): ReceiverOutput {
   const { sentences, sky, rejected, ignored, strayBytes } = decodeNmea(createNmeaState(), bytes);
   let epochs = createEpochState({ earliestUtcMs });
   let fix: Fix | null = null;
   let voids = 0;
-  const take = (reports: ReturnType<typeof flushEpoch>['reports']): void => {
+  const recordReports = (reports: ReturnType<typeof flushEpoch>['reports']): void => {
     for (const report of reports) {
       if (report.kind === 'fix') fix = report.fix;
       else voids += 1;
     }
   };
-  // The bytes came within seconds; their own times tell the epochs apart.
+  // The bytes came within seconds; their own times separate the epochs.
   for (const sentence of sentences) {
     const step = assembleEpochs(epochs, sentence, 0);
     epochs = step.state;
-    take(step.reports);
+    recordReports(step.reports);
   }
-  take(flushEpoch(epochs, 10_000).reports);
+  recordReports(flushEpoch(epochs, 10_000).reports);
   return {
     sentences: sentences.length + sky.length + ignored,
     types: [...new Set([...sentences, ...sky].map(({ type }) => type))].sort(),
@@ -59,7 +59,7 @@ function understand(bytes: Uint8Array, earliestUtcMs: number): Heard {
     stray: strayBytes,
     fix,
     voids,
-    sky: closeSky(noteSky(darkSky, sky, 0), 0),
+    sky: closeSky(recordSky(emptySky, sky, 0), 0),
   };
 }
 
@@ -73,9 +73,9 @@ async function findBaud({
   let bytes = 0;
   for (const baud of [gnssPort.baudRate, ...usualBauds.filter((one) => one !== gnssPort.baudRate)]) {
     if (isStopped()) break;
-    const heard = await listen({ ...gnssPort, baudRate: baud }, firstLookMs, ports);
-    bytes += heard.length;
-    if (understand(heard, config.earliestUtcMs).sentences > 0) return { baud, bytes };
+    const received = await listen({ ...gnssPort, baudRate: baud }, firstLookMs, ports);
+    bytes += received.length;
+    if (understand(received, config.earliestUtcMs).sentences > 0) return { baud, bytes };
   }
   return { baud: null, bytes };
 }
@@ -96,7 +96,7 @@ async function isBoard({ config, ports }: GnssContext): Promise<boolean> {
   return false;
 }
 
-async function nothingHeard(context: GnssContext, bytes: number): Promise<Finding> {
+async function nothingReceived(context: GnssContext, bytes: number): Promise<Finding> {
   const { path } = context.config.gnssPort;
   if (bytes > 0)
     return fault(
@@ -111,16 +111,16 @@ async function nothingHeard(context: GnssContext, bytes: number): Promise<Findin
     : fault(`the receiver at ${path} is silent`, 'Check its supply and the wire from its TX to our RX.');
 }
 
-function positionFindings({ fix, voids, sky }: Heard): readonly Finding[] {
+function positionFindings({ fix, voids, sky }: ReceiverOutput): readonly Finding[] {
   const counts = Object.entries(sky.constellations).map(
     ([talker, { tracked, strong }]) => `${talker} ${tracked} (${strong} strong)`,
   );
   const skyWords =
-    counts.length === 0 ? 'it does not tell its satellites' : `satellites heard: ${counts.join(', ')}`;
+    counts.length === 0 ? 'it reports no satellites' : `satellites received: ${counts.join(', ')}`;
   const antenna = sky.antenna;
   const findings: Finding[] = [];
   if (antenna === 'open' || antenna === 'short')
-    findings.push(fault(`the receiver says that its antenna is ${antenna}`, 'Check plug and cable.'));
+    findings.push(fault(`the receiver reports its antenna as ${antenna}`, 'Check plug and cable.'));
   if (fix === null)
     return [
       ...findings,
@@ -135,7 +135,7 @@ function positionFindings({ fix, voids, sky }: Heard): readonly Finding[] {
     isPoor
       ? warning(
           words,
-          'HDOP above 5, or not told, proves no standstill: a better place for the antenna, and GGA or GSA switched on.',
+          'HDOP above 5, or not reported, proves no standstill: a better place for the antenna, and GGA or GSA switched on.',
         )
       : ok(words),
   );
@@ -159,11 +159,11 @@ function positionFindings({ fix, voids, sky }: Heard): readonly Finding[] {
 const clockMostS = 2;
 
 /** How far the receiver's time is from this machine's, where it has one. */
-function clockFinding({ fix }: Heard, utcMs: number): readonly Finding[] {
+function clockFinding({ fix }: ReceiverOutput, utcMs: number): readonly Finding[] {
   if (fix === null || fix.utcMs === null || fix.doubts.includes('date-before-build')) return [];
   const apartS = Math.round((utcMs - fix.utcMs) / 1000);
   const words = `this machine's clock is ${Math.abs(apartS)} s ${apartS < 0 ? 'behind' : 'ahead of'} GNSS`;
-  // The end of the look is up to four seconds after the fix.
+  // The check ends up to four seconds after the fix.
   return [
     Math.abs(apartS) > clockMostS + longLookMs / 1000
       ? warning(words, 'Set the clock (timedatectl): with a wrong one mqtts:// refuses certificates.')
@@ -180,19 +180,19 @@ export function gnssCheck(context: GnssContext): Check {
     async run() {
       const { gnssPort, earliestUtcMs } = config;
       const { baud, bytes } = await findBaud(context);
-      if (baud === null) return [await nothingHeard(context, bytes)];
-      const heard = understand(
+      if (baud === null) return [await nothingReceived(context, bytes)];
+      const received = understand(
         await listen({ ...gnssPort, baudRate: baud }, longLookMs, ports),
         earliestUtcMs,
       );
-      const words = `${heard.types.join(', ') || 'no useful sentence'} from ${heard.talkers.join(', ') || 'nobody'} at ${baud} baud`;
-      const spoilt = heard.spoilt > 1 ? `, ${heard.spoilt} spoilt` : '';
+      const words = `${received.types.join(', ') || 'no useful sentence'} from ${received.talkers.join(', ') || 'no talker'} at ${baud} baud`;
+      const spoilt = received.spoilt > 1 ? `, ${received.spoilt} spoilt` : '';
       return [
         baud === gnssPort.baudRate
           ? ok(`${words}${spoilt}`)
           : fault(`${words}${spoilt}; agent.toml says ${gnssPort.baudRate}`, `Set gnss.baud = ${baud}.`),
-        ...positionFindings(heard),
-        ...clockFinding(heard, ports.clock.utcMs()),
+        ...positionFindings(received),
+        ...clockFinding(received, ports.clock.utcMs()),
       ];
     },
   };

@@ -1,7 +1,7 @@
-// The vehicle as the relay test sees it: board and receiver read by the agent's own machines, and the evidence that the agent's
-// own interlock asks for. It keeps nothing, connects to nobody, and writes a relay only when it is told to.
+// The vehicle for the relay test: board and receiver read by the agent's own machines, and the evidence for the
+// agent's own interlock. It stores nothing, has no network connection, and writes a relay only when ordered.
 
-import type { InputName } from '../../src/core/event.ts';
+import type { InputName } from '../../src/core/events/event.ts';
 import type { ByteLink, Cancel, Clock, OpenByteLink } from '../../src/ports.ts';
 import type { AgentConfig } from '../config.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
@@ -12,9 +12,9 @@ import type { Sensed } from '../core/evidence/contact.ts';
 import {
   createEvidence,
   type EvidenceState,
+  recordFix,
+  recordVoid,
   stepEvidence,
-  takeFix,
-  takeVoid,
 } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
 import { type Evidence, testimonyOf } from '../core/evidence/testimony.ts';
@@ -23,7 +23,7 @@ import {
   createEpochState,
   type EpochReport,
   flushEpoch,
-  noteBytes,
+  recordBytes,
 } from '../core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
@@ -61,7 +61,7 @@ interface LivePorts {
 const stepMs = 100;
 const orderMs = 1500;
 const analogAgeMs = 10_000;
-/** An order has ended by then, whatever the bus does: its retries and read-backs included. */
+/** An order has ended by then, whatever the state of the bus: its retries and read-backs included. */
 const outcomeMs = 6000;
 
 /** What the receiver proves. A port that does not open proves nothing, and the interlock waits. */
@@ -76,15 +76,15 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
     hdopMost: rules.hdopMost,
     nowMs: clock.monoMs(),
   });
-  const take = (reports: readonly EpochReport[]): void => {
+  const recordReports = (reports: readonly EpochReport[]): void => {
     for (const report of reports) {
       if (report.kind === 'void') {
-        evidence = takeVoid(evidence);
+        evidence = recordVoid(evidence);
         continue;
       }
       const judged = judgeFix(plausibility, report.fix);
       plausibility = judged.state;
-      evidence = takeFix(evidence, judged.fix);
+      evidence = recordFix(evidence, judged.fix);
     }
   };
   const link = await openByteLink(config.gnssPort, {
@@ -92,11 +92,11 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
       const atMs = clock.monoMs();
       const decoded = decodeNmea(nmea, bytes);
       nmea = decoded.state;
-      epochs = noteBytes(epochs, atMs);
+      epochs = recordBytes(epochs, atMs);
       for (const sentence of decoded.sentences) {
         const step = assembleEpochs(epochs, sentence, atMs);
         epochs = step.state;
-        take(step.reports);
+        recordReports(step.reports);
       }
     },
     onDown: () => undefined,
@@ -118,7 +118,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
     passTime(): void {
       const step = flushEpoch(epochs, clock.monoMs());
       epochs = step.state;
-      take(step.reports);
+      recordReports(step.reports);
     },
     close: async () => link?.close(),
   };
@@ -135,7 +135,7 @@ function keepAll<Name extends string, Value, Kept>(
 
 type Hand = Awaited<ReturnType<typeof openHand>>;
 
-/** What the board says, and the orders to it. */
+/** Outputs of the board, and the orders to it. */
 async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) {
   const { profile } = config;
   let board = createBoard(profile);
@@ -147,7 +147,7 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
   const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
-  const take = (output: BoardOutput): void => {
+  const handleOutput = (output: BoardOutput): void => {
     const atMs = clock.monoMs();
     if (output.kind === 'write') link?.write(output.bytes);
     if (output.kind === 'inputs')
@@ -162,7 +162,7 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   const feed = (input: BoardInput): void => {
     const stepped = stepBoard(board, input);
     board = stepped.state;
-    for (const output of stepped.outputs) take(output);
+    for (const output of stepped.outputs) handleOutput(output);
     cancel();
     if (board.wakeAtMs === null || down !== null) return;
     const delayMs = Math.max(0, board.wakeAtMs - clock.monoMs());
@@ -242,7 +242,7 @@ export async function openLiveVehicle(
     fault: hand.fault,
     evidence() {
       const nowMs = clock.monoMs();
-      // Expiry is no matter here: a person stands at the vehicle and is asked now.
+      // Expiry does not matter here: a person at the vehicle is asked now.
       const utcMs = clock.utcMs();
       return {
         nowMs,

@@ -1,5 +1,4 @@
-// What the checks of the doctor need of the machine, the network and the serial ports. Types only: `main.ts` joins the real
-// things.
+// Ports of the doctor's checks: machine, network and serial ports. Types only: `cli/commands.ts` joins the adapters.
 import type { Clock, Entropy, OpenByteLink, OpenMqttLink, Verifier } from '../../src/ports.ts';
 
 /** A path as it is on this machine. */
@@ -21,7 +20,7 @@ export interface Holder {
   readonly hasLock: boolean;
 }
 
-/** Whom the rights are checked for: as root the user of the service, else whoever runs this. */
+/** The user for whom permissions are checked: as root the user of the service, else the present user. */
 export interface Person {
   readonly name: string;
   readonly groups: readonly string[];
@@ -29,7 +28,10 @@ export interface Person {
 }
 
 export interface Machine {
-  /** Null when there is nothing. @throws AppError when it may not be looked at. */
+  /**
+   * Null when there is none.
+   * @throws AppError when access is denied.
+   */
   look(path: string): PathFacts | null;
   /** Processes that have the device open, as far as this user can see them, this one left out. */
   holdersOf(realPath: string): readonly Holder[];
@@ -40,7 +42,7 @@ export interface Machine {
   probeSync(folder: string): number;
   /** UTC ms of the battery-backed clock; null when there is none. */
   hardwareClockMs(): number | null;
-  /** By the service manager's time client; null when nobody says. */
+  /** By the service manager's time client; null when unknown. */
   isTimeSynchronised(): boolean | null;
 }
 
@@ -61,7 +63,7 @@ export interface TlsFacts {
   readonly fault: string | null;
 }
 
-/** Each rejects with an AppError `unavailable` that says why. */
+/** Each rejects with an AppError `unavailable` with the reason. */
 export interface NetworkProbe {
   resolve(host: string): Promise<readonly string[]>;
   /** Gives the milliseconds until the connection was there. */

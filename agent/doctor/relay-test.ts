@@ -1,9 +1,9 @@
-// The relay test of the doctor: switches relays on for a second, one after the other, after a person has typed YES. It must never
-// energise anything unless the agent's own interlock allows it at that moment, with ignition off, and it leaves every relay
-// that it touched de-energised, however it ends.
+// The relay test of the doctor: switches relays on for a second, one after the other, after a person has typed YES.
+// It must never energise a relay unless the agent's own interlock allows it at that moment, with ignition off, and it
+// leaves every tested relay de-energised, however it ends.
 
-import { isAllowed, type Verdict } from '../../src/core/verdict.ts';
-import { verdictText } from '../../src/core/verdict-text.ts';
+import { isAllowed, type Verdict } from '../../src/core/verdict/verdict.ts';
+import { verdictText } from '../../src/core/verdict/verdict-text.ts';
 import type { AgentConfig } from '../config.ts';
 import type { RelayName } from '../core/board/board-profile.ts';
 import { wiringsOf } from '../core/board/board-profile.ts';
@@ -15,8 +15,8 @@ import { type Check, type Finding, fault, ok, skipped, warning } from './check.t
 import { type LiveVehicle, openLiveVehicle } from './live-vehicle.ts';
 import type { DoctorPorts } from './ports.ts';
 
-export const relayTestLimits = {
-  /** A click that a person hears. */
+const relayTestLimits = {
+  /** An audible click. */
   holdMs: 1000,
   lookMs: 50,
   /** Without a position the interlock wants a minute of ignition off. */
@@ -28,7 +28,7 @@ export const relayTestLimits = {
 } as const;
 
 /** What a person must type. */
-export const consent = 'YES';
+const consentText = 'YES';
 
 export interface RelayTestOptions {
   readonly config: Pick<
@@ -38,7 +38,7 @@ export interface RelayTestOptions {
   readonly ports: DoctorPorts;
   /** The engine cut-off was named on the command line. */
   readonly withEngine: boolean;
-  /** Shows a text and gives what was typed within two minutes; '' when there is nobody. */
+  /** Shows a text and returns what was typed within two minutes; '' without a terminal. */
   ask(question: string): Promise<string>;
   say(line: string): void;
   isStopped(): boolean;
@@ -53,7 +53,10 @@ const clicks: Readonly<Record<RelayName, string>> = {
 /** Engine last: when the others work the wiring of the board does. */
 const order: readonly RelayName[] = ['warning', 'cargoaccess', 'enginecutoff'];
 
-/** What the interlock says of energising this relay with a person at the vehicle, and what must hold for all of them. */
+/**
+ * The interlock's verdict on energising this relay with a person at the vehicle, and the conditions common to all
+ * relays.
+ */
 export function verdictOf(name: RelayName, evidence: Evidence, rules: InterlockRules): Verdict {
   // The warning output stops nothing; it is tested under the rules of the others all the same.
   const feature = name === 'warning' ? 'cargoaccess' : name;
@@ -149,7 +152,7 @@ async function testOne(run: Run, name: RelayName): Promise<Finding> {
 
 function question(names: readonly RelayName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
-  return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Type ${consent} to go on: `;
+  return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Type ${consentText} to go on: `;
 }
 
 export function relayTestCheck(options: RelayTestOptions): Check {
@@ -167,8 +170,8 @@ export function relayTestCheck(options: RelayTestOptions): Check {
         return [
           skipped('no relay to test', 'The engine cut-off is tested by --relay-test enginecutoff only.'),
         ];
-      if ((await options.ask(question(names))).trim() !== consent)
-        return [skipped('nobody agreed: nothing was switched')];
+      if ((await options.ask(question(names))).trim() !== consentText)
+        return [skipped('not confirmed with YES: nothing was switched')];
       const rules = rulesOf(config.protection, config.profile);
       const live = await openLiveVehicle(config, rules, ports);
       const run: Run = { ...options, live, rules, touched: new Set() };

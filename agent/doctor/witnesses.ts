@@ -1,7 +1,7 @@
-// Which witnesses of standstill a configuration names, what that means for a cut, and what each has proven so far by the record on
-// disk: for `config check` and for the doctor of a stopped unit. It reads and changes nothing.
-import { verdictHint } from '../../src/core/verdict-text.ts';
-import { type WitnessName, witnessNames } from '../../src/core/witness.ts';
+// Which witnesses of standstill a configuration names, what that means for a cut, and what each has proven so far by
+// the record on disk: for `config check` and for the doctor of a stopped unit. Read-only.
+import { verdictHint } from '../../src/core/verdict/verdict-text.ts';
+import { type WitnessName, witnessNames } from '../../src/core/verdict/witness.ts';
 import type { AgentConfig } from '../config.ts';
 import type { BoardProfile } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
@@ -46,11 +46,7 @@ function memoryOf(text: string | null): unknown {
 }
 
 /** The credit of each fitted witness as the disk holds it. */
-export function witnessFindings(
-  profile: BoardProfile,
-  memory: string | null,
-  nowMs: number,
-): readonly Finding[] {
+function witnessFindings(profile: BoardProfile, memory: string | null, nowMs: number): readonly Finding[] {
   const record = parseEvidence(memoryOf(memory), wiringOf(profile));
   const fitted = fittedWitnesses(profile);
   const states = witnessNames

@@ -1,5 +1,5 @@
-// An attempt to enrol, as it is kept on disk while it runs: the key that was made for it, what was asked, and the sealed
-// answer once there is one. It holds nothing of the code, without which its answer cannot be opened.
+// The record of a running enrolment on disk: its key, its request, and the sealed answer once there is one. It holds
+// no part of the code, without which the answer cannot be opened.
 import {
   decodeSealedGrant,
   type EnrolmentCrypto,
@@ -7,8 +7,8 @@ import {
   enrolmentPatterns,
   type SealedGrant,
   transcriptOf,
-} from '../../src/core/enrolment.ts';
-import { codeIDPattern } from '../../src/core/enrolment-code.ts';
+} from '../../src/core/wire/enrolment.ts';
+import { codeIDPattern } from '../../src/core/wire/enrolment-code.ts';
 import type { Entropy } from '../../src/ports.ts';
 
 export interface Attempt {

@@ -1,10 +1,10 @@
-// What enrolment writes into agent.toml: which settings, into a new file or one that is there. A file is only changed when
-// its meaning afterwards is exactly the old one with these settings; otherwise it is left alone and the reader is told what
-// to write. It must never lose a setting or a comment of an installer.
+// The settings that enrolment writes into agent.toml, a new file or an existing one. An existing file is changed only
+// when its meaning afterwards is exactly the old one with these settings; otherwise it is unchanged and the message
+// lists the lines to write. A setting or a comment of an installer must never be lost.
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
-import type { EnrolmentGrant } from '../../src/core/enrolment.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { EnrolmentGrant } from '../../src/core/wire/enrolment.ts';
 import { type ChangedLine, editToml, formatTomlString, type Setting } from '../core/toml-edit.ts';
 
 /** Files that an enrolment makes, by their setting in the table `broker`. */
@@ -100,8 +100,8 @@ export interface ConfigChange {
 
 /**
  * The file with these settings.
- * @param before its text; null when there is none.
- * @throws AppError `config` with what to write by hand when it cannot be changed safely.
+ * @param before its text; null for a new file.
+ * @throws AppError `config` with the lines to write by hand when it cannot be changed safely.
  */
 export function changeConfig(
   path: string,
@@ -120,7 +120,7 @@ export function changeConfig(
   const known = parseToml(path, before);
   const expected = withSettings(known, settings);
   if (means(before, expected)) return { text: before, changes: [] };
-  // What is right already stays as it was written.
+  // A setting with the right value keeps its spelling.
   const missing = settings.filter(({ table, key, value }) => valueAt(known, table, key) !== value);
   const edited = editToml(before, missing);
   if (edited.ok && means(edited.text, expected)) return edited;
@@ -130,7 +130,7 @@ export function changeConfig(
   });
 }
 
-/** What enrolment looks at in a file that is there. */
+/** The settings of an existing file that enrolment uses. */
 export interface KnownConfig {
   readonly accountID: string | null;
   readonly deviceID: string | null;

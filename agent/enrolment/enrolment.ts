@@ -1,16 +1,18 @@
-// Enrolment on the vehicle: from a one-time code to files with which the agent can start. Whatever is cut off in between, the
-// same command run again finishes it: the key of the attempt is on disk before the first request leaves, the sealed answer
-// before anything is changed, and agent.toml comes last. It must never touch the outbox, nor write what it cannot verify.
+// Enrolment on the vehicle: from a one-time code to files with which the agent can start. After an interruption at
+// any point, the same command run again completes it: the key of the attempt is on disk before the first request is
+// sent, the sealed answer before anything is changed, and agent.toml comes last. It never touches the outbox, nor
+// writes what it cannot verify.
+
+import { AppError } from '../../src/core/errors.ts';
 import {
   decodeGrant,
   type EnrolmentCrypto,
   type EnrolmentGrant,
   type SealedGrant,
-} from '../../src/core/enrolment.ts';
-import { parseEnrolmentCode } from '../../src/core/enrolment-code.ts';
-import { AppError } from '../../src/core/errors.ts';
+} from '../../src/core/wire/enrolment.ts';
+import { parseEnrolmentCode } from '../../src/core/wire/enrolment-code.ts';
 import type { Clock, Entropy } from '../../src/ports.ts';
-import { pause } from '../../src/settle.ts';
+import { pause } from '../../src/timeout.ts';
 import type { ChangedLine } from '../core/toml-edit.ts';
 import { type Attempt, createAttempt, decodeAttempt, encodeAttempt } from './enrolment-attempt.ts';
 import {
@@ -28,7 +30,10 @@ export interface EnrolmentFiles {
   read(path: string): string | null;
   /** Makes missing folders and tries to write there. @throws AppError `storage`. */
   prepare(path: string): void;
-  /** Durable when it returns; `private`: mode 0600 whatever it was. @throws AppError `storage`. */
+  /**
+   * Durable when it returns; `private`: always mode 0600.
+   * @throws AppError `storage`.
+   */
   write(path: string, text: string, kind: 'private' | 'kept'): void;
   remove(path: string): void;
 }
@@ -41,11 +46,11 @@ export interface EnrolmentPorts {
   createCertificateRequest(): { readonly keyPem: string; readonly request: Uint8Array };
   /** Sends the request. @throws AppError: `unavailable` and `throttled` are worth another try. */
   ask(body: string): Promise<SealedGrant>;
-  /** For people who wait. */
+  /** Progress lines for the terminal. */
   onProgress(line: string): void;
 }
 
-export interface EnrolmentWish {
+export interface EnrolmentOptions {
   /** As it was typed. */
   readonly code: string;
   readonly configFile: string;
@@ -70,13 +75,13 @@ export interface Enrolled {
   readonly backupFile: string | null;
   readonly files: EnrolledFiles;
   readonly changes: readonly ChangedLine[];
-  /** This machine's clock minus the broker's, in seconds; null when it cannot be told. */
+  /** This machine's clock minus the broker's, in seconds; null when unknown. */
   readonly clockOffsetS: number | null;
 }
 
 const triesMost = 4;
 const firstPauseMs = 2000;
-/** A longer wait is told, not waited. */
+/** A longer wait is reported instead. */
 const waitMostS = 30;
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
@@ -88,7 +93,7 @@ interface Begun {
   readonly verifier: string;
 }
 
-interface Place {
+interface EnrolmentPlan {
   readonly secretFile: string;
   readonly attemptFile: string;
   readonly known: KnownConfig;
@@ -96,25 +101,29 @@ interface Place {
 }
 
 /** Where everything goes; tried before the code is used up. @throws AppError `config` or `storage`. */
-function placeOf({ files }: EnrolmentPorts, wish: EnrolmentWish): Place {
-  const configText = files.read(wish.configFile);
-  const known = readKnown(wish.configFile, configText);
-  const secretFile = wish.secretFile ?? known.secretFile ?? `${folderOf(wish.configFile)}secret`;
+function enrolmentPlanOf({ files }: EnrolmentPorts, options: EnrolmentOptions): EnrolmentPlan {
+  const configText = files.read(options.configFile);
+  const known = readKnown(options.configFile, configText);
+  const secretFile = options.secretFile ?? known.secretFile ?? `${folderOf(options.configFile)}secret`;
   const attemptFile = `${secretFile}.enrolment`;
   // With other values than will come: whether the file can be changed does not hang on them.
   const rehearsal = { accountID: 'a', deviceID: 'a', publicKey: 'a' };
   const none = { secretFile, caFile: 'a', certFile: null, keyFile: null };
-  changeConfig(wish.configFile, configText, enrolledSettings(rehearsal, 'mqtt://a', none));
-  for (const path of [secretFile, wish.configFile]) files.prepare(path);
+  changeConfig(options.configFile, configText, enrolledSettings(rehearsal, 'mqtt://a', none));
+  for (const path of [secretFile, options.configFile]) files.prepare(path);
   return { secretFile, attemptFile, known, configText };
 }
 
 /** The attempt that was cut off, when it was one with this code; else a new one, on disk before anything is sent. */
-async function begin(ports: EnrolmentPorts, wish: EnrolmentWish, { attemptFile }: Place): Promise<Begun> {
+async function begin(
+  ports: EnrolmentPorts,
+  options: EnrolmentOptions,
+  { attemptFile }: EnrolmentPlan,
+): Promise<Begun> {
   const { crypto, files } = ports;
-  const code = parseEnrolmentCode(wish.code);
+  const code = parseEnrolmentCode(options.code);
   if (!code.ok) {
-    throw new AppError('usage', `the code was not typed as it is: ${code.reason}`, {
+    throw new AppError('usage', `The code is mistyped: ${code.reason}`, {
       hint: 'Compare it with the code, group by group. Nothing was sent.',
     });
   }
@@ -123,18 +132,22 @@ async function begin(ports: EnrolmentPorts, wish: EnrolmentWish, { attemptFile }
   const kept = text === null ? null : decodeAttempt(text);
   // One of another code, or of a code of which only the first part is the same.
   if (kept !== null && crypto.verify(verifier, kept.request)) {
-    if ((kept.certificateKey !== null) === wish.wantsCertificate) {
+    if ((kept.certificateKey !== null) === options.wantsCertificate) {
       return { attempt: kept, isFresh: false, seed, verifier };
     }
-    const begun = wish.wantsCertificate ? 'without' : 'with';
-    throw new AppError('usage', `this code was begun ${begun} --certificate and may be used up already`, {
-      hint: `Finish it ${begun} --certificate, or ask for a new code.`,
-    });
+    const begun = options.wantsCertificate ? 'without' : 'with';
+    throw new AppError(
+      'usage',
+      `Enrolment with this code was started ${begun} --certificate, and the code may be used up`,
+      {
+        hint: `Finish it ${begun} --certificate, or ask for a new code.`,
+      },
+    );
   }
   const attempt = createAttempt(ports, {
     codeID: code.codeID,
     seed,
-    wantsCertificate: wish.wantsCertificate,
+    wantsCertificate: options.wantsCertificate,
   });
   files.write(attemptFile, encodeAttempt(attempt), 'private');
   return { attempt, isFresh: true, seed, verifier };
@@ -180,7 +193,11 @@ interface Received {
 }
 
 /** The opened answer, kept on disk before it is opened for good. @throws AppError `unauthorized` when it is no answer of the broker. */
-async function receive(ports: EnrolmentPorts, begun: Begun, { attemptFile }: Place): Promise<Received> {
+async function receive(
+  ports: EnrolmentPorts,
+  begun: Begun,
+  { attemptFile }: EnrolmentPlan,
+): Promise<Received> {
   const { crypto, clock, files } = ports;
   const { attempt, verifier } = begun;
   const { request, privateKey } = attempt;
@@ -193,9 +210,9 @@ async function receive(ports: EnrolmentPorts, begun: Begun, { attemptFile }: Pla
   if (answer === null || grant === null || !isComplete(grant, attempt)) {
     throw new AppError(
       'unauthorized',
-      'the answer was not made by who made the code, or was changed on the way',
+      'The answer is not from the issuer of the code, or was changed in transit',
       {
-        hint: 'Somebody on this network may be reading and changing what is sent. Nothing was written. Use another network and run the same command again.',
+        hint: 'Another device on this network may read and change the traffic. Nothing was written. Use another network and run the same command again.',
       },
     );
   }
@@ -213,14 +230,18 @@ async function receive(ports: EnrolmentPorts, begun: Begun, { attemptFile }: Pla
 const isLocalUrl = (url: string): boolean =>
   /^mqtts?:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(url);
 
-/** @throws AppError `config` when nobody says where to connect. */
-function chooseUrl({ mqttUrls }: EnrolmentGrant, wish: EnrolmentWish, { known }: Place): string {
+/** @throws AppError `config` without a broker address. */
+function chooseUrl(
+  { mqttUrls }: EnrolmentGrant,
+  options: EnrolmentOptions,
+  { known }: EnrolmentPlan,
+): string {
   // An address of the broker's own machine is none for a vehicle.
-  const named = mqttUrls.filter((url) => wish.isLocalBroker || !isLocalUrl(url));
+  const named = mqttUrls.filter((url) => options.isLocalBroker || !isLocalUrl(url));
   const kept = known.url !== null && named.includes(known.url) ? known.url : null;
-  const url = wish.mqttUrl ?? kept ?? named[0] ?? known.url;
+  const url = options.mqttUrl ?? kept ?? named[0] ?? known.url;
   if (url !== null) return url;
-  throw new AppError('config', 'the broker did not say where vehicles connect to', {
+  throw new AppError('config', 'The broker did not say where vehicles connect to', {
     hint: 'Run the same command again with --mqtt-url mqtts://host:port. The operator sets it at the broker: enrolment.mqttUrls.',
   });
 }
@@ -228,15 +249,15 @@ function chooseUrl({ mqttUrls }: EnrolmentGrant, wish: EnrolmentWish, { known }:
 /** @throws AppError `config` when the file is that of another device, whose events may still wait in its outbox. */
 function needSameDevice(
   { accountID, deviceID }: EnrolmentGrant,
-  wish: EnrolmentWish,
-  { known }: Place,
+  options: EnrolmentOptions,
+  { known }: EnrolmentPlan,
 ): void {
   const isSame = (known.accountID ?? accountID) === accountID && (known.deviceID ?? deviceID) === deviceID;
-  if (isSame || wish.isOtherDevice) return;
+  if (isSame || options.isOtherDevice) return;
   const was = `${known.accountID ?? '?'}/${known.deviceID ?? '?'}`;
   throw new AppError(
     'config',
-    `${wish.configFile} is that of ${was}; the code is for ${accountID}/${deviceID}`,
+    `${options.configFile} is that of ${was}; the code is for ${accountID}/${deviceID}`,
     {
       hint: 'Events that wait in the outbox would be sent as those of the other vehicle: move the outbox away (storage.path), then run the same command again with --other-device.',
     },
@@ -244,10 +265,10 @@ function needSameDevice(
 }
 
 /** Everything that is written, decided before any of it is. */
-function plan(received: Received, wish: EnrolmentWish, place: Place) {
+function plan(received: Received, options: EnrolmentOptions, place: EnrolmentPlan) {
   const { grant, attempt } = received;
-  needSameDevice(grant, wish, place);
-  const url = chooseUrl(grant, wish, place);
+  needSameDevice(grant, options, place);
+  const url = chooseUrl(grant, options, place);
   const folder = folderOf(place.secretFile);
   const files: EnrolledFiles = {
     secretFile: place.secretFile,
@@ -255,7 +276,7 @@ function plan(received: Received, wish: EnrolmentWish, place: Place) {
     certFile: grant.certificate === null ? null : `${folder}client-cert.pem`,
     keyFile: attempt.certificateKey === null ? null : `${folder}client-key.pem`,
   };
-  const change = changeConfig(wish.configFile, place.configText, enrolledSettings(grant, url, files));
+  const change = changeConfig(options.configFile, place.configText, enrolledSettings(grant, url, files));
   return { url, files, change };
 }
 
@@ -263,13 +284,13 @@ function writeAll(
   { files: disk }: EnrolmentPorts,
   { grant, attempt }: Received,
   {
-    wish,
+    options,
     place,
     files,
     change,
   }: {
-    readonly wish: EnrolmentWish;
-    readonly place: Place;
+    readonly options: EnrolmentOptions;
+    readonly place: EnrolmentPlan;
     readonly files: EnrolledFiles;
     readonly change: ConfigChange;
   },
@@ -282,9 +303,9 @@ function writeAll(
   ];
   for (const [path, text] of others) if (path !== null && text !== null) disk.write(path, text, 'private');
   const isKept = change.text === place.configText;
-  const backupFile = isKept || place.configText === null ? null : `${wish.configFile}.bak`;
+  const backupFile = isKept || place.configText === null ? null : `${options.configFile}.bak`;
   if (backupFile !== null && place.configText !== null) disk.write(backupFile, place.configText, 'private');
-  if (!isKept) disk.write(wish.configFile, change.text, 'kept');
+  if (!isKept) disk.write(options.configFile, change.text, 'kept');
   disk.remove(place.attemptFile);
   return backupFile;
 }
@@ -294,14 +315,14 @@ function writeAll(
  * @throws AppError `usage` (the code was mistyped), `not_found` (wrong code), `conflict` (used, expired, revoked),
  * `unauthorized` (the answer is not the broker's), `unavailable`, `throttled`, `unsupported`, `config`, `storage`.
  */
-export async function enrol(ports: EnrolmentPorts, wish: EnrolmentWish): Promise<Enrolled> {
-  const place = placeOf(ports, wish);
-  const begun = await begin(ports, wish, place);
+export async function enrol(ports: EnrolmentPorts, options: EnrolmentOptions): Promise<Enrolled> {
+  const place = enrolmentPlanOf(ports, options);
+  const begun = await begin(ports, options, place);
   const received = await receive(ports, begun, place);
-  const { url, files, change } = plan(received, wish, place);
-  const backupFile = writeAll(ports, received, { wish, place, files, change });
+  const { url, files, change } = plan(received, options, place);
+  const backupFile = writeAll(ports, received, { options: options, place, files, change });
   const { accountID, deviceID, publicKey } = received.grant;
-  const { configFile } = wish;
+  const { configFile } = options;
   const { clockOffsetS } = received;
   return {
     accountID,

@@ -1,6 +1,6 @@
-// The accounts of the running outbox: what every boot has, had and gave up, kept in the very commits that change it, and
-// compared with the rows when those were counted. A difference is damage that SQLite does not see. Never guesses: an
-// account that cannot be read is damage, too.
+// The accounts of the running outbox: events of every boot that are queued, were queued and were dropped, kept in the
+// same commits that change the rows, and compared with the rows once those were counted. A difference is damage that
+// SQLite does not detect. Never guesses: an unreadable account is damage, too.
 import type { Row, Statement } from '../../src/ports.ts';
 import {
   addTally,
@@ -12,8 +12,7 @@ import {
   type Tally,
 } from '../core/outbox/outbox-account.ts';
 import { bootNumberOf, type StoredRow, seqOf } from '../core/outbox/outbox-row.ts';
-import { formatCensus, judgeRow } from './outbox-check.ts';
-import { originOf, type Queue, readRows } from './outbox-queue.ts';
+import { checkRow, formatCensus } from './file/outbox-check.ts';
 import {
   anchorEvery,
   type BootRow,
@@ -27,7 +26,8 @@ import {
   parseTotal,
   priorities,
   type Total,
-} from './outbox-schema.ts';
+} from './file/outbox-schema.ts';
+import { originOf, type Queue, readRows } from './outbox-queue.ts';
 
 /** What a damaged list of boots, or of drops, is called. */
 export const faults = {
@@ -92,7 +92,7 @@ export async function accountsWith(queue: Queue, ids: readonly number[]): Promis
 }
 
 /** To be called once the accounts are committed. */
-export function noteAccounts(queue: Queue, changed: readonly BootRow[]): void {
+export function recordAccounts(queue: Queue, changed: readonly BootRow[]): void {
   queue.own = changed.find(({ number }) => number === queue.number) ?? queue.own;
 }
 
@@ -199,34 +199,34 @@ function joined(known: Drop, more: Drop): Drop {
   };
 }
 
-export interface JudgedRow {
+export interface CheckedRow {
   readonly id: number;
   readonly bytes: number;
   readonly stored: StoredRow;
 }
 
-export interface JudgedPage {
-  readonly sound: readonly JudgedRow[];
+export interface CheckedPage {
+  readonly sound: readonly CheckedRow[];
   readonly spoiled: readonly Row[];
 }
 
 /**
- * Judges rows as they were read, one behind the other. Null when one of them is not where it belongs: the tree itself is
- * damaged then, and the file has been replaced.
+ * Checks rows in reading order. Null when one of them is misplaced: the tree itself is damaged then, and the file
+ * has been replaced.
  */
-export async function judgePage(
+export async function checkPage(
   queue: Queue,
   page: { readonly priority: 0 | 1 | 2 | 3; readonly after: number; readonly rows: readonly Row[] },
-): Promise<JudgedPage | null> {
+): Promise<CheckedPage | null> {
   const { database } = queue;
-  const sound: JudgedRow[] = [];
+  const sound: CheckedRow[] = [];
   const spoiled: Row[] = [];
   let before = page.after;
   for (const row of page.rows) {
     const id = Number(row['id']);
     const origin = await originOf(queue, bootNumberOf(id));
     if (queue.database !== database) return null;
-    const verdict = judgeRow(row, page.priority, origin?.boot ?? null);
+    const verdict = checkRow(row, page.priority, origin?.boot ?? null);
     if (id <= before || origin === null || verdict.kind === 'misplaced') {
       await queue.replace(faults.place);
       return null;

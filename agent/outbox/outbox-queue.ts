@@ -1,15 +1,15 @@
-// The outbox's working parts: what is known in memory, and calls of the database that cope with damage. Every function here
-// runs inside the outbox's single line of work, one at a time. Nothing leaves the disk except by an acknowledgement
-// or by an eviction that is counted in the same transaction.
+// State of the outbox in memory, and calls of the database that handle damage. Every function here runs inside the
+// outbox's job queue, one at a time. A row leaves the disk only by an acknowledgement or by an eviction that is
+// counted in the same transaction.
 import { messageOf } from '../../src/core/errors.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { Priority } from '../../src/core/events/status-codes.ts';
 import type { Clock, Database, Log, Row, Statement, WriteResult } from '../../src/ports.ts';
 import type { Tally } from '../core/outbox/outbox-account.ts';
 import { bootNumberOf, encodeRow, rowId, seqOf } from '../core/outbox/outbox-row.ts';
-import { isDamage } from './outbox-file.ts';
-import { isReadable, readingLimits, unreadable } from './outbox-reading.ts';
-import { type BootRow, boots, type IdRange, parseBoot, priorities, rows } from './outbox-schema.ts';
+import { isDamage } from './file/outbox-file.ts';
+import { isReadable, readingLimits, unreadableError } from './file/outbox-reading.ts';
+import { type BootRow, boots, type IdRange, parseBoot, priorities, rows } from './file/outbox-schema.ts';
 
 export interface ClassState {
   /** Highest row id of the backlog handed out since the last rewind. */
@@ -38,7 +38,7 @@ export interface Queue {
   readonly boot: string;
   readonly path: string;
   readonly maxBytes: number;
-  /** Pages that the disk has room for, below the cap while others fill it. */
+  /** Pages that the disk has space for, below the cap while others fill it. */
   diskPages: number;
   /** Monotonic time of the next try to set space aside again. */
   retryReserveMs: number;
@@ -102,7 +102,7 @@ async function sound<T>(queue: Queue, work: (database: Database) => Promise<T>):
       if (!isReadable(queue.path)) {
         const nowMs = queue.clock.monoMs();
         queue.unreadableSinceMs ??= nowMs;
-        if (nowMs - queue.unreadableSinceMs < waitMs) throw unreadable(queue.path, thrown);
+        if (nowMs - queue.unreadableSinceMs < waitMs) throw unreadableError(queue.path, thrown);
       }
       await queue.replace(messageOf(thrown));
     }
@@ -117,7 +117,7 @@ export function commit(queue: Queue, batch: () => readonly Statement[]): Promise
   return sound(queue, (database) => database.write(batch()));
 }
 
-export function isWalked(queue: Queue, priority: Priority, id: number): boolean {
+export function isScanned(queue: Queue, priority: Priority, id: number): boolean {
   const { walk } = queue;
   return id >= walk.boundary || priority < walk.priority || (priority === walk.priority && id <= walk.at);
 }
@@ -125,7 +125,7 @@ export function isWalked(queue: Queue, priority: Priority, id: number): boolean 
 /** Rows of a class that are stored and not acknowledged; a lower bound until the walk is done. */
 export function waitingCount(queue: Queue, priority: Priority): number {
   const { count, acknowledged } = queue.classes[priority];
-  const counted = [...acknowledged].filter((id) => isWalked(queue, priority, id));
+  const counted = [...acknowledged].filter((id) => isScanned(queue, priority, id));
   return count - counted.length;
 }
 
@@ -144,15 +144,15 @@ export function rowOf(queue: Queue, record: { event: FleetEvent; priority: Prior
   };
 }
 
-export function noteInserted(queue: Queue, row: { id: number; priority: Priority }): void {
+export function recordInserted(queue: Queue, row: { id: number; priority: Priority }): void {
   const state = queue.classes[row.priority];
-  if (isWalked(queue, row.priority, row.id)) state.count += 1;
+  if (isScanned(queue, row.priority, row.id)) state.count += 1;
   if (row.id <= state.cursor || (row.id > state.liveFrom && row.id <= state.liveCursor)) state.late = true;
   state.last = Math.max(state.last, row.id);
 }
 
-/** After a failed commit nobody knows whether the disk has it: numbers that are taken must not be given again. */
-export async function settleDoubt(queue: Queue): Promise<void> {
+/** After a failed commit it is unknown whether the disk has it: used numbers must not be assigned again. */
+export async function resolveUnknownCommit(queue: Queue): Promise<void> {
   if (!queue.isInDoubt) return;
   for (const priority of priorities) {
     const last = Number((await readRows(queue, rows.last(priority)))[0]?.['id'] ?? 0);

@@ -1,12 +1,12 @@
-// Taking rows out of the outbox: what was delivered, and what is given up. The accounts of the boots and the notes of drops
-// change in the same commit. Nothing leaves the disk except by an acknowledgement or as a counted drop.
-import type { Priority } from '../../src/core/status-codes.ts';
+// Removes rows from the outbox: delivered and dropped ones. The accounts of the boots and the notes of drops change
+// in the same commit. A row leaves the disk only by an acknowledgement or as a counted drop.
+import type { Priority } from '../../src/core/events/status-codes.ts';
 import type { Row, Statement } from '../../src/ports.ts';
 import { addTally } from '../core/outbox/outbox-account.ts';
 import { bootNumberOf, decodeRow, seqOf } from '../core/outbox/outbox-row.ts';
-import { accountsWithout, dropStatements, noteAccounts, tallyOf } from './outbox-ledger.ts';
-import { commit, isWalked, type NewRow, type Queue, readRows } from './outbox-queue.ts';
-import { boots, type Drop, type DropReason, type IdRange, priorities, rows } from './outbox-schema.ts';
+import { boots, type Drop, type DropReason, type IdRange, priorities, rows } from './file/outbox-schema.ts';
+import { accountsWithout, dropStatements, recordAccounts, tallyOf } from './outbox-ledger.ts';
+import { commit, isScanned, type NewRow, type Queue, readRows } from './outbox-queue.ts';
 
 /** Splits a range where counted rows end and uncounted ones begin. */
 function partsOf(queue: Queue, priority: Priority, range: IdRange): readonly IdRange[] {
@@ -93,17 +93,17 @@ async function remove(
       : [],
   );
   if (queue.database !== database) return false;
-  noteAccounts(queue, accounts);
-  for (const { priority, range, gone } of parts) noteRemoved(queue, { priority, range }, gone);
+  recordAccounts(queue, accounts);
+  for (const { priority, range, gone } of parts) recordRemoved(queue, { priority, range }, gone);
   if (parts.every(({ count }, index) => results[index]?.changes === count)) return true;
   await queue.replace('rows that were read cannot be deleted');
   return false;
 }
 
-function noteRemoved(queue: Queue, { priority, range }: Removal, gone: readonly number[]): void {
+function recordRemoved(queue: Queue, { priority, range }: Removal, gone: readonly number[]): void {
   const state = queue.classes[priority];
   for (const id of gone) state.acknowledged.delete(id);
-  if (!isWalked(queue, priority, range.to)) return;
+  if (!isScanned(queue, priority, range.to)) return;
   state.count -= gone.length;
   const { seen, boundary } = queue.walk;
   for (const id of gone) {
@@ -154,7 +154,7 @@ export function dropsOf(priority: Priority, reason: DropReason, gone: readonly R
 }
 
 /** Books drops in memory; their statements went into the commit that dropped the rows. */
-function noteDrops(queue: Queue, list: readonly Drop[]): void {
+function recordDrops(queue: Queue, list: readonly Drop[]): void {
   for (const drop of list) {
     queue.classes[drop.priority].dropped += drop.count;
     queue.log.warn('outbox_dropped', { ...drop });
@@ -162,14 +162,14 @@ function noteDrops(queue: Queue, list: readonly Drop[]): void {
   if (list.length > 0) queue.hasUnreported = true;
 }
 
-/** Gives rows up: counted, noted and logged, in the commit that takes them out. False when the file was replaced. */
-export async function giveUp(
+/** Drops rows: counted, noted and logged, in the commit that removes them. False when the file was replaced. */
+export async function dropRows(
   queue: Queue,
   removals: readonly Removal[],
   more: { readonly drops: readonly Drop[]; readonly again?: readonly NewRow[] },
 ): Promise<boolean> {
   const extra = await dropStatements(queue, more.drops);
   if (extra === null || !(await remove(queue, removals, { ...more, extra }))) return false;
-  noteDrops(queue, more.drops);
+  recordDrops(queue, more.drops);
   return true;
 }

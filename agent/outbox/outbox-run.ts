@@ -1,18 +1,18 @@
-// The running outbox: its single line of work, appending, its own events, and the background work of counting, checking
-// and salvaging. A damaged file found while running is replaced here; the queue goes on in the new one.
+// The running outbox: its job queue, appending, its own events, and the background work of counting, checking and
+// salvaging. A file found damaged while running is replaced here; the queue continues in the new one.
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { type AttributeValue, eventLimits, type FleetEvent } from '../../src/core/event.ts';
-import { eventFault } from '../../src/core/event-check.ts';
-import { type Priority, statusCodes } from '../../src/core/status-codes.ts';
+import { type AttributeValue, eventLimits, type FleetEvent } from '../../src/core/events/event.ts';
+import { eventFault } from '../../src/core/events/event-check.ts';
+import { type Priority, statusCodes } from '../../src/core/events/status-codes.ts';
 import type { Cancel, Log } from '../../src/ports.ts';
-import type { FileOptions } from './outbox-file.ts';
-import { type Queue, rowOf, settleDoubt } from './outbox-queue.ts';
-import { type Replacement, replacedBootNumber, replaceFile } from './outbox-repair.ts';
+import type { FileOptions } from './file/outbox-file.ts';
+import { noteKeys, notes } from './file/outbox-schema.ts';
+import { type Queue, resolveUnknownCommit, rowOf } from './outbox-queue.ts';
 import { type Rescue, resumeRescue } from './outbox-salvage.ts';
-import { noteKeys, notes } from './outbox-schema.ts';
+import { endedScan, scanStep } from './outbox-scan.ts';
 import { rewindQueue } from './outbox-sending.ts';
 import { type Extra, insert } from './outbox-space.ts';
-import { endedWalk, walkStep } from './outbox-walk.ts';
+import { type Replacement, replacedBootNumber, replaceFile } from './recovery/outbox-repair.ts';
 
 export interface OutboxOptions extends FileOptions {
   /** Id of this run; a fresh one at every start of the agent, since sequence numbers begin at 1. */
@@ -41,7 +41,7 @@ export interface Run {
 }
 
 /** Runs jobs one after the other; a failed one does not stop the next. */
-export function inLine<T>(run: Run, job: () => Promise<T>): Promise<T> {
+export function enqueue<T>(run: Run, job: () => Promise<T>): Promise<T> {
   const result = run.tail.then(() => {
     if (run.isClosed) throw new AppError('storage', `${run.options.path}: the outbox is closed`);
     return job();
@@ -64,7 +64,7 @@ export async function appendNow(run: Run, records: readonly OutboxRecord[], extr
   if (records.length > eventLimits.events) {
     throw new AppError('invalid_content', `more than ${eventLimits.events} events in one append`);
   }
-  await settleDoubt(queue);
+  await resolveUnknownCommit(queue);
   const first = queue.nextSeq;
   const numbered = records.map(({ event, priority }, index) => ({
     event: { ...event, seq: first + index },
@@ -102,11 +102,11 @@ export async function reportReplacement(run: Run): Promise<void> {
   const attributes = reportAttributes(reportNote);
   try {
     const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
-    await appendNow(run, [event], async () => () => [notes.settle(noteKeys.report, reportNote)]);
+    await appendNow(run, [event], async () => () => [notes.clear(noteKeys.report, reportNote)]);
   } catch (thrown) {
     // What was asked for is done; the report is made up for with the next append.
     run.reportNote = reportNote;
-    run.options.log.warn('outbox_report', { reason: String(thrown) });
+    run.options.log.warn('outbox_report_failed', { reason: String(thrown) });
   }
 }
 
@@ -116,13 +116,13 @@ const backgroundRetryMs = 30_000;
 
 async function runBackground(run: Run): Promise<void> {
   try {
-    const goesOn = await inLine(run, () => backgroundStep(run));
+    const goesOn = await enqueue(run, () => backgroundStep(run));
     run.isBusy = false;
     if (goesOn) planBackground(run);
   } catch (thrown) {
     run.isBusy = false;
     if (run.isClosed) return;
-    run.options.log.error('outbox_background', { reason: String(thrown) });
+    run.options.log.error('outbox_background_failed', { reason: String(thrown) });
     planBackground(run, backgroundRetryMs);
   }
 }
@@ -137,16 +137,16 @@ export function planBackground(run: Run, delayMs = backgroundMs): void {
 }
 
 async function backgroundStep(run: Run): Promise<boolean> {
-  // First what happened, then what came of it.
+  // First the cause, then its consequences.
   await reportReplacement(run);
   const { rescue } = run;
-  if (rescue === null) return walkStep(run.queue);
+  if (rescue === null) return scanStep(run.queue);
   if (await rescue.step()) return true;
   if (run.rescue !== rescue) return true;
   const { least, most } = rescue.lost();
   const attributes = { phase: 'salvaged', count: rescue.restored(), lostLeast: least, lostMost: most };
   const event = ownEvent(run, { statusCode: statusCodes.STORAGE_REPLACED.code, attributes });
-  await appendNow(run, [event], async () => () => [notes.settle(noteKeys.rescue, rescue.note)]);
+  await appendNow(run, [event], async () => () => [notes.clear(noteKeys.rescue, rescue.note)]);
   // Unless the file was replaced just now: then there is another salvage to do.
   if (run.rescue === rescue) run.rescue = null;
   return true;
@@ -197,8 +197,8 @@ export function adopt(run: Run, replaced: Replacement): void {
     state.acknowledged.clear();
   }
   rewindQueue(queue);
-  // Nothing is below the boundary yet, and what is salvaged gets counted as it comes.
-  queue.walk = endedWalk();
+  // The part below the boundary is still empty, and salvaged rows are counted as they arrive.
+  queue.walk = endedScan();
   run.rescue = resumeRescue(queue, { path: run.options.path, note: replaced.rescueNote });
   run.reportNote = replaced.reportNote;
   planBackground(run);

@@ -1,6 +1,6 @@
-// Brings back the events of damaged files that were set aside, in short steps, and says how many of those that must have
-// been there are gone for good: as a number where it is certain, between two bounds where it is not. Never brings back
-// what was delivered for certain, and never holds up an append for long.
+// Restores the events of damaged files that were set aside, in short steps, and reports how many are lost: as a
+// number where it is certain, between two bounds where it is not. Never restores an event that was certainly
+// delivered, and never delays an append for long.
 import { AppError } from '../../src/core/errors.ts';
 import {
   createSeqSet,
@@ -11,13 +11,13 @@ import {
   type SeqSet,
 } from '../core/outbox/outbox-account.ts';
 import { encodeRow, rowId, type StoredRow } from '../core/outbox/outbox-row.ts';
-import type { NamedAccount } from './outbox-check.ts';
-import { evidenceOf, evidencePath } from './outbox-evidence.ts';
+import { damagedFilesOf, damagedPath } from './file/damaged-files.ts';
+import type { NamedAccount } from './file/outbox-check.ts';
 import { addedBoot, readBoots } from './outbox-ledger.ts';
 import { commit, type NewRow, type Queue } from './outbox-queue.ts';
-import { parsePlans, type RescuePlan, replacedBootNumber } from './outbox-repair.ts';
-import { createCarving } from './outbox-rescue.ts';
 import { restore } from './outbox-space.ts';
+import { parsePlans, type RescuePlan, replacedBootNumber } from './recovery/outbox-repair.ts';
+import { createCarving } from './recovery/outbox-rescue.ts';
 
 export interface Rescue {
   /** The note that called for it, to be settled when all is done. */
@@ -26,7 +26,7 @@ export interface Rescue {
   step(): Promise<boolean>;
   /** Rows brought back so far. */
   restored(): number;
-  /** How many events are gone for good, of the files that were gone through; null for `most` when nobody knows. */
+  /** How many events of the processed files are lost; null for `most` when unknown. */
   lost(): { readonly least: number; readonly most: number | null };
   close(): void;
 }
@@ -37,7 +37,7 @@ async function numberFor(queue: Queue, boot: string): Promise<number | null> {
   if (all === null) return null;
   const known = all.find((one) => one.boot === boot);
   if (known !== undefined) return known.number;
-  // Below that of the run that made this file, also when a later run goes on with the salvage: older comes first.
+  // Below that of the run that made this file, also when a later run continues the salvage: older comes first.
   const number = (all.findLast((one) => one.number < replacedBootNumber)?.number ?? 0) + 1;
   if (number >= replacedBootNumber)
     throw new AppError('storage', 'no boot number is left for salvaged events');
@@ -69,7 +69,7 @@ function isWanted({ plan, floors, found }: Search, { boot, event }: StoredRow): 
   return floor === undefined ? plan.accounts === null : event.seq >= floor;
 }
 
-function noteFound({ found }: Search, { boot, event }: StoredRow): void {
+function recordFound({ found }: Search, { boot, event }: StoredRow): void {
   const set = found.get(boot) ?? createSeqSet();
   found.set(boot, set);
   set.add(event.seq);
@@ -88,7 +88,7 @@ function lossIn({ plan, found }: Search): { readonly least: number; readonly mos
   return { least: sum(({ least }) => least), most: sum(({ most }) => most) };
 }
 
-/** Stores what is wanted of `carved`; gives how many rows went in. May be called again with the same after a failure. */
+/** Stores the wanted rows of `carved`; returns how many were inserted. May be repeated after a failure. */
 async function bring(queue: Queue, search: Search, carved: readonly StoredRow[]): Promise<number> {
   const { database } = queue;
   const fresh = new Map<number, NewRow>();
@@ -102,21 +102,21 @@ async function bring(queue: Queue, search: Search, carved: readonly StoredRow[])
   }
   const restored = fresh.size === 0 ? 0 : await restore(queue, [...fresh.values()]);
   if (queue.database !== database) return 0;
-  for (const row of wanted) noteFound(search, row);
+  for (const row of wanted) recordFound(search, row);
   return restored;
 }
 
-/** Goes on with the salvage that the file's note calls for; null when there is none. Starts over after a crash. */
+/** Continues the salvage named in the file's note; null when there is none. Starts over after a crash. */
 export function resumeRescue(
   queue: Queue,
   context: { readonly path: string; readonly note: string },
 ): Rescue | null {
-  const there = context.note === '' ? [] : evidenceOf(context.path);
+  const there = context.note === '' ? [] : damagedFilesOf(context.path);
   const plans = parsePlans(context.note).filter(({ evidence }) => there.includes(evidence));
   const searches = plans.map(openSearch);
   let at = 0;
   const carvingOf = (search: Search | undefined) =>
-    search && createCarving(evidencePath(context.path, search.plan.evidence));
+    search && createCarving(damagedPath(context.path, search.plan.evidence));
   let carving = carvingOf(searches[0]);
   if (carving === undefined) return null;
   /** Found and not stored yet: kept over a failing disk. */

@@ -1,14 +1,14 @@
-// The sending side of the outbox: the next batch, what an acknowledgement deletes, and the report of what was dropped.
-// Urgent classes always go first; within a class the order is that of appending.
-import { type AttributeValue, type FleetEvent, timeQualities } from '../../src/core/event.ts';
-import { type Priority, statusCodes } from '../../src/core/status-codes.ts';
+// The sending side of the outbox: the next batch, deletion on acknowledgement, and the report of drops. Urgent
+// classes always go first; within a class the order is that of appending.
+import { type AttributeValue, type FleetEvent, timeQualities } from '../../src/core/events/event.ts';
+import { type Priority, statusCodes } from '../../src/core/events/status-codes.ts';
 import { type BootOrigin, timedEvent } from '../core/outbox/event-time.ts';
 import { bootNumberOf, rowId } from '../core/outbox/outbox-row.ts';
-import { compareEmpty, faults, type JudgedRow, judgePage } from './outbox-ledger.ts';
+import { boots, type Drop, drops, parseBoot, parseDrop, priorities, rows } from './file/outbox-schema.ts';
+import { type CheckedRow, checkPage, compareEmpty, faults } from './outbox-ledger.ts';
 import { type ClassState, type Origin, originOf, type Queue, readRows } from './outbox-queue.ts';
 import { flushPending, pendingCount } from './outbox-removal.ts';
-import { boots, type Drop, drops, parseBoot, parseDrop, priorities, rows } from './outbox-schema.ts';
-import { discardSpoiled, isWalkEnded } from './outbox-walk.ts';
+import { dropDamaged, isScanEnded } from './outbox-scan.ts';
 
 /** A running boot's drops are reported at most this often. */
 const reportEveryMs = 60_000;
@@ -38,8 +38,8 @@ export interface Batch {
 const urgent: readonly Priority[] = [0, 1];
 
 /**
- * Forgets what is in flight: all of it will be handed out again, in order. What is stored from now on is live and goes
- * before what waits already, and so does the newest position: people want to know first where the vehicle is.
+ * Clears what is in flight: all of it will be sent again, in order. Events stored from now on are live and precede
+ * the backlog, and so does the newest position: where the vehicle is matters most.
  */
 export function rewindQueue(queue: Queue): void {
   for (const [priority, state] of queue.classes.entries()) {
@@ -59,7 +59,7 @@ function isPending(queue: Queue, id: number): boolean {
   return queue.pending.some((range) => id >= range.from && id <= range.to);
 }
 
-/** What is known of a boot's time; null when nothing is. */
+/** Origin of a boot's time; null when unknown. */
 export function bootOriginOf(origin: Origin | null): BootOrigin | null {
   const quality = timeQualities.find((one) => one === origin?.quality);
   return origin === null || origin.originMs === null || quality === undefined
@@ -68,7 +68,7 @@ export function bootOriginOf(origin: Origin | null): BootOrigin | null {
 }
 
 /** The longest prefix of one boot that fits `bytes`. */
-function prefixOf(page: readonly JudgedRow[], bytes: number): readonly JudgedRow[] {
+function prefixOf(page: readonly CheckedRow[], bytes: number): readonly CheckedRow[] {
   const number = bootNumberOf(page[0]?.id ?? 0);
   let sum = 0;
   const end = page.findIndex((row, index) => {
@@ -86,7 +86,7 @@ interface Lane {
   readonly limit: number;
 }
 
-function goOn(state: ClassState, { isBacklog }: Lane, id?: number): number {
+function moveCursor(state: ClassState, { isBacklog }: Lane, id?: number): number {
   if (id !== undefined && isBacklog) state.cursor = id;
   if (id !== undefined && !isBacklog) state.liveCursor = id;
   return isBacklog ? state.cursor : state.liveCursor;
@@ -99,25 +99,28 @@ async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch 
     startOver(state);
     await flushPending(queue);
   }
-  while (goOn(state, lane) < end) {
-    const found = await readRows(queue, rows.after(priority, { id: goOn(state, lane), limit: lane.limit }));
+  while (moveCursor(state, lane) < end) {
+    const found = await readRows(
+      queue,
+      rows.after(priority, { id: moveCursor(state, lane), limit: lane.limit }),
+    );
     // Live has no end but that of the table: a row whose commit was in doubt may lie behind the last one that is known.
     const page = isBacklog ? found.filter((row) => Number(row['id']) <= end) : found;
     if (page.length === 0) {
-      goOn(state, lane, end);
+      moveCursor(state, lane, end);
       return null;
     }
-    const after = goOn(state, lane);
-    const judged = await judgePage(queue, { priority, after, rows: page });
-    // A new file is in place, and the salvage will hand over what was in the old one.
+    const after = moveCursor(state, lane);
+    const judged = await checkPage(queue, { priority, after, rows: page });
+    // A new file is in place, and the salvage will restore the content of the old one.
     if (judged === null) return null;
-    await discardSpoiled(queue, { priority, rows: judged.spoiled });
+    await dropDamaged(queue, { priority, rows: judged.spoiled });
     // Acknowledged after a rewind: such rows were not in flight.
     for (const { id } of judged.sound) if (isPending(queue, id)) state.acknowledged.add(id);
     const unsent = judged.sound.filter(({ id }) => !state.acknowledged.has(id));
     const sent = prefixOf(unsent, want.bytes);
     const first = sent[0];
-    goOn(state, lane, sent.at(-1)?.id ?? Number(page.at(-1)?.['id']));
+    moveCursor(state, lane, sent.at(-1)?.id ?? Number(page.at(-1)?.['id']));
     if (first === undefined) continue;
     const origin = bootOriginOf(await originOf(queue, bootNumberOf(first.id)));
     for (const { id } of sent) state.inFlight.add(id);
@@ -127,7 +130,7 @@ async function nextOf(queue: Queue, lane: Lane, want: NextBatch): Promise<Batch 
   return null;
 }
 
-/** Urgent classes, then what is live, then as much of the backlog as is wanted. */
+/** Urgent classes, then live events, then as much of the backlog as is wanted. */
 function lanesOf(queue: Queue, want: NextBatch): readonly Lane[] {
   const wanted = priorities.filter((priority) => want.skip?.includes(priority) !== true);
   const live = wanted.map((priority): Lane => {
@@ -140,7 +143,7 @@ function lanesOf(queue: Queue, want: NextBatch): readonly Lane[] {
   return limit > 0 ? [...live, ...backlog] : live;
 }
 
-/** The next batch of one boot and one class behind what is in flight; null when there is nothing. */
+/** The next batch of one boot and one class behind what is in flight; null when there is none. */
 export async function nextBatch(queue: Queue, want: NextBatch): Promise<Batch | null> {
   for (const lane of lanesOf(queue, want)) {
     const batch = await nextOf(queue, lane, want);
@@ -181,7 +184,7 @@ function isDrained(queue: Queue): boolean {
     !state.late &&
     state.cursor >= state.liveFrom &&
     state.liveCursor >= state.last;
-  return isWalkEnded(queue) && !queue.isInDoubt && queue.classes.every(isDone);
+  return isScanEnded(queue) && !queue.isInDoubt && queue.classes.every(isDone);
 }
 
 async function numberOf(queue: Queue, boot: string): Promise<number | null> {
@@ -227,7 +230,7 @@ export async function dueReports(queue: Queue): Promise<readonly DropReport[]> {
 }
 
 /** To be called once the reports are committed. */
-export function noteReported(queue: Queue): void {
+export function recordReported(queue: Queue): void {
   queue.reportNotBeforeMs = queue.clock.monoMs() + reportEveryMs;
   queue.hasUnreported = false;
 }

@@ -1,29 +1,29 @@
-// Room in the outbox: rows go in only after room was made for them, and what is given up for that is counted in the same
-// commit. Holds the cap on its own file, and copes with a disk that others filled. Never gives up an urgent event while
-// anything else is left.
+// Space in the outbox: rows are inserted only after space was made for them, and rows dropped for that are counted in
+// the same commit. Keeps the cap on its own file, and handles a disk that others filled. Never drops an urgent event
+// while any other is left.
 import { AppError, causeCodeOf } from '../../src/core/errors.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
+import type { Priority } from '../../src/core/events/status-codes.ts';
 import type { Row, Statement } from '../../src/ports.ts';
 import { nextEviction, thin } from '../core/outbox/eviction.ts';
 import { pageBytes } from '../core/outbox/page-carving.ts';
-import { emptyLog, spaceOf } from './outbox-file.ts';
-import { accountsWith, anchorOf, noteAccounts } from './outbox-ledger.ts';
-import { commit, type NewRow, noteInserted, type Queue, readRows } from './outbox-queue.ts';
-import { dropsOf, flushPending, giveUp } from './outbox-removal.ts';
-import { giveReserve, takeReserve } from './outbox-reserve.ts';
-import { type BootRow, boots, priorities, rows } from './outbox-schema.ts';
+import { emptyLog, spaceOf } from './file/outbox-file.ts';
+import { allocateReserve, freeReserve } from './file/outbox-reserve.ts';
+import { type BootRow, boots, priorities, rows } from './file/outbox-schema.ts';
+import { accountsWith, anchorOf, recordAccounts } from './outbox-ledger.ts';
+import { commit, type NewRow, type Queue, readRows, recordInserted } from './outbox-queue.ts';
+import { dropRows, dropsOf, flushPending } from './outbox-removal.ts';
 
 /**
- * What goes into a commit beside its rows: looked up once room was made for them, since that may change what is there, and
- * made anew when the file had to be replaced in between.
+ * Statements of a commit beside its rows: computed once space was made for them, since that may change the content,
+ * and recomputed when the file had to be replaced in between.
  */
 export type Extra = () => Promise<() => readonly Statement[]>;
 
-/** Commits new rows with `extra` in one transaction, after making room; evicts again if that overshot. */
+/** Commits new rows with `extra` in one transaction, after making space; evicts again if that overshot. */
 export async function insert(queue: Queue, make: () => readonly NewRow[], extra: Extra): Promise<void> {
   const bytes = make().reduce((sum, row) => sum + row.body.length + 16, 0);
   const pages = Math.ceil((bytes * 1.3) / pageBytes) + 8;
-  await makeRoom(queue, pages);
+  await freePages(queue, pages);
   const urgent = make().some((row) => row.priority === 0) || make().length === 0;
   const anchor: { row: BootRow | null } = { row: null };
   for (let attempt = 0; ; attempt++) {
@@ -41,21 +41,21 @@ export async function insert(queue: Queue, make: () => readonly NewRow[], extra:
         throw thrown;
     }
   }
-  for (const row of make()) noteInserted(queue, row);
-  if (anchor.row !== null) noteAccounts(queue, [anchor.row]);
+  for (const row of make()) recordInserted(queue, row);
+  if (anchor.row !== null) recordAccounts(queue, [anchor.row]);
   queue.nextSeq += make().length;
   try {
-    await makeRoom(queue, 0);
+    await freePages(queue, 0);
   } catch (thrown) {
-    // The rows are stored: the caller must not hear of a failure. The next append makes room first.
-    queue.log.warn('outbox_make_room', { reason: String(thrown) });
+    // The rows are stored: the caller must not get an error. The next append makes space first.
+    queue.log.warn('outbox_eviction_failed', { reason: String(thrown) });
   }
 }
 
 /** Salvaged rows: those already there are left alone. Gives how many went in; 0 when the file had to be replaced. */
 export async function restore(queue: Queue, found: readonly NewRow[]): Promise<number> {
   const { database } = queue;
-  await makeRoom(queue, Math.ceil(found.reduce((sum, row) => sum + row.body.length, 0) / 700) + 8);
+  await freePages(queue, Math.ceil(found.reduce((sum, row) => sum + row.body.length, 0) / 700) + 8);
   const fresh: NewRow[] = [];
   for (const row of found) {
     const there = await readRows(queue, rows.idsAfter(row.priority, { from: row.id, to: row.id, limit: 1 }));
@@ -73,9 +73,9 @@ export async function restore(queue: Queue, found: readonly NewRow[]): Promise<n
       : [],
   );
   if (queue.database !== database) return 0;
-  noteAccounts(queue, accounts);
-  for (const row of fresh) noteInserted(queue, row);
-  await makeRoom(queue, 0);
+  recordAccounts(queue, accounts);
+  for (const row of fresh) recordInserted(queue, row);
+  await freePages(queue, 0);
   return fresh.length;
 }
 
@@ -95,7 +95,7 @@ async function presence(queue: Queue): Promise<[boolean, boolean, boolean, boole
   return found;
 }
 
-/** 20 % of the file is for class 0; a little stays free so that a deletion always finds room to happen. */
+/** 20 % of the file is for class 0; a little stays free so that a deletion is always possible. */
 function limitsOf(queue: Queue): { softPages: number; hardPages: number } {
   const pages = Math.min(spaceOf(queue.maxBytes).databaseBytes / pageBytes, queue.diskPages);
   return { softPages: Math.floor(pages * 0.8), hardPages: Math.floor(pages * 0.95) - 32 };
@@ -103,15 +103,16 @@ function limitsOf(queue: Queue): { softPages: number; hardPages: number } {
 
 const reserveEveryMs = 60_000;
 
-/** Once the disk has room again, the cap counts again. */
+/** Once the disk has space again, the cap applies again. */
 function regainDisk(queue: Queue): void {
   const nowMs = queue.clock.monoMs();
   if (nowMs < queue.retryReserveMs) return;
   queue.retryReserveMs = nowMs + reserveEveryMs;
-  if (takeReserve(queue.path, spaceOf(queue.maxBytes).logBytes)) queue.diskPages = Number.MAX_SAFE_INTEGER;
+  if (allocateReserve(queue.path, spaceOf(queue.maxBytes).logBytes))
+    queue.diskPages = Number.MAX_SAFE_INTEGER;
 }
 
-async function makeRoom(queue: Queue, needPages: number): Promise<void> {
+async function freePages(queue: Queue, needPages: number): Promise<void> {
   regainDisk(queue);
   const { softPages, hardPages } = limitsOf(queue);
   if (needPages > hardPages / 2) {
@@ -138,15 +139,15 @@ async function makeRoom(queue: Queue, needPages: number): Promise<void> {
 }
 
 /**
- * A small file is not held at its size when the disk is full: the space that was set aside is there for it, and shares of
- * next to nothing would refuse a panic for which there is room.
+ * A small file is not held at its size when the disk is full: the reserve is there for it, and shares of a tiny
+ * file would refuse a panic for which there is space.
  */
 const diskPagesLeast = 256;
 
 /** The disk itself is full: give the log's space back, then give up rows so that their pages can be used again. */
 async function relieve(queue: Queue, urgent: boolean): Promise<boolean> {
   queue.log.warn('outbox_disk_full');
-  giveReserve(queue.path);
+  freeReserve(queue.path);
   queue.retryReserveMs = queue.clock.monoMs() + reserveEveryMs;
   const pages = Math.max(diskPagesLeast, await numberFrom(queue, 'page_count'));
   queue.diskPages = Math.min(queue.diskPages, pages);
@@ -159,7 +160,7 @@ async function relieve(queue: Queue, urgent: boolean): Promise<boolean> {
     if (step.kind === 'delete') await evictOldest(queue, step.priority);
   } catch (thrown) {
     if (causeCodeOf(thrown) !== 'SQLITE_FULL') throw thrown;
-    // Not even a deletion fits: the caller is told that nothing was stored.
+    // Not even a deletion fits: the caller gets the error that nothing was stored.
     return false;
   }
   return step.kind !== 'none';
@@ -171,7 +172,7 @@ async function evictOldest(queue: Queue, priority: Priority): Promise<void> {
   const gone = await readRows(queue, rows.after(priority, { id: 0, limit: evictAtOnce(queue) }));
   if (gone.length === 0) return;
   const range = { from: idOf(gone[0]), to: idOf(gone.at(-1)) };
-  await giveUp(queue, [{ priority, range }], { drops: dropsOf(priority, 'full', gone) });
+  await dropRows(queue, [{ priority, range }], { drops: dropsOf(priority, 'full', gone) });
 }
 
 /** Rows given up at once: few enough for a small file, enough not to commit all the time on a large one. */
@@ -180,8 +181,8 @@ function evictAtOnce(queue: Queue): number {
 }
 
 /**
- * Gives up every second position of the next stretch. The kept ones are written anew: deleting rows in place leaves
- * pages half full, which frees none of them.
+ * Drops every second position of the next stretch. The kept ones are rewritten: deleting rows in place leaves pages
+ * half full, which frees none of them.
  */
 async function thinStretch(queue: Queue): Promise<void> {
   const limit = evictAtOnce(queue);
@@ -197,5 +198,5 @@ async function thinStretch(queue: Queue): Promise<void> {
     row['body'] instanceof Uint8Array ? [{ id: idOf(row), priority: 3 as const, body: row['body'] }] : [],
   );
   const range = { from: idOf(stretch[0]), to: idOf(stretch.at(-1)) };
-  if (await giveUp(queue, [{ priority: 3, range }], { drops: list, again })) queue.thinnedTo = range.to;
+  if (await dropRows(queue, [{ priority: 3, range }], { drops: list, again })) queue.thinnedTo = range.to;
 }

@@ -1,17 +1,17 @@
-// Taking up what a sound file holds at a start: the boot gets its number, the boot before it its last account, and the walk
-// and an interrupted salvage their places. The cost does not depend on how much is queued.
+// Resumes the content of a sound file at a start: numbers the boot, closes the account of the boot before it, and
+// restores the state of the scan and of an interrupted salvage. The cost does not depend on how much is queued.
 import { AppError } from '../../src/core/errors.ts';
 import { appended, liveOf, openAccount } from '../core/outbox/outbox-account.ts';
 import { bootNumberOf, seqOf } from '../core/outbox/outbox-row.ts';
-import { type Content, formatCensus } from './outbox-check.ts';
+import { type Content, formatCensus } from './file/outbox-check.ts';
+import { type BootRow, boots, noteKeys, notes, priorities, rows } from './file/outbox-schema.ts';
 import { commit, emptyClass, type Queue, readRows } from './outbox-queue.ts';
-import { isNumberLeft } from './outbox-repair.ts';
 import type { OutboxOptions, Run } from './outbox-run.ts';
 import { resumeRescue } from './outbox-salvage.ts';
-import { type BootRow, boots, noteKeys, notes, priorities, rows } from './outbox-schema.ts';
-import { endedWalk, openWalk } from './outbox-walk.ts';
+import { endedScan, startScan } from './outbox-scan.ts';
+import { isNumberLeft } from './recovery/outbox-repair.ts';
 
-/** What is known before anything is read. */
+/** The state before anything is read. */
 export function createQueue(options: OutboxOptions, database: Queue['database']): Queue {
   return {
     clock: options.clock,
@@ -36,7 +36,7 @@ export function createQueue(options: OutboxOptions, database: Queue['database'])
     reportNotBeforeMs: Number.NEGATIVE_INFINITY,
     thinPasses: 0,
     thinnedTo: 0,
-    walk: endedWalk(),
+    walk: endedScan(),
     replace: () => Promise.reject(new Error('not open yet')),
   };
 }
@@ -49,13 +49,13 @@ function settledBoot(last: BootRow | undefined, ids: readonly number[]): BootRow
 
 /** Boots that have no event and no unreported drop left. */
 function forgettable(all: readonly BootRow[], { drops: noted, notes: kept }: Content): readonly BootRow[] {
-  // What is salvaged may belong to any of them.
+  // A salvaged event may belong to any of them.
   if (kept.get(noteKeys.rescue) !== '') return [];
   return all.filter((boot) => liveOf(boot).count === 0 && !noted.some((drop) => drop.number === boot.number));
 }
 
 /** Takes up what a sound file holds; the cost does not depend on how much that is. */
-export async function takeUp(run: Run, content: Content): Promise<void> {
+export async function resumeQueue(run: Run, content: Content): Promise<void> {
   const { queue, options } = run;
   const { database } = queue;
   const note = content.notes.get(noteKeys.rescue) ?? '';
@@ -91,6 +91,6 @@ export async function takeUp(run: Run, content: Content): Promise<void> {
   queue.number = number;
   queue.own = own;
   for (const priority of priorities) queue.classes[priority].last = lasts[priority] ?? 0;
-  queue.walk = openWalk(number * 2 ** 31);
+  queue.walk = startScan(number * 2 ** 31);
   run.rescue = resumeRescue(queue, { path: options.path, note });
 }

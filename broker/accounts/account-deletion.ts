@@ -1,9 +1,9 @@
-// Clears away what belongs to a deleted account, in small batches, so that vehicles never wait for it: devices, then all
-// else, while the events of the devices go by the purge. What is left when the process ends is found again by the next
-// one. It must never touch an account that is not being deleted, nor a device whose engine is cut off.
+// Removes the rows of a deleted account in small batches, so that vehicles never wait for it: devices, then the rest, while
+// the purge removes the events of the devices. A later process continues what an ended one left. It must never touch an
+// account that is not being deleted, nor a device whose engine is cut off.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { isDataFault } from '../ingest/store-faults.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import {
   accountsToClear,
   accountTables,
@@ -14,11 +14,11 @@ import {
   endDeletion,
   hasEventsLeft,
   isBeingDeleted,
-} from '../store/account-deletion.ts';
-import { insertAudit } from '../store/audit.ts';
-import { deleteDevice } from '../store/deletions.ts';
-import { wholeAccount } from '../store/scope.ts';
-import { createRounds } from '../work/rounds.ts';
+} from '../store/accounts/account-deletion.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
+import { wholeAccount } from '../store/base/scope.ts';
+import { isDataFault } from '../store/base/store-faults.ts';
+import { deleteDevice } from '../store/devices/device-deletion.ts';
 
 export interface DeletionPorts {
   readonly db: Database;
@@ -53,7 +53,7 @@ async function clearDevices({ db, clock, log }: DeletionPorts, accountID: string
       } catch (thrown) {
         if (!isDataFault(thrown)) throw thrown;
         isHindered = true;
-        log.warn('account-deletion-hindered', { accountID, deviceID: device.deviceID });
+        log.warn('account_deletion_blocked', { accountID, deviceID: device.deviceID });
       }
       afterNo = device.deviceNo;
     }
@@ -75,7 +75,7 @@ export async function clearSome(ports: DeletionPorts, accountID: string): Promis
   if (await hasEventsLeft(db, accountID)) return 'waiting';
   const atMs = Math.round(clock.utcMs());
   const entry = { accountID: '', atMs, actor: 'service', source: '', object: accountID, detail: {} };
-  // Before what makes its condition untrue: of two processes one tells.
+  // Before the statement that makes its condition untrue: of two processes one reports.
   const told = insertAudit({ ...entry, action: 'account.deleted' }, isBeingDeleted(accountID));
   await db.write([told, endDeletion(accountID)]);
   return 'gone';
@@ -101,15 +101,15 @@ export function createAccountDeletion(options: AccountDeletionOptions): { close(
     try {
       for (const accountID of await accountsToClear(db)) {
         const progress = await clearSome(options, accountID);
-        if (progress === 'gone') log.info('account-deleted', { accountID });
+        if (progress === 'gone') log.info('account_deleted', { accountID });
         // One that waits does not hold up the next.
         if (progress !== 'waiting') return pauseMs;
       }
       return idleMs;
     } catch (thrown) {
-      log.error('account-deletion-failed', { reason: messageOf(thrown) });
+      log.error('account_deletion_failed', { reason: messageOf(thrown) });
       return idleMs;
     }
   };
-  return createRounds({ clock, firstMs: pauseMs, run: step });
+  return createPeriodicTask({ clock, firstMs: pauseMs, run: step });
 }

@@ -1,13 +1,17 @@
-// What the operator of the service does with accounts and devices, at the broker's own machine or over the listener that
-// is for him alone. Nothing here has a default password; a secret is returned once and kept only as a hash. Every deed
-// stands in the service's own audit log (the chain '') and, where the account outlives it, in the account's.
+// Operator actions on accounts and devices, at the broker's machine or through the operator's own listener. There are no
+// default passwords; a secret is returned once and kept only as a hash. Every change is in the service's own audit log (the
+// chain '') and, if the account outlives it, in the account's.
 import { AppError } from '../../src/core/errors.ts';
 import { isId } from '../../src/core/ids.ts';
 import type { Clock, Database, Entropy, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { type Passwords, weaknessOf } from '../core/password.ts';
-import { issueDeviceSecret } from '../devices/device-secret.ts';
-import { beginDeletion, devicesCutOff, mayDelete, resumeAccount } from '../store/account-deletion.ts';
+import { type Passwords, weaknessOf } from '../core/accounts/password.ts';
+import {
+  beginDeletion,
+  devicesCutOff,
+  mayDelete,
+  resumeAccount,
+} from '../store/accounts/account-deletion.ts';
 import {
   type AccountFields,
   type AccountRow,
@@ -19,18 +23,23 @@ import {
   lockAccount,
   type UserKey,
   updateAccount,
-} from '../store/accounts.ts';
-import { type AuditEntry, insertAudit } from '../store/audit.ts';
-import { isThere } from '../store/device-limit.ts';
-import { type DeviceKey, findDevice, insertDevice } from '../store/devices.ts';
-import { isWithoutCuts, listCuttingZones } from '../store/geozones.ts';
+} from '../store/accounts/accounts.ts';
+import { type AuditEntry, insertAudit } from '../store/accounts/audit.ts';
+import { confirm, isUnconfirmed } from '../store/accounts/second-person.ts';
+import { findProfile } from '../store/accounts/users.ts';
+import { type DeviceKey } from '../store/devices/device-key.ts';
+import { isThere } from '../store/devices/device-limit.ts';
+import { findDevice, insertDevice } from '../store/devices/devices.ts';
+import { isWithoutCuts, listCuttingZones } from '../store/geozones/geozones.ts';
+import { notifyAdministrators } from '../store/notifications/user-notices.ts';
+import { issueDeviceSecret } from './issue-device-secret.ts';
 
 export interface AdministrationPorts {
   readonly db: Database;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly passwords: Passwords;
-  /** Address that the wish came from; absent at the machine itself. */
+  /** Address that the request came from; absent at the machine itself. */
   readonly source?: string;
 }
 
@@ -41,22 +50,27 @@ function needIds(ids: Readonly<Record<string, string>>): void {
   }
 }
 
-interface Deed {
+interface AuditedAction {
   readonly action: string;
   readonly accountID: string;
+  /** The account itself unless given. */
+  readonly object?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
   readonly onlyIf?: Statement;
 }
 
 /** In the service's own log, and in the account's so that its administrators see what was done to it. */
-function trailOf(ports: AdministrationPorts, { action, accountID, detail = {}, onlyIf }: Deed) {
+export function auditEntryOf(
+  ports: AdministrationPorts,
+  { action, accountID, object = accountID, detail = {}, onlyIf }: AuditedAction,
+) {
   const entry: AuditEntry = {
     accountID,
     atMs: Math.round(ports.clock.utcMs()),
     actor: 'operator',
     source: ports.source ?? '',
     action,
-    object: accountID,
+    object,
     detail,
   };
   return [insertAudit(entry, onlyIf), insertAudit({ ...entry, accountID: '' }, onlyIf)];
@@ -76,9 +90,9 @@ export async function createAccount(
   const { accountID, userID, password, fields = {} } = account;
   needIds({ accountID, userID });
   const weakness = weaknessOf(password, account);
-  if (weakness !== null) throw new AppError('usage', `the password ${weakness}`);
+  if (weakness !== null) throw new AppError('usage', `The password ${weakness}`);
   if (await accountExists(ports.db, accountID)) {
-    throw new AppError('conflict', `there is an account ${accountID} already`, {
+    throw new AppError('conflict', `There is an account ${accountID} already`, {
       hint: 'Choose another id.',
     });
   }
@@ -86,15 +100,15 @@ export async function createAccount(
   const createdS = nowSOf(ports);
   // Of two at once the second finds the first one's administrator, whose hash is another.
   const isMine = sql`EXISTS (SELECT 1 FROM users WHERE account_id = ${accountID} AND password_hash = ${passwordHash})`;
-  const deed = { action: 'account.create', accountID, detail: { userID, ...fields }, onlyIf: isMine };
+  const audited = { action: 'account.create', accountID, detail: { userID, ...fields }, onlyIf: isMine };
   const [inserted] = await ports.db.write([
     insertAccount({ accountID, displayName: fields.displayName ?? accountID, createdS }),
     insertFirstAdmin({ accountID, userID, passwordHash, createdS }),
     updateAccount(accountID, fields, isMine),
-    ...trailOf(ports, deed),
+    ...auditEntryOf(ports, audited),
   ]);
   if (inserted?.changes !== 1)
-    throw new AppError('conflict', `account ${accountID} was created at the same time`);
+    throw new AppError('conflict', `Account ${accountID} was created at the same time`);
 }
 
 /** A password for a first administrator: 144 random bits as text. */
@@ -105,8 +119,31 @@ export function generatePassword(entropy: Entropy): string {
 /** @throws AppError `not_found`. */
 export async function needAccount(ports: AdministrationPorts, accountID: string): Promise<AccountRow> {
   const row = await findAccount(ports.db, accountID);
-  if (row === null) throw new AppError('not_found', `there is no account ${JSON.stringify(accountID)}`);
+  if (row === null) throw new AppError('not_found', `There is no account ${JSON.stringify(accountID)}`);
   return row;
+}
+
+/**
+ * Confirms that a user is a separate person, for an account without a second administrator to do it: see `confirmUser` of
+ * the interface. Changes and records nothing when no confirmation is pending.
+ * @throws AppError `not_found`.
+ */
+export async function confirmUser(ports: AdministrationPorts, key: UserKey): Promise<void> {
+  const { accountID, userID } = key;
+  await needAccount(ports, accountID);
+  const known = await findProfile(ports.db, key);
+  if (known === null) throw new AppError('not_found', `There is no user ${JSON.stringify(userID)}`);
+  const detail = { grantedBy: known.grantedBy ?? '' };
+  const audited = { action: 'user.confirm', accountID, object: userID, detail, onlyIf: isUnconfirmed(key) };
+  const noticeNo = 1 + Math.floor(ports.entropy.fraction() * 2 ** 47);
+  const atMs = Math.round(ports.clock.utcMs());
+  const told = { ...key, topic: 'confirmed', atMs, noticeNo, onlyIf: isUnconfirmed(key) } as const;
+  await ports.db.write([
+    lockAccount(accountID),
+    ...auditEntryOf(ports, audited),
+    ...notifyAdministrators(told),
+    confirm(key, sql`1 = 1`),
+  ]);
 }
 
 /** @throws AppError `conflict` naming geozones that ask for an engine cut, for which no second user would be asked. */
@@ -136,7 +173,7 @@ export async function changeAccount(
   if (isRuling) await needNoCuttingZones(ports.db, accountID);
   const fits = isRuling ? isWithoutCuts(accountID) : sql`1 = 1`;
   const isResuming = isActive === true;
-  const deed = {
+  const audited = {
     action: 'account.update',
     accountID,
     detail: { ...fields },
@@ -145,12 +182,12 @@ export async function changeAccount(
   const results = await ports.db.write([
     lockAccount(accountID),
     ...(isResuming ? [resumeAccount(accountID)] : []),
-    ...trailOf(ports, deed),
+    ...auditEntryOf(ports, audited),
     updateAccount(accountID, isResuming ? others : fields, fits),
   ]);
   if (results.at(-1)?.changes !== 1) {
     if (isRuling) await needNoCuttingZones(ports.db, accountID);
-    throw new AppError('conflict', `account ${accountID} is being deleted`, {
+    throw new AppError('conflict', `Account ${accountID} is being deleted`, {
       hint: 'Its id is free again when everything of it is gone.',
     });
   }
@@ -158,21 +195,21 @@ export async function changeAccount(
 }
 
 /**
- * Begins to delete an account: it is closed at once, and cleared away in small batches by whoever works on it next.
+ * Begins to delete an account: it is closed at once, and its rows are removed in small batches by whichever process works on it next.
  * @throws AppError `not_found`, `conflict` while a cut-off is active or under way in it, or its deletion has begun.
  */
 export async function beginAccountDeletion(ports: AdministrationPorts, accountID: string): Promise<void> {
   const row = await needAccount(ports, accountID);
   const onlyIf = mayDelete(accountID);
   const results = await ports.db.write([
-    ...trailOf(ports, { action: 'account.delete', accountID, onlyIf }),
+    ...auditEntryOf(ports, { action: 'account.delete', accountID, onlyIf }),
     beginDeletion(accountID, nowSOf(ports)),
   ]);
   if (results.at(-1)?.changes === 1 || row.deletingS !== null) return;
   const devices = await devicesCutOff(ports.db, accountID);
   const shown = devices.length === 0 ? '' : `: ${devices.join(', ')}`;
-  throw new AppError('conflict', `an engine of account ${accountID} is cut off, or is to be${shown}`, {
-    hint: 'Restore these engines first: nobody could do it afterwards.',
+  throw new AppError('conflict', `An engine of account ${accountID} is cut off, or is to be${shown}`, {
+    hint: 'Restore these engines first: afterwards it is impossible.',
   });
 }
 
@@ -184,12 +221,12 @@ export async function beginAccountDeletion(ports: AdministrationPorts, accountID
 export async function createDevice(ports: AdministrationPorts, key: DeviceKey): Promise<string> {
   needIds({ accountID: key.accountID, deviceID: key.deviceID });
   if (!(await accountExists(ports.db, key.accountID))) {
-    throw new AppError('not_found', `there is no account ${key.accountID}`, {
+    throw new AppError('not_found', `There is no account ${key.accountID}`, {
       hint: 'Create it with: fleetward-broker account create',
     });
   }
   if ((await findDevice(ports.db, key)) !== null) {
-    throw new AppError('conflict', `account ${key.accountID} has a device ${key.deviceID} already`, {
+    throw new AppError('conflict', `Account ${key.accountID} has a device ${key.deviceID} already`, {
       hint: 'Issue a new secret with: fleetward-broker device secret',
     });
   }
@@ -204,7 +241,7 @@ export async function createDevice(ports: AdministrationPorts, key: DeviceKey): 
     ),
   ]);
   if (inserted?.changes !== 1) {
-    throw new AppError('conflict', `account ${key.accountID} has as many devices as it may have`, {
+    throw new AppError('conflict', `Account ${key.accountID} has as many devices as it may have`, {
       hint: 'Raise its limit with: fleetward-broker account limit',
     });
   }

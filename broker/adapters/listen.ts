@@ -30,7 +30,7 @@ export function listenError(thrown: unknown, { host, port, setting = 'http' }: L
 }
 
 /**
- * Binds the server and gives its port. Faults after that are the caller's to hear.
+ * Binds the server and gives its port. The caller handles faults after that.
  * @param backlog connections that may wait to be accepted; by default Node's own number.
  * @throws AppError `port_in_use` or `config`.
  */

@@ -1,27 +1,36 @@
-// Passwords over argon2id (RFC 9106; parameters of OWASP: 19 MiB, 2 passes, 1 lane). At most eight are computed at
-// once, so that a flood of logins cannot take the memory from under the broker. An unknown user costs the same time
-// as a known one: nobody can tell them apart from outside.
-import { hash, hashSync, verify } from '@node-rs/argon2';
+// Passwords over argon2id (RFC 9106; parameters of OWASP: 19 MiB, 2 passes, 1 lane). Few are computed at once, so that a
+// flood of logins takes neither the processors nor the thread pool (of 4, which answers are compressed on too) from under
+// the broker. An unknown user costs the same time as a known one: they cannot be distinguished from outside.
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../src/core/errors.ts';
-import type { Passwords } from '../core/password.ts';
+import type { Passwords } from '../core/accounts/password.ts';
 
 // `algorithm` 2 is Argon2id; the package's constant is an ambient enum, which this build cannot use.
 const options = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-const atOnceMost = 8;
+/** Half of the thread pool at most, and one processor stays free. */
+export const hashesAtOnce = Math.max(1, Math.min(2, availableParallelism() - 1));
 const waitingMost = 64;
+
+/** A hash that no password is known for and that takes as long to verify as any other, in the PHC string format. */
+function hashOfNobody(): string {
+  const { memoryCost, timeCost, parallelism } = options;
+  const random = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${random(16)}$${random(32)}`;
+}
 
 /** At most 64 wait for their turn; a further one is refused. */
 export function createPasswords(): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
-  // Made now, so that the first unknown user does not take longer than the next.
-  const nobody = hashSync('nobody has this password', options);
+  const nobody = hashOfNobody();
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     if (waiting.length >= waitingMost) {
       throw new AppError('throttled', 'too many logins at once', { retryAfterS: 2 });
     }
-    if (running >= atOnceMost) await new Promise<void>((resolve) => void waiting.push(resolve));
+    if (running >= hashesAtOnce) await new Promise<void>((resolve) => void waiting.push(resolve));
     else running += 1;
     try {
       return await work();

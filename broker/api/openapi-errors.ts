@@ -1,25 +1,30 @@
-// Failing answers in the OpenAPI document: which codes an operation may give, and an example of each. The examples go
-// through the same function as real failures; they must never show what a client would not be told.
+// Error answers in the OpenAPI document: the codes of each operation, with an example each. The examples pass through the
+// same function as real errors and must never show what a client would not see.
 import { AppError, type ErrorCode, type ErrorExtras, errorKinds } from '../../src/core/errors.ts';
+import { type Operation, pathVariables } from './base/operation.ts';
+import { publicError, viewError } from './base/problem.ts';
 import { failureHeaders, isKeyed } from './openapi-headers.ts';
-import { type Operation, pathVariables } from './operation.ts';
-import { publicError, viewError } from './problem.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Every error code an operation may answer with, its own and those that its shape implies. */
 export function errorCodesOf(operation: Operation): readonly ErrorCode[] {
-  const { access, body, query, path, isConditional } = operation;
-  // A request may be broken whatever it asks for (escapes of the path, headers).
-  const implied: ErrorCode[] = ['malformed_request', 'not_acceptable', 'internal', 'unavailable'];
-  if (access !== 'public') implied.push('unauthorized', 'throttled');
-  if (access !== 'public' && access !== 'viewer') implied.push('forbidden');
+  const { access, body, path } = operation;
+  // A request may be broken whatever it asks for (escapes of the path, headers, a query parameter that is not known).
+  const implied: ErrorCode[] = [
+    'malformed_request',
+    'not_acceptable',
+    'invalid_content',
+    'internal',
+    'unavailable',
+  ];
+  // An API token may lack the scope that the operation needs.
+  if (access !== 'public') implied.push('unauthorized', 'throttled', 'forbidden');
   // A part of the path that is longer than any id names nothing.
   if (pathVariables(path).length > 0) implied.push('not_found');
   if (body !== null) implied.push('malformed_json');
   // A key that was used for another request.
   if (isKeyed(operation)) implied.push('conflict');
-  if (body !== null || query !== undefined || isConditional === true) implied.push('invalid_content');
   return [...new Set([...operation.errors, ...implied])].sort();
 }
 
@@ -34,24 +39,24 @@ const bodyPath = '/api/v1/device/createdevice/authorization';
 const commandPath = '/api/v1/command/send/truck-17/63680/authorization';
 
 const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
-  ['malformed_json', { detail: 'the body is not JSON: fault at position 17', path: bodyPath }],
+  ['malformed_json', { detail: 'The body is not JSON: fault at position 17', path: bodyPath }],
   [
     'malformed_request',
-    { detail: 'the path is not correctly encoded', path: '/api/v1/device/getdevice/%zz/authorization' },
+    { detail: 'The path is not correctly encoded', path: '/api/v1/device/getdevice/%zz/authorization' },
   ],
   [
     'unauthorized',
     {
-      detail: 'the token is wrong, or its session has ended',
+      detail: 'The token is wrong, or its session has ended',
       hint: 'Log in at /api/v1/auth/login and send the token in the request header `authorization`.',
     },
   ],
-  ['login_failed', { detail: 'account, user or password is wrong', path: '/api/v1/auth/login' }],
-  ['not_found', { detail: 'there is no device "truck-17"' }],
+  ['login_failed', { detail: 'Account, user or password is wrong', path: '/api/v1/auth/login' }],
+  ['not_found', { detail: 'There is no device "truck-17"' }],
   [
     'not_acceptable',
     {
-      detail: 'the Accept header excludes application/json',
+      detail: 'The Accept header excludes application/json',
       hint: 'Send `Accept: application/json`, or none.',
     },
   ],
@@ -81,15 +86,31 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
       path: commandPath,
     },
   ],
-  ['unsupported', { detail: 'the device has no enginecutoff', path: commandPath }],
+  [
+    'password_needed',
+    {
+      detail: 'The account wants the password again for this; nothing was done',
+      details: [{ pointer: '/password', message: 'is missing' }],
+      path: '/api/v1/command/feature/authorization',
+    },
+  ],
+  [
+    'password_wrong',
+    {
+      detail: 'The password is wrong; nothing was done',
+      details: [{ pointer: '/password', message: 'is not the password of the user' }],
+      path: '/api/v1/command/feature/authorization',
+    },
+  ],
+  ['unsupported', { detail: 'The device has no enginecutoff', path: commandPath }],
   [
     'throttled',
     {
-      detail: 'too many failed logins; wait before the next one',
+      detail: 'Too many failed logins; wait before the next one',
       path: '/api/v1/auth/login',
     },
   ],
-  ['unavailable', { detail: 'the service is stopping' }],
+  ['unavailable', { detail: 'The service is stopping' }],
   // Its words are replaced by those that hide the cause.
   ['internal', { detail: 'hidden' }],
 ]);

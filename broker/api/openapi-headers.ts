@@ -1,12 +1,15 @@
-// Headers in the OpenAPI document: those that the host understands and sends for every operation of a kind. They stand
-// once under `components`; a header that no operation uses must not stand there.
-import { takesKey } from './idempotency.ts';
-import type { Operation } from './operation.ts';
+// Headers in the OpenAPI document: those that the host reads and sends for every operation of a kind, once under
+// `components`. Unused headers are left out.
+import { takesKey } from './base/idempotency.ts';
+import type { Operation } from './base/operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const isGuarded = ({ access }: Operation): boolean => access !== 'public';
 const isConditional = (operation: Operation): boolean => operation.isConditional === true;
+const takesIfMatch = (operation: Operation): boolean => operation.takesIfMatch === true;
+const isKept = (operation: Operation): boolean => operation.cacheS !== undefined;
+const isFile = (operation: Operation): boolean => operation.fileName !== undefined;
 const isLive = ({ produces }: Operation): boolean => produces === 'text/event-stream';
 
 /** True when `Idempotency-Key` means something: the key belongs to the caller. */
@@ -27,6 +30,17 @@ const answerHeaders: Readonly<Record<string, Json>> = {
     description:
       'Always `private, no-cache`: keep it for yourself, and ask with its `ETag` before you use it again',
     schema: { type: 'string', const: 'private, no-cache' },
+  },
+  Keep: {
+    description: 'How long anybody may keep the answer; after that ask with its `ETag`',
+    schema: { type: 'string' },
+    example: 'public, max-age=3600',
+  },
+  Disposition: {
+    description: 'Name of the file to save the answer as, in ASCII and in UTF-8 (RFC 6266)',
+    schema: { type: 'string' },
+    example:
+      'attachment; filename="truck-17_20251121T000000Z_20251122T000000Z.csv"; filename*=UTF-8\'\'truck-17_20251121T000000Z_20251122T000000Z.csv',
   },
   ETag: {
     description: 'Names this content; send it as `If-None-Match` next time',
@@ -80,6 +94,14 @@ with the same key within 24 hours is answered like the first and not carried out
     schema: { type: 'string' },
     example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
   },
+  IfMatch: {
+    name: 'If-Match',
+    ...optional,
+    description:
+      'The `ETag` of what you have read; with another one than that of the present content nothing is changed',
+    schema: { type: 'string' },
+    example: 'W/"mYb2Zb4Jc3pUuTj0o5vQkYzT8aE"',
+  },
   LastEventID: {
     name: 'Last-Event-ID',
     ...optional,
@@ -95,7 +117,8 @@ const understood = (name: string): Json => ({ $ref: `#/components/parameters/${n
 export function successHeaders(operation: Operation): Json {
   return {
     'X-Request-Id': sent('RequestId'),
-    'Cache-Control': sent(isConditional(operation) ? 'Revalidate' : 'NoStore'),
+    'Cache-Control': sent(isKept(operation) ? 'Keep' : isConditional(operation) ? 'Revalidate' : 'NoStore'),
+    ...(isFile(operation) ? { 'Content-Disposition': sent('Disposition') } : {}),
     ...(isConditional(operation) ? { ETag: sent('ETag') } : {}),
     ...(isGuarded(operation)
       ? { RateLimit: sent('RateLimit'), 'RateLimit-Policy': sent('RateLimitPolicy') }
@@ -119,6 +142,7 @@ export function headerParameters(operation: Operation): readonly Json[] {
   return [
     ...(isKeyed(operation) ? [understood('IdempotencyKey')] : []),
     ...(isConditional(operation) ? [understood('IfNoneMatch')] : []),
+    ...(takesIfMatch(operation) ? [understood('IfMatch')] : []),
     ...(isLive(operation) ? [understood('LastEventID')] : []),
   ];
 }
@@ -131,7 +155,10 @@ export function headerComponents(operations: readonly Operation[]): {
   const without: readonly [boolean, readonly string[]][] = [
     [operations.some(isGuarded), ['RateLimit', 'RateLimitPolicy', 'Challenge']],
     [operations.some(isKeyed), ['Replayed', 'IdempotencyKey']],
+    [operations.some(isKept), ['Keep']],
+    [operations.some(isFile), ['Disposition']],
     [operations.some(isConditional), ['Revalidate', 'ETag', 'IfNoneMatch']],
+    [operations.some(takesIfMatch), ['IfMatch']],
     [operations.some(isLive), ['LastEventID']],
   ];
   const unused = new Set(without.flatMap(([isUsed, names]) => (isUsed ? [] : names)));

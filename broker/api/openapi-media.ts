@@ -1,6 +1,6 @@
-// How a streamed answer stands in the OpenAPI document: text is text, but a JSON media type must be described as the
-// JSON that it is, or no tool can check it.
-import type { StreamType } from './operation.ts';
+// Streamed answers in the OpenAPI document: text stays text, but a JSON media type is described by its schema, so that
+// tools can check it.
+import type { StreamType } from './base/operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,19 @@
-// The OpenAPI 3.1 document, made from the list of operations. Pure: the schemas go in as they are, because TypeBox
-// schemas are JSON schemas. Nothing about the interface may be written here that an operation does not say.
+// The OpenAPI 3.1 document, generated from the list of operations. Pure: TypeBox schemas are JSON schemas and are used as
+// they are. Everything about the interface comes from the operations.
 import type { TSchema } from 'typebox';
 import { user } from './accounts/user-view.ts';
+import { type Operation, type PathForm, pathVariables, servedPaths, tags } from './base/operation.ts';
+import {
+  device,
+  errorAnswer,
+  eventData,
+  featureDefinition,
+  listedDevice,
+  listedEvent,
+  listedMetadata,
+  sensorMap,
+  stateMap,
+} from './base/shapes.ts';
 import { approvalRecord, commandAnswer, commandRecord } from './commands/command-view.ts';
 import { eventList } from './events/event-list.ts';
 import { geozone } from './geozones/geozone-shapes.ts';
@@ -9,17 +21,7 @@ import { rule } from './notifications/rule-shapes.ts';
 import { errorComponents, errorResponses } from './openapi-errors.ts';
 import { headerComponents, headerParameters, successHeaders } from './openapi-headers.ts';
 import { describeStream } from './openapi-media.ts';
-import { about, tagWords } from './openapi-text.ts';
-import { type Operation, type PathForm, pathVariables, servedPaths, tags } from './operation.ts';
-import {
-  device,
-  errorAnswer,
-  eventData,
-  featureDefinition,
-  metadataEntry,
-  sensorMap,
-  stateMap,
-} from './shapes.ts';
+import { about, tagTexts } from './openapi-text.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -28,13 +30,15 @@ const securityScheme = 'token';
 /** Schemas that stand once under `components`, found by identity. */
 const named: ReadonlyMap<TSchema, string> = new Map<TSchema, string>([
   [device, 'Device'],
+  [listedDevice, 'ListedDevice'],
+  [listedEvent, 'ListedEvent'],
+  [listedMetadata, 'ListedMetadata'],
   [featureDefinition, 'FeatureDefinition'],
   [sensorMap, 'Sensors'],
   [stateMap, 'FeatureStates'],
   [geozone, 'Geozone'],
   [eventData, 'EventData'],
   [eventList, 'EventList'],
-  [metadataEntry, 'MetadataEntry'],
   [commandAnswer, 'Command'],
   [commandRecord, 'CommandRecord'],
   [approvalRecord, 'Approval'],
@@ -61,13 +65,15 @@ function use(schema: TSchema): unknown {
   return name === undefined ? plain(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
+const byName: ReadonlyMap<string, TSchema> = new Map([...named].map(([schema, name]) => [name, schema]));
+
 /** The named schemas that a part of the document refers to, directly or through each other. */
 function schemasFor(part: unknown): Json {
   const found = new Map<string, unknown>();
   const visit = (value: unknown): void => {
-    const text = JSON.stringify(value);
-    for (const [schema, name] of named) {
-      if (found.has(name) || !text.includes(`"#/components/schemas/${name}"`)) continue;
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = byName.get(name);
+      if (schema === undefined || found.has(name)) continue;
       const described = plain(schema);
       found.set(name, described);
       visit(described);
@@ -77,13 +83,13 @@ function schemasFor(part: unknown): Json {
   return Object.fromEntries([...found].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-interface Place {
+interface Location {
   readonly name: string;
   readonly in: 'path' | 'query';
   readonly example: unknown;
 }
 
-function parameterOf({ name, in: place, example }: Place, schemaOf: unknown): Json {
+function parameterOf({ name, in: place, example }: Location, schemaOf: unknown): Json {
   const { description, ...schema } = plain(schemaOf) as Json;
   return {
     name,
@@ -149,19 +155,25 @@ const formNames: Readonly<Record<PathForm, { readonly suffix: string; readonly w
   joined: { suffix: 'Joined', words: 'path without a slash after the version' },
 };
 
-function describeOperation(operation: Operation, { form, main, isMain }: Form): Json {
+/** What all forms of a path share, described once. */
+const describeShared = (operation: Operation): Json => ({
+  parameters: parametersOf(operation),
+  ...bodyOf(operation),
+  responses: { ...successOf(operation), ...errorResponses(operation) },
+});
+
+function describeOperation(operation: Operation, shared: Json, { form, main, isMain }: Form): Json {
   const { id, tag, summary, description, access } = operation;
   const { suffix, words } = formNames[form];
-  const role = access === 'public' ? '' : `\n\nRole: ${access}.`;
+  const role =
+    { public: '', share: '\n\nFor the token of a share link.' }[access as string] ?? `\n\nRole: ${access}.`;
   return {
     operationId: isMain ? id : `${id}${suffix}`,
     tags: [tag],
     summary: isMain ? summary : `${summary} (${words})`,
     description: `${isMain ? '' : `The same as \`${main}\`.\n\n`}${description}${role}`,
     security: access === 'public' ? [] : [{ [securityScheme]: [] }],
-    parameters: parametersOf(operation),
-    ...bodyOf(operation),
-    responses: { ...successOf(operation), ...errorResponses(operation) },
+    ...shared,
   };
 }
 
@@ -169,10 +181,11 @@ function describePaths(operations: readonly Operation[]): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
     const served = servedPaths(operation);
+    const shared = describeShared(operation);
     for (const [index, form] of operation.forms.entries()) {
       const [path = '', main = ''] = [served[index], served[0]];
       const item = (paths[path] ??= {});
-      item[operation.method.toLowerCase()] = describeOperation(operation, {
+      item[operation.method.toLowerCase()] = describeOperation(operation, shared, {
         form,
         main,
         isMain: index === 0,
@@ -202,7 +215,7 @@ export function createOpenapi(
     servers: [{ url: '/', description: 'This service' }],
     tags: tags
       .filter((name) => operations.some(({ tag }) => tag === name))
-      .map((name) => ({ name, description: tagWords[name] })),
+      .map((name) => ({ name, description: tagTexts[name] })),
     paths,
     components: {
       securitySchemes: {

@@ -1,10 +1,10 @@
-// What `audit verify` and `audit heads` say: to people as text, to programs as JSON. It decides nothing.
+// Output of `audit verify` and `audit heads`: as text and as JSON.
 import type { Clock, Database, Signer, Verifier } from '../../src/ports.ts';
-import type { ChainFault } from '../core/audit-chain.ts';
+import type { ChainFault } from '../core/accounts/audit-chain.ts';
 import type { SignedHead } from './sealer.ts';
 import { auditHeads, readHeads, type Verdict, verifyAudit } from './verify.ts';
 
-/** How often a long check says how far it is, in ms. */
+/** Period of progress lines during a long check, ms. */
 const progressMs = 2000;
 
 interface Report {
@@ -38,7 +38,7 @@ export interface VerifyRequest {
   readonly accountID: string | null;
   /** Text with signed heads that were kept elsewhere, and the key that they were signed with. */
   readonly kept: { readonly text: string; readonly verifier: Verifier } | null;
-  /** Takes a line for people while a long check runs. */
+  /** Gets a line of text while a long check runs. */
   onProgress(line: string): void;
 }
 

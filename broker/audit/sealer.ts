@@ -2,10 +2,10 @@
 // the log shows later whether the end of a chain was cut off. It must never change what an entry says.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
-import { type ChainHead, chainEntries } from '../core/audit-chain.ts';
-import { isDataFault } from '../ingest/store-faults.ts';
-import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/audit-log.ts';
-import { createRounds } from '../work/rounds.ts';
+import { type ChainHead, chainEntries } from '../core/accounts/audit-chain.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { type AuditRow, chainHead, sealEntry, sha256, unsealedEntries } from '../store/accounts/audit-log.ts';
+import { isDataFault } from '../store/base/store-faults.ts';
 
 export interface AuditSealerOptions {
   readonly db: Database;
@@ -34,7 +34,7 @@ export interface SignedHead extends ChainHead {
 const periodMs = 1000;
 const reportMs = 3600 * 1000;
 const entriesMost = 500;
-/** Other processes may seal at the same time; each round leaves them less to argue about. */
+/** Other processes may seal at the same time; each pass leaves fewer conflicts. */
 const roundsMost = 20;
 
 /** The head of a chain as a signed text of one line. */
@@ -61,7 +61,7 @@ async function sealPage(db: Database, heads: Map<string, ChainHead>): Promise<nu
       const last = own.at(-1);
       if (last !== undefined) heads.set(accountID, { chainNo: last.chainNo, hash: last.hash });
     } catch (thrown) {
-      // Another process has taken the place: the next round sees what it wrote.
+      // Another process has sealed this place: the next pass reads what it wrote.
       if (!isDataFault(thrown)) throw thrown;
     }
   }
@@ -88,7 +88,7 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
     reportedMs = clock.monoMs();
     for (const [accountID, head] of heads) {
       const signed = signHead(signer, { accountID, ...head, atMs: Math.round(clock.utcMs()) });
-      log.info('audit-head', { accountID, ...head, signed });
+      log.info('audit_head', { accountID, ...head, signed });
     }
     heads.clear();
   };
@@ -96,16 +96,16 @@ export function createAuditSealer(options: AuditSealerOptions): AuditSealer {
     try {
       if (isOurs?.() !== false) await seal();
     } catch (thrown) {
-      log.error('audit-not-sealed', { reason: messageOf(thrown) });
+      log.error('audit_seal_failed', { reason: messageOf(thrown) });
     }
     if (clock.monoMs() - reportedMs >= reportMs) report();
     return periodMs;
   };
-  const rounds = createRounds({ clock, firstMs: periodMs, run: work });
+  const task = createPeriodicTask({ clock, firstMs: periodMs, run: work });
   return {
     seal,
     async close() {
-      await rounds.close();
+      await task.close();
       await work();
       report();
     },

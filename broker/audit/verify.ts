@@ -2,12 +2,12 @@
 // while the broker runs.
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Database, Signer, Verifier } from '../../src/ports.ts';
-import { type ChainFault, createChainCheck } from '../core/audit-chain.ts';
-import { auditedAccounts, chainHead, chainPage, countUnsealed, sha256 } from '../store/audit-log.ts';
+import { type ChainFault, createChainCheck } from '../core/accounts/audit-chain.ts';
+import { auditedAccounts, chainHead, chainPage, countUnsealed, sha256 } from '../store/accounts/audit-log.ts';
 import { headType, type SignedHead, signHead } from './sealer.ts';
 
 const pageSize = 1000;
-/** The sealer chains an entry within seconds; one that waits for longer is worth a look. */
+/** The sealer chains an entry within seconds; one that waits for longer is reported. */
 const sealedWithinMs = 60_000;
 
 export interface VerifyOptions {
@@ -17,7 +17,7 @@ export interface VerifyOptions {
   readonly accountID: string | null;
   /** Heads that were kept elsewhere. */
   readonly saved: readonly SignedHead[];
-  /** Told after every page. */
+  /** Called after every page. */
   onProgress(entries: number): void;
 }
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { runAccountCommand } from '../accounts/account-commands.ts';
 import { createAccount, generatePassword } from '../accounts/administration.ts';
-import { createAdminToken } from '../adapters/admin-token-file.ts';
+import { createAdminToken } from '../adapters/keys/admin-token-file.ts';
+import { runAccountCommand } from './account-commands.ts';
 import type { AccountAction, Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
@@ -13,7 +13,7 @@ function readPassword(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8').split(/\r?\n/, 1)[0] ?? '';
   } catch (thrown) {
-    throw new AppError('usage', `cannot read the password file ${path}: ${messageOf(thrown)}`);
+    throw new AppError('usage', `Cannot read the password file ${path}: ${messageOf(thrown)}`);
   }
 }
 
@@ -48,6 +48,6 @@ export function runAdminToken(flags: Flags): void {
   createAdminToken(file, createSystemEntropy());
   print(flags, {
     json: { file },
-    text: `${file} holds the token in its one line\nstart the broker with --admin-token-file ${file}`,
+    text: `Wrote the token to ${file}\nStart the broker with --admin-token-file ${file}`,
   });
 }

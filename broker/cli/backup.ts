@@ -1,18 +1,19 @@
-// `fleetward-broker backup`, `restore` and `check`: a whole database to a file and back, and whether it holds. A database
-// server has better tools of its own for the first two; they are named.
+// `fleetward-broker backup`, `restore` and `check`: copies a database to a file and back, and checks it. For a database
+// server the first two name its own tools.
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { openDatabase } from '../../src/adapters/database.ts';
-import { holdLock, openSqliteFile } from '../../src/adapters/sqlite.ts';
+import { openDatabase } from '../../src/adapters/database/database.ts';
+import { holdLock, openSqliteFile } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
+import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { readVersion } from '../../src/version.ts';
-import { makeBackup, readKeys } from '../adapters/backup-file.ts';
-import { giveToOwner, restoreBackup } from '../adapters/restore-file.ts';
-import { needKnownSchema } from '../adapters/sqlite-copy.ts';
-import type { BrokerConfig } from '../config.ts';
-import { insertAudit } from '../store/audit.ts';
+import { makeBackup, readKeys } from '../adapters/storage/backup-file.ts';
+import { giveToOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
+import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
+import { verifyAudit } from '../audit/verify.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
 import { migrations } from '../store/migrations.ts';
 import { checkIntegrity } from '../upkeep/integrity.ts';
 import type { Flags } from './command-line.ts';
@@ -74,8 +75,8 @@ export async function runBackup(flags: Flags): Promise<void> {
   const { file, bytes, rows } = result;
   const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
   const keyWords = withKeys
-    ? 'The signing key is in it: whoever has this file can command every vehicle.'
-    : `The signing key is not in it: keep ${config.signingKeyFile} too, apart from this file, or no vehicle obeys after a restore.`;
+    ? 'It includes the signing key: this file allows commands to every vehicle.'
+    : `It does not include the signing key: keep ${config.signingKeyFile} separately, or no vehicle accepts commands after a restore.`;
   print(flags, {
     json: { file, bytes, durationS, hasSigningKey: withKeys, rows },
     text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyWords}`,
@@ -113,11 +114,11 @@ export function runRestore(flags: Flags): void {
   lock.close();
   const keyWords = result.hasSigningKey
     ? ''
-    : `\nPut the signing key to ${signingKeyFile} before the start, or a new one is made, which no vehicle obeys.`;
+    : `\nPut the signing key to ${signingKeyFile} before the start; with a new key no vehicle accepts commands.`;
   const madeWords = result.made === null ? '' : ` as of ${result.made}`;
   print(flags, {
     json: { ...result },
-    text: `${database} is there again${madeWords}; what came after that is not in it.${keyWords}`,
+    text: `Restored ${database}${madeWords}; later data is not included.${keyWords}`,
   });
 }
 
@@ -153,7 +154,14 @@ export async function runCheck(flags: Flags): Promise<void> {
   needCurrentSchema(config.database);
   const db = await openDatabase({ database: config.database, environment: {}, use: 'command' });
   try {
-    const report = await checkIntegrity({ db, clock: createSystemClock(), sample, onProgress: tell });
+    const clock = createSystemClock();
+    const report = await checkIntegrity({
+      db,
+      clock,
+      sample,
+      verifyAudit: (onProgress) => verifyAudit({ db, clock, accountID: null, saved: [], onProgress }),
+      onProgress: tell,
+    });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [
       `${faults.length === 0 ? 'good  ' : 'BROKEN'} ${name}: ${looked}`,
       ...faults.map((fault) => `  ${fault}`),

@@ -1,5 +1,5 @@
-// What the commands of `fleetward-broker ca` share: the folder, the authority with its key, and the limits on how long
-// anything is good. Nothing is good for longer than its authority.
+// Common parts of the `fleetward-broker ca` commands: the folder, the authority with its key, and lifetimes. No certificate
+// outlives its authority.
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
@@ -9,15 +9,15 @@ import {
   authorityName,
   type FolderCertificate,
   openAuthorityFolder,
-} from '../adapters/authority-folder.ts';
-import { readAuthorityKey, readPassphrase } from '../adapters/certificate-authority.ts';
+} from '../adapters/keys/authority-folder.ts';
+import { readAuthorityKey, readPassphrase } from '../adapters/keys/certificate-authority.ts';
 import {
   type CertificatePurpose,
   certificateSerial,
   type Issuer,
   issuerOf,
   signCertificate,
-} from '../adapters/certificate-writer.ts';
+} from '../adapters/keys/certificate-writer.ts';
 import type { Flags } from './command-line.ts';
 
 export const dayMs = 24 * 3600_000;
@@ -64,14 +64,14 @@ export interface Authority extends FolderCertificate {
 export function openAuthority(folder: AuthorityFolder, flags: Flags): Authority {
   const found = folder.find(authorityName);
   if (nowMs() >= found.untilMs) {
-    throw new AppError('config', `the authority ${found.certFile} ended on ${dayOf(found.untilMs)}`, {
+    throw new AppError('config', `The authority ${found.certFile} ended on ${dayOf(found.untilMs)}`, {
       hint: 'Extend it with `ca renew --authority` and give its certificate to every client again.',
     });
   }
   return { ...found, issuer: issuerOf(found.certPem, readAuthorityKey(found.keyFile, passphraseOf(flags))) };
 }
 
-export interface SigningWish {
+export interface SigningRequest {
   readonly commonName: string;
   readonly privateKey: KeyObject;
   readonly days: number;
@@ -81,8 +81,8 @@ export interface SigningWish {
 }
 
 /** A certificate for a key that is at hand. */
-export function issueCertificate(issuer: Issuer, wish: SigningWish) {
-  const { commonName, privateKey, days, purpose, beginsNow = false } = wish;
+export function issueCertificate(issuer: Issuer, request: SigningRequest) {
+  const { commonName, privateKey, days, purpose, beginsNow = false } = request;
   const atMs = nowMs();
   const fromMs = beginsNow ? Math.ceil(atMs / secondMs) * secondMs : atMs - earlierMs;
   const untilMs = Math.min(atMs + days * dayMs, issuer.endMs);

@@ -1,5 +1,5 @@
-// The words of `fleetward-broker ca`: a small certificate authority for the broker's listeners and its vehicles. Help and
-// flags only; nothing is decided here.
+// Command line of `fleetward-broker ca`, a small certificate authority for the broker's listeners and its vehicles. Help
+// and flags only.
 import type { Argv } from 'yargs';
 
 export type CaAction = 'init' | 'server' | 'device' | 'revoke' | 'list' | 'renew';
@@ -19,7 +19,7 @@ const withFolder = (parser: Argv): Argv =>
 
 const withKey = (parser: Argv, days: string): Argv =>
   withFolder(parser)
-    .option('days', text(`How long it is good, in days (${days})`))
+    .option('days', text(`Lifetime in days (${days})`))
     .option(
       'passphrase-file',
       text("File whose first line is the passphrase of the authority's key, mode 0600"),
@@ -39,7 +39,7 @@ export function caCommands(parser: Argv, { withJson, run }: Words): Argv {
       'Make an authority: its key and certificate',
       (more) =>
         withKey(withJson(more), '1 to 7300, default 3650').option('name', {
-          ...text('Its name, as people see it'),
+          ...text('Common name of the authority'),
           default: 'Fleetward CA',
         }),
       on('init'),
@@ -49,41 +49,44 @@ export function caCommands(parser: Argv, { withJson, run }: Words): Argv {
       'Make key and certificate of a listener',
       (more) =>
         withKey(withJson(more), '1 to 825, default 397').option('names', {
-          ...text('DNS names and IP addresses that clients connect to, with commas between them'),
+          ...text('DNS names and IP addresses that clients connect to, comma-separated'),
           demandOption: true,
         }),
       on('server'),
     )
     .command(
       'device <accountID> <deviceID>',
-      'Make key and certificate of a vehicle; those that enrol get theirs by themselves',
+      'Make key and certificate of a vehicle; enrolled vehicles have theirs already',
       (more) => positionals(withKey(withJson(more), '1 to 3650, default 397'), true),
       on('device'),
     )
     .command(
       'revoke [accountID] [deviceID]',
-      'End all certificates of a device, or one by --serial or --cert; its session ends within seconds',
+      'Revoke all certificates of a device, or one by --serial or --cert; its session ends within seconds',
       (more) =>
         positionals(withJson(more), false)
-          .option('serial', text('Serial number of one that this broker recorded'))
-          .option('cert', text('File with the certificate (PEM), for one that it did not')),
+          .option('serial', text('Serial number of a certificate that this broker recorded'))
+          .option('cert', text('Certificate file (PEM), for one that is not recorded')),
       on('revoke'),
     )
     .command(
       'list',
-      'List certificates, the one that ends first on top',
+      'List certificates, the first to expire on top',
       (more) => withFolder(withJson(more)),
       on('list'),
     )
     .command(
       'renew [file]',
-      'Extend certificates of the folder that end soon, with the same keys; or one of them',
+      'Renew certificates of the folder that expire soon, or one of them, with the same keys',
       (more) =>
         withKey(withJson(more), 'as when it was made')
-          .positional('file', { describe: 'A certificate of the folder, whenever it ends', type: 'string' })
-          .option('within', { ...text('Days to the end of those that are extended'), default: '30' })
-          .option('authority', { describe: 'Extend the authority itself', type: 'boolean' }),
+          .positional('file', {
+            describe: 'A certificate of the folder, whenever it expires',
+            type: 'string',
+          })
+          .option('within', { ...text('Renew those that expire within so many days'), default: '30' })
+          .option('authority', { describe: 'Renew the authority itself', type: 'boolean' }),
       on('renew'),
     )
-    .demandCommand(1, 'Say what to do with certificates: init, server, device, revoke, list or renew');
+    .demandCommand(1, 'Name a subcommand: init, server, device, revoke, list or renew');
 }

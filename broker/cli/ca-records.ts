@@ -1,24 +1,25 @@
-// What the broker's database knows of the certificates of devices, for `fleetward-broker ca`: recording, listing and
-// revoking. A revocation is in the audit log of the account and is never taken back.
+// Device certificates in the broker's database, for `fleetward-broker ca`: record, list and revoke. A revocation is in the
+// account's audit log and is final.
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
+import { formatDeviceUser, parseDeviceUser } from '../../src/core/wire/topics.ts';
 import type { Clock, Database } from '../../src/ports.ts';
-import type { Issuer } from '../adapters/certificate-writer.ts';
-import type { BrokerConfig } from '../config.ts';
-import { normalizeSerial } from '../core/client-certificate.ts';
+import type { Issuer } from '../adapters/keys/certificate-writer.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
+import { normalizeSerial } from '../core/accounts/client-certificate.ts';
 import type { IssuedCertificate } from '../devices/enrolment.ts';
-import { insertAudit } from '../store/audit.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
 import {
   findBySerial,
   listCertificates,
   recordCertificate,
   revokeAllCertificates,
   revokeCertificate,
-} from '../store/certificates.ts';
-import { isThere } from '../store/device-limit.ts';
-import { type DeviceKey, findDevice } from '../store/devices.ts';
+} from '../store/devices/certificates.ts';
+import { type DeviceKey } from '../store/devices/device-key.ts';
+import { isThere } from '../store/devices/device-limit.ts';
+import { findDevice } from '../store/devices/devices.ts';
 import { issueCertificate, nowMs } from './ca-authority.ts';
 import type { Flags } from './command-line.ts';
 import { administer, configOf, hasDatabase, needDatabase, print, readText } from './program.ts';
@@ -27,7 +28,7 @@ const listedMost = 100_000;
 
 async function needDevice(db: Database, key: DeviceKey): Promise<void> {
   if ((await findDevice(db, key)) !== null) return;
-  throw new AppError('not_found', `there is no device ${key.deviceID} in account ${key.accountID}`);
+  throw new AppError('not_found', `There is no device ${key.deviceID} in account ${key.accountID}`);
 }
 
 const entryOf = (clock: Clock, { accountID, deviceID }: DeviceKey) => ({
@@ -38,7 +39,7 @@ const entryOf = (clock: Clock, { accountID, deviceID }: DeviceKey) => ({
   object: deviceID,
 });
 
-export interface DeviceCertificateWish {
+export interface DeviceCertificateRequest {
   readonly key: DeviceKey;
   readonly privateKey: KeyObject;
   readonly days: number;
@@ -58,12 +59,18 @@ export interface DeviceCertificate extends IssuedCertificate {
 export async function certifyDevice(
   config: BrokerConfig,
   issuer: Issuer,
-  { key, privateKey, days }: DeviceCertificateWish,
+  { key, privateKey, days }: DeviceCertificateRequest,
 ): Promise<DeviceCertificate> {
   const isRecorded = hasDatabase(config);
   const commonName = formatDeviceUser(key);
-  const wish = { commonName, privateKey, days, purpose: { kind: 'client' }, beginsNow: !isRecorded } as const;
-  const issued = issueCertificate(issuer, wish);
+  const request = {
+    commonName,
+    privateKey,
+    days,
+    purpose: { kind: 'client' },
+    beginsNow: !isRecorded,
+  } as const;
+  const issued = issueCertificate(issuer, request);
   if (isRecorded) await record(config, key, issued);
   else await wait(Math.max(0, issued.fromMs - nowMs()));
   return { ...issued, isRecorded };
@@ -125,7 +132,7 @@ async function needSerial(db: Database, text: string): Promise<readonly Target[]
   const serial = normalizeSerial(text);
   const found = await findBySerial(db, serial);
   if (found.length > 0) return found.map(({ untilMs, ...key }) => ({ key, serial, untilMs }));
-  throw new AppError('not_found', `no certificate of serial number ${serial} is recorded`, {
+  throw new AppError('not_found', `No certificate of serial number ${serial} is recorded`, {
     hint: 'Give its file with --cert, or end all certificates of the device: ca revoke <accountID> <deviceID>.',
   });
 }
@@ -167,7 +174,7 @@ export async function revokeCertificates(flags: Flags): Promise<void> {
   if (ways !== 1 || (accountID !== undefined && !isDevice)) {
     throw new AppError(
       'usage',
-      'say which: <accountID> <deviceID> for all of a device, or --serial, or --cert',
+      'Say which: <accountID> <deviceID> for all of a device, or --serial, or --cert',
     );
   }
   const config = configOf(flags).value;
@@ -178,7 +185,7 @@ export async function revokeCertificates(flags: Flags): Promise<void> {
       await revokeAll(ports, key);
       print(flags, {
         json: { ...key, revoked: 'all' },
-        text: `all certificates of ${formatDeviceUser(key)} so far are revoked`,
+        text: `Revoked all certificates of ${formatDeviceUser(key)}`,
       });
       return;
     }
@@ -186,7 +193,7 @@ export async function revokeCertificates(flags: Flags): Promise<void> {
       typeof cert === 'string' ? [readTarget(cert)] : await needSerial(ports.db, String(serial));
     for (const target of targets) await revokeOne(ports, target);
     const lines = targets.map(
-      (target) => `certificate ${target.serial} of ${formatDeviceUser(target.key)} is revoked`,
+      (target) => `Revoked certificate ${target.serial} of ${formatDeviceUser(target.key)}`,
     );
     const json = targets.map(({ key, serial: ended }) => ({ ...key, serial: ended }));
     print(flags, { json: { revoked: json }, text: lines.join('\n') });

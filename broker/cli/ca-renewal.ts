@@ -1,12 +1,16 @@
-// `fleetward-broker ca renew`: the same certificates again, for the same keys and names and as many days, before they end. So
-// a listener or a vehicle needs a new certificate only, never a new key.
+// `fleetward-broker ca renew`: new certificates for the same keys and names and as many days, before the old ones expire,
+// so that a listener or vehicle never needs a new key.
 import { X509Certificate } from 'node:crypto';
 import { basename } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';
-import { parseDeviceUser } from '../../src/core/topics.ts';
-import { type AuthorityFolder, authorityName, type FolderCertificate } from '../adapters/authority-folder.ts';
-import { readAuthorityKey } from '../adapters/certificate-authority.ts';
-import { selfIssuer } from '../adapters/certificate-writer.ts';
+import { parseDeviceUser } from '../../src/core/wire/topics.ts';
+import {
+  type AuthorityFolder,
+  authorityName,
+  type FolderCertificate,
+} from '../adapters/keys/authority-folder.ts';
+import { readAuthorityKey } from '../adapters/keys/certificate-authority.ts';
+import { selfIssuer } from '../adapters/keys/certificate-writer.ts';
 import {
   dayMs,
   dayOf,
@@ -40,7 +44,9 @@ async function extend({ folder, flags }: Renewal, old: FolderCertificate): Promi
   const kind = old.name.startsWith('server-') ? 'server' : 'client';
   const privateKey = folder.readKey(old.name);
   if (!new X509Certificate(old.certPem).checkPrivateKey(privateKey)) {
-    throw new AppError('config', `${old.keyFile} is not the key of ${old.certFile}`);
+    throw new AppError('config', `${old.keyFile} is not the key of ${old.certFile}`, {
+      hint: 'Put the right key back from a backup of the folder, or issue a new certificate with a new key.',
+    });
   }
   const commonName = nameOf(old);
   const days = sameDays(flags, old, lifetimes[kind].most);
@@ -50,7 +56,11 @@ async function extend({ folder, flags }: Renewal, old: FolderCertificate): Promi
   };
   const renewDevice = () => {
     const key = parseDeviceUser(commonName);
-    if (key === null) throw new AppError('config', `${old.certFile} is of no device: ${old.subject}`);
+    if (key === null) {
+      throw new AppError('config', `${old.certFile} is of no device: ${old.subject}`, {
+        hint: 'Renew certificates of devices here; issue one of a server again with `ca server`.',
+      });
+    }
     return certifyDevice(configOf(flags).value, issuer, { key, privateKey, days });
   };
   const { pem } = kind === 'server' ? renewServer() : await renewDevice();
@@ -63,8 +73,8 @@ function extendAuthority({ folder, flags }: Renewal): FolderCertificate {
   const privateKey = readAuthorityKey(old.keyFile, passphraseOf(flags));
   const commonName = nameOf(old);
   const days = sameDays(flags, old, lifetimes.authority.most);
-  const wish = { commonName, privateKey, days, purpose: { kind: 'authority' } } as const;
-  folder.putCertificate(authorityName, issueCertificate(selfIssuer(commonName, privateKey), wish).pem);
+  const request = { commonName, privateKey, days, purpose: { kind: 'authority' } } as const;
+  folder.putCertificate(authorityName, issueCertificate(selfIssuer(commonName, privateKey), request).pem);
   return folder.find(authorityName);
 }
 
@@ -89,13 +99,14 @@ export async function renewCertificates(flags: Flags): Promise<void> {
   const renewed: FolderCertificate[] = [];
   if (flags['authority'] === true) renewed.push(extendAuthority(renewal));
   else for (const old of dueOf(renewal, within)) renewed.push(await extend(renewal, old));
-  const lines = renewed.map(({ certFile, untilMs }) => `${certFile}, good until ${dayOf(untilMs)}`);
+  const lines = renewed.map(({ certFile, untilMs }) => `${certFile}, valid until ${dayOf(untilMs)}`);
   const json = renewed.map(({ certFile, serial, untilMs }) => ({
     certFile,
     serial,
     expires: Math.floor(untilMs / 1000),
   }));
-  const next = 'the keys are the same; at the broker: systemctl reload fleetward-broker (kill -HUP)';
-  const text = lines.length === 0 ? `none ends within ${within} days` : [...lines, next].join('\n');
+  const next = 'The keys are unchanged; reload the broker: systemctl reload fleetward-broker (kill -HUP)';
+  const text =
+    lines.length === 0 ? `No certificate expires within ${within} days` : [...lines, next].join('\n');
   print(flags, { json: { renewed: json }, text });
 }

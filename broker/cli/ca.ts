@@ -1,11 +1,11 @@
-// `fleetward-broker ca`: a small certificate authority for the listeners and for vehicles, on the machine itself. It says
-// what to put where. Certificates of devices are recorded in the broker's database where that is at hand.
+// `fleetward-broker ca`: a small certificate authority for listeners and vehicles, on the machine itself. Prints where each
+// file belongs. Device certificates are recorded in the broker's database if it is available.
 import { isIP } from 'node:net';
 import { basename } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';
-import { formatDeviceUser, parseDeviceUser } from '../../src/core/topics.ts';
-import { authorityName } from '../adapters/authority-folder.ts';
-import { selfIssuer } from '../adapters/certificate-writer.ts';
+import { formatDeviceUser, parseDeviceUser } from '../../src/core/wire/topics.ts';
+import { authorityName } from '../adapters/keys/authority-folder.ts';
+import { selfIssuer } from '../adapters/keys/certificate-writer.ts';
 import {
   dayOf,
   daysOf,
@@ -33,12 +33,12 @@ async function init(flags: Flags): Promise<void> {
     throw new AppError('usage', '--name must have 1 to 64 characters');
   const privateKey = makeKey();
   folder.addKey(authorityName, formatKey(privateKey, passphrase));
-  const wish = { commonName, privateKey, days, purpose: { kind: 'authority' } } as const;
-  folder.putCertificate(authorityName, issueCertificate(selfIssuer(commonName, privateKey), wish).pem);
+  const request = { commonName, privateKey, days, purpose: { kind: 'authority' } } as const;
+  folder.putCertificate(authorityName, issueCertificate(selfIssuer(commonName, privateKey), request).pem);
   const { certFile, keyFile, untilMs } = folder.find(authorityName);
   print(flags, {
     json: { certFile, keyFile, expires: Math.floor(untilMs / 1000) },
-    text: `authority ${certFile}, good until ${dayOf(untilMs)}
+    text: `Authority ${certFile}, valid until ${dayOf(untilMs)}
 key ${keyFile}: whoever has it can be any vehicle; best kept on another machine than the broker
 next: fleetward-broker ca server --names <what vehicles connect to> --dir ${folder.path}`,
   });
@@ -71,12 +71,12 @@ async function server(flags: Flags): Promise<void> {
   folder.addKey(name, formatKey(privateKey));
   const purpose = { kind: 'server', names } as const;
   // Only the alternative names count; a common name has no room for more than 64.
-  const wish = { commonName: first.slice(0, 64), privateKey, days, purpose };
-  folder.putCertificate(name, issueCertificate(authority.issuer, wish).pem);
+  const request = { commonName: first.slice(0, 64), privateKey, days, purpose };
+  folder.putCertificate(name, issueCertificate(authority.issuer, request).pem);
   const { certFile, keyFile, untilMs } = folder.find(name);
   print(flags, {
     json: { certFile, keyFile, caFile: authority.certFile, names, expires: Math.floor(untilMs / 1000) },
-    text: `certificate for ${names.join(', ')}, good until ${dayOf(untilMs)}
+    text: `Certificate for ${names.join(', ')}, valid until ${dayOf(untilMs)}
 in the broker's file, for each listener that shall use it:
 [mqtt.tls]
 certFile = "${certFile}"
@@ -88,25 +88,25 @@ clients trust ${authority.certFile}`,
 async function device(flags: Flags): Promise<void> {
   const folder = folderOf(flags);
   const key = parseDeviceUser(`${String(flags['accountID'])}/${String(flags['deviceID'])}`);
-  if (key === null) throw new AppError('usage', 'account and device are ids: 1 to 64 of A-Z a-z 0-9 _ -');
+  if (key === null) throw new AppError('usage', 'Account and device are ids: 1 to 64 of A-Z a-z 0-9 _ -');
   const days = daysOf(flags, 'days', lifetimes.client);
   const authority = openAuthority(folder, flags);
   // No id has a dot.
   const name = `device-${key.accountID}.${key.deviceID}`;
   folder.needFree(name);
   const privateKey = makeKey();
-  const wish = { key, privateKey, days };
-  const { pem, isRecorded } = await certifyDevice(configOf(flags).value, authority.issuer, wish);
+  const request = { key, privateKey, days };
+  const { pem, isRecorded } = await certifyDevice(configOf(flags).value, authority.issuer, request);
   folder.addKey(name, formatKey(privateKey));
   folder.putCertificate(name, pem);
   const { certFile, keyFile, untilMs, serial } = folder.find(name);
   const caFile = authority.certFile;
   const record = isRecorded
     ? ''
-    : '\nthere is no database here: at the broker, `ca revoke --cert` with this file ends it';
+    : '\nNo database here: revoke it at the broker with `ca revoke --cert` and this file';
   print(flags, {
     json: { ...key, certFile, keyFile, caFile, serial, isRecorded, expires: Math.floor(untilMs / 1000) },
-    text: `certificate for ${formatDeviceUser(key)}, serial number ${serial}, good until ${dayOf(untilMs)}${record}
+    text: `Certificate for ${formatDeviceUser(key)}, serial number ${serial}, valid until ${dayOf(untilMs)}${record}
 copy it, its key and ${caFile} to the vehicle, remove the key here, and in the vehicle's agent.toml:
 [broker]
 ca = "<folder>/${basename(caFile)}"
@@ -138,7 +138,7 @@ async function list(flags: Flags): Promise<void> {
   });
   print(flags, {
     json: { certificates: rows },
-    text: lines.length === 0 ? 'there are none' : lines.join('\n'),
+    text: lines.length === 0 ? 'No certificates' : lines.join('\n'),
   });
 }
 

@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Entropy, Log } from '../../src/ports.ts';
-import { createClusterServer } from '../adapters/rabbitmq.ts';
-import { createManagement, type Management } from '../adapters/rabbitmq-management.ts';
-import { needPrivate, readCertificates, readTlsFiles } from '../adapters/tls-files.ts';
-import { clusterAddress } from '../cluster-config.ts';
-import type { BrokerConfig } from '../config.ts';
-import { hashSecret } from '../devices/device-secret.ts';
-import { createGroupCommit } from '../ingest/group-commit.ts';
-import type { OpenMqttServer } from '../mqtt-server.ts';
+import { createClusterServer } from '../adapters/cluster/rabbitmq.ts';
+import { createManagement, type Management } from '../adapters/cluster/rabbitmq-management.ts';
+import { needPrivate, readCertificates, readTlsFiles } from '../adapters/keys/tls-files.ts';
+import { watchClusterManagement } from '../cluster/cluster-management.ts';
+import { createClusterPresence } from '../cluster/cluster-presence.ts';
+import { watchClusterRevocations } from '../cluster/cluster-revocations.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
+import { clusterAddress } from '../config/cluster-config.ts';
+import type { OpenMqttServer } from '../ports/mqtt-server.ts';
+import { createGroupCommit } from '../scheduling/group-commit.ts';
 import {
   findDeviceRef,
   isTurnOver,
@@ -18,9 +20,7 @@ import {
   recordClusterLogin,
   shareClusterFact,
 } from '../store/cluster.ts';
-import { watchClusterManagement } from '../upkeep/cluster-management.ts';
-import { createClusterPresence } from '../upkeep/cluster-presence.ts';
-import { watchClusterRevocations } from '../upkeep/cluster-revocations.ts';
+import { hashSecret } from '../store/devices/device-secret.ts';
 
 interface ClusterPorts {
   readonly db: Database;
@@ -94,7 +94,7 @@ async function needSameKey({ db, publicKey }: ClusterPorts): Promise<void> {
   if ((await shareClusterFact(db, { name: 'signing-key', value: publicKey })) === publicKey) return;
   throw new AppError(
     'config',
-    'this bridge has another signing key than those that work on the same database',
+    'This bridge has another signing key than those that work on the same database',
     {
       hint: `Copy the file of signingKeyFile from another bridge. Where the key was replaced on purpose, remove the row
   'signing-key' of the table cluster_facts first.`,

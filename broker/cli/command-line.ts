@@ -1,14 +1,22 @@
-// The words of the broker's command line: commands, flags, help and examples. It decides nothing and does nothing; the
-// handlers are given by main.ts. Every setting of the configuration is a flag, made from the schema.
+// The broker's command line: commands, flags, help and examples. The handlers come from main.ts. Every setting of the
+// configuration is a flag, generated from the schema.
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { settingsOf } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { brokerSchema } from '../config.ts';
+import { brokerSchema } from '../config/broker-config.ts';
 import { type CaAction, caCommands } from './ca-command-line.ts';
 
 /** What is done with accounts that are there. */
-export type AccountAction = 'list' | 'show' | 'suspend' | 'resume' | 'limit' | 'delete';
+export type AccountAction =
+  | 'list'
+  | 'show'
+  | 'suspend'
+  | 'resume'
+  | 'limit'
+  | 'confirm'
+  | 'login-code'
+  | 'delete';
 
 /** What was given on the command line, by flag name. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -17,16 +25,17 @@ export interface Handlers {
   readonly start: (flags: Flags) => Promise<void>;
   readonly accountCreate: (flags: Flags) => Promise<void>;
   readonly account: (flags: Flags, action: AccountAction) => Promise<void>;
-  readonly adminToken: (flags: Flags) => void;
+  readonly adminToken: (flags: Flags) => Promise<void>;
   readonly device: (flags: Flags, action: 'create' | 'secret') => Promise<void>;
   readonly deviceCode: (flags: Flags) => Promise<void>;
   readonly serviceCode: (flags: Flags) => Promise<void>;
+  readonly quarantine: (flags: Flags, action: 'list' | 'show' | 'drop') => Promise<void>;
   readonly audit: (flags: Flags, action: 'verify' | 'heads') => Promise<void>;
   readonly retention: (flags: Flags) => Promise<void>;
-  readonly config: (flags: Flags, action: 'check' | 'show') => void;
+  readonly config: (flags: Flags, action: 'check' | 'show') => Promise<void>;
   readonly ca: (flags: Flags, action: CaAction) => Promise<void>;
   readonly backup: (flags: Flags) => Promise<void>;
-  readonly restore: (flags: Flags) => void;
+  readonly restore: (flags: Flags) => Promise<void>;
   readonly check: (flags: Flags) => Promise<void>;
 }
 
@@ -71,7 +80,7 @@ const withAccount = (parser: Argv): Argv =>
 
 const withChain = (parser: Argv): Argv =>
   withJson(parser, true).option('account', {
-    describe: 'One account only; all of them, and the service itself, when absent',
+    describe: 'One account only; all accounts and the service itself when absent',
     type: 'string',
     requiresArg: true,
   });
@@ -92,10 +101,10 @@ function deviceCommands(parser: Argv, handlers: Handlers): Argv {
     )
     .command(
       'code <accountID> <deviceID>',
-      'Make a one-time code with which the vehicle fetches its secret; prints it once',
+      'Make a one-time code that the vehicle exchanges for its secret; prints it once',
       (more) =>
         withDevice(more).option('hours', {
-          describe: 'How long it is good, 1 to 168; the setting enrolment.codeHours when absent',
+          describe: 'Hours until it expires, 1 to 168; the setting enrolment.codeHours when absent',
           type: 'string',
           requiresArg: true,
         }),
@@ -107,14 +116,37 @@ function deviceCommands(parser: Argv, handlers: Handlers): Argv {
       withDevice,
       handlers.serviceCode,
     )
-    .demandCommand(1, 'Say what to do with devices: create, secret, code or service-code');
+    .demandCommand(1, 'Name a subcommand: create, secret, code or service-code');
+}
+
+function quarantineCommands(parser: Argv, handlers: Handlers): Argv {
+  const withEntry = (more: Argv): Argv =>
+    withDevice(more).positional('quarantineID', {
+      describe: 'The entry, as list shows it',
+      type: 'string',
+      demandOption: true,
+    });
+  return parser
+    .command('list <accountID> <deviceID>', 'List unreadable payloads of a device', withDevice, (flags) =>
+      handlers.quarantine(flags, 'list'),
+    )
+    .command('show <accountID> <deviceID> <quarantineID>', 'Show one payload in base64', withEntry, (flags) =>
+      handlers.quarantine(flags, 'show'),
+    )
+    .command(
+      'drop <accountID> <deviceID>',
+      'Delete all unreadable payloads of a device; recorded in the audit log',
+      withDevice,
+      (flags) => handlers.quarantine(flags, 'drop'),
+    )
+    .demandCommand(1, 'Name a subcommand: list, show or drop');
 }
 
 function auditCommands(parser: Argv, handlers: Handlers): Argv {
   return parser
     .command(
       'verify',
-      'Check that no entry was changed, removed or moved; exit code 1 when one was',
+      'Check that no entry was changed, removed or moved; exit code 1 on a fault',
       (more) =>
         withChain(more).option('head', {
           describe:
@@ -128,19 +160,19 @@ function auditCommands(parser: Argv, handlers: Handlers): Argv {
     .command('heads', 'Show the signed last entry of each chain, to be kept elsewhere', withChain, (flags) =>
       handlers.audit(flags, 'heads'),
     )
-    .demandCommand(1, 'Say what to do with the audit log: verify or heads');
+    .demandCommand(1, 'Name a subcommand: verify or heads');
 }
 
 function retentionCommands(parser: Argv, handlers: Handlers): Argv {
   return parser
     .command(
       'run',
-      'Remove now what accounts no longer keep; the running broker does it by itself each hour',
+      'Remove expired events now; the running broker does so every hour',
       (more) =>
-        withJson(more, true).option('dry-run', { describe: 'Count, and remove nothing', type: 'boolean' }),
+        withJson(more, true).option('dry-run', { describe: 'Count only, remove nothing', type: 'boolean' }),
       handlers.retention,
     )
-    .demandCommand(1, 'Say what to do with old events: run');
+    .demandCommand(1, 'Name a subcommand: run');
 }
 
 const withExisting = (parser: Argv): Argv =>
@@ -157,9 +189,12 @@ const withLimits = (parser: Argv): Argv =>
 
 const limitWords: Readonly<Record<string, string>> = {
   devices: 'Most devices, or none for no limit',
-  'retained-days': 'Most days that events are kept, or none for no limit',
+  'retained-days': 'Longest retention of events in days, or none for no limit',
   expires: 'End of the account: YYYY-MM-DD (midnight UTC), epoch seconds, or none',
 };
+
+const withUser = (parser: Argv): Argv =>
+  withExisting(parser).positional('userID', { describe: 'The user', type: 'string', demandOption: true });
 
 function accountCommands(parser: Argv, { accountCreate, account }: Handlers): Argv {
   const on = (action: AccountAction) => (flags: Flags) => account(flags, action);
@@ -169,19 +204,39 @@ function accountCommands(parser: Argv, { accountCreate, account }: Handlers): Ar
     .command('show <accountID>', 'Show state, limits and figures of an account', withExisting, on('show'))
     .command(
       'suspend <accountID>',
-      'Refuse all its tokens at once, end its connections in seconds',
+      'Suspend an account: its tokens are refused at once, its connections closed within seconds',
       withExisting,
       on('suspend'),
     )
-    .command('resume <accountID>', 'Open it again', withExisting, on('resume'))
-    .command('limit <accountID>', 'Set its limits; what is not given stays', withLimits, on('limit'))
+    .command('resume <accountID>', 'Resume a suspended account', withExisting, on('resume'))
+    .command(
+      'limit <accountID>',
+      'Set limits of an account; absent options leave theirs unchanged',
+      withLimits,
+      on('limit'),
+    )
+    .command(
+      'confirm <accountID> <userID>',
+      'Confirm a user as second person when no other administrator can',
+      withUser,
+      on('confirm'),
+    )
+    .command(
+      'login-code <accountID> <userID>',
+      'Make a one-time code that begins a session of a user within 15 minutes; prints it once',
+      withUser,
+      on('login-code'),
+    )
     .command(
       'delete <accountID>',
-      'Delete it with its devices, users and events; needs --yes',
-      (more) => withExisting(more).option('yes', { describe: 'Really do it', type: 'boolean' }),
+      'Delete an account with its devices, users and events; needs --yes',
+      (more) => withExisting(more).option('yes', { describe: 'Confirm the deletion', type: 'boolean' }),
       on('delete'),
     )
-    .demandCommand(1, 'Say what to do with accounts: create, list, show, suspend, resume, limit or delete');
+    .demandCommand(
+      1,
+      'Name a subcommand: create, list, show, suspend, resume, limit, confirm, login-code or delete',
+    );
 }
 
 function configCommands(parser: Argv, handlers: Handlers): Argv {
@@ -195,10 +250,11 @@ function configCommands(parser: Argv, handlers: Handlers): Argv {
     .command(
       'show',
       'Show every setting',
-      (show) => withJson(show).option('origin', { describe: 'Say where each comes from', type: 'boolean' }),
+      (show) =>
+        withJson(show).option('origin', { describe: 'Show the source of each setting', type: 'boolean' }),
       (flags) => handlers.config(flags, 'show'),
     )
-    .demandCommand(1, 'Say what to do with the configuration: check or show');
+    .demandCommand(1, 'Name a subcommand: check or show');
 }
 
 const withFile = (parser: Argv, words: string): Argv =>
@@ -212,23 +268,23 @@ function safekeepingCommands(parser: Argv, handlers: Handlers): Argv {
       (more) =>
         withFile(more, 'New file, mode 0600; nothing is overwritten').option('with-signing-key', {
           describe:
-            'Put the signing key and the Web Push key in: whoever has the file can command every vehicle',
+            'Include the signing key and the Web Push key: the file then allows commands to every vehicle',
           type: 'boolean',
         }),
       handlers.backup,
     )
     .command(
       'restore <file>',
-      'Put a backup in the place of a database that is not there; the broker must not run',
+      'Restore a backup where no database exists; the broker must not run',
       (more) => withFile(more, 'A file that backup made'),
       handlers.restore,
     )
     .command(
       'check',
-      'Look the whole database over; changes nothing; exit code 1 when something does not hold',
+      'Check the whole database without changing it; exit code 1 on a fault',
       (more) =>
         withJson(more, true).option('sample', {
-          describe: 'Devices whose present is held against their events; 500 when absent',
+          describe: 'Devices whose state is compared with their events; 500 when absent',
           type: 'string',
           requiresArg: true,
         }),
@@ -266,13 +322,16 @@ export function createCommandLine(handlers: Handlers, version: string, columns =
     .command('device', 'Devices, their secrets and one-time codes; the broker may run meanwhile', (parser) =>
       deviceCommands(parser, handlers),
     )
+    .command('quarantine', 'Unreadable payloads; the broker may run meanwhile', (parser) =>
+      quarantineCommands(parser, handlers),
+    )
     .command('audit', 'Check the audit log; the broker may run meanwhile', (parser) =>
       auditCommands(parser, handlers),
     )
     .command('retention', 'Remove events that are older than accounts keep them', (parser) =>
       retentionCommands(parser, handlers),
     )
-    .command('config', 'Look at the configuration', (parser) => configCommands(parser, handlers))
+    .command('config', 'Check or show the configuration', (parser) => configCommands(parser, handlers))
     .command('ca', 'Certificates for TLS: of listeners, of vehicles, and their authority', (parser) =>
       caCommands(parser, { withJson: (more) => withJson(more, true), run: handlers.ca }),
     );
@@ -284,13 +343,13 @@ export function createCommandLine(handlers: Handlers, version: string, columns =
     )
     .example('$0 device create acme truck-17 --json', 'Device; its secret and the key that its agent pins')
     .example('$0 start --database /var/lib/fleetward/fleet.db', 'Run; docs at http://127.0.0.1:8080/docs')
-    .example('$0 config show --origin --config broker.toml', 'Which settings hold, and from where')
+    .example('$0 config show --origin --config broker.toml', 'Settings in effect and their sources')
     .epilogue(
-      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 good, 1 the audit log or the database does not hold, 64 wrong command line, 65 bad input, 66 not found,\n69 a port is taken, 70 a fault of ours, 74 the disk, 75 try again, 77 refused, 78 wrong configuration.',
+      'A setting is taken from its flag, else FLEETWARD_..., else the TOML file, else its default.\n\nExit codes: 0 success, 1 fault in the audit log or database, 64 wrong command line, 65 bad input, 66 not found,\n69 port in use, 70 internal error, 74 storage, 75 try again, 77 refused, 78 wrong configuration.',
     )
     .demandCommand(
       1,
-      'Say what to do: start, account, admin-token, device, audit, retention, config, backup, restore or check',
+      'Name a command: start, account, admin-token, device, quarantine, audit, retention, config, backup, restore or check',
     )
     .strict()
     .version(version)

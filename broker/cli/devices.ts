@@ -1,15 +1,16 @@
-// `fleetward-broker device`: devices, their secrets and one-time codes, on the machine itself. What is secret is shown once.
+// `fleetward-broker device`: devices, their secrets and one-time codes, on the machine itself. Secrets are shown once.
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createDevice } from '../accounts/administration.ts';
-import { loadSigningKey } from '../adapters/signing-key-file.ts';
+import { issueDeviceSecret } from '../accounts/issue-device-secret.ts';
+import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { showServiceCode } from '../commands/service-codes.ts';
-import { issueDeviceSecret } from '../devices/device-secret.ts';
+import { codeHoursMost } from '../config/enrolment-config.ts';
 import { makeEnrolmentCode } from '../devices/enrolment.ts';
-import { codeHoursMost } from '../enrolment-config.ts';
-import { insertAudit } from '../store/audit.ts';
-import { isThere } from '../store/device-limit.ts';
-import { type DeviceKey, findDevice } from '../store/devices.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
+import { type DeviceKey } from '../store/devices/device-key.ts';
+import { isThere } from '../store/devices/device-limit.ts';
+import { findDevice } from '../store/devices/devices.ts';
 import type { Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print } from './program.ts';
 
@@ -43,8 +44,8 @@ export async function runDeviceCode(flags: Flags): Promise<void> {
   const hours = hoursOf(flags['hours']) ?? config.enrolment.codeHours;
   await administer(config, async (ports) => {
     const crypto = createEnrolmentCrypto(ports.entropy);
-    const wish = { key, hours, actor: 'operator', source: '' };
-    const made = await makeEnrolmentCode({ ...ports, crypto }, wish);
+    const request = { key, hours, actor: 'operator', source: '' };
+    const made = await makeEnrolmentCode({ ...ports, crypto }, request);
     const isOnline = (await findDevice(ports.db, key))?.isOnline === true;
     const expires = Math.floor(made.expiresMs / 1000);
     const warning = isOnline ? '\nits unit is connected now: using the code cuts it off' : '';
@@ -70,7 +71,7 @@ export async function runServiceCode(flags: Flags): Promise<void> {
   await administer(config, async ({ db, clock }) => {
     const device = await findDevice(db, key);
     if (device === null)
-      throw new AppError('not_found', `there is no device ${key.deviceID} in account ${key.accountID}`);
+      throw new AppError('not_found', `There is no device ${key.deviceID} in account ${key.accountID}`);
     const { accountID, deviceID } = key;
     const entry = {
       accountID,

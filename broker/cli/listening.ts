@@ -1,30 +1,31 @@
-// The certificates of the running broker and of its authority: read at the start, read again at SIGHUP, looked at once a day. What is read again
-// is taken whole or not at all: one bad file, and everything goes on with what it had.
+// The certificates of the running broker and of its authority: read at the start and at SIGHUP, checked once a day. A
+// reload applies completely or not at all: after one bad file everything stays as it was.
 import { createSystemEntropy } from '../../src/adapters/system.ts';
-import { enrolmentLimits } from '../../src/core/enrolment.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { enrolmentLimits } from '../../src/core/wire/enrolment.ts';
 import type { Cancel, Clock, Log } from '../../src/ports.ts';
-import { loadCertificateAuthority, readPassphrase } from '../adapters/certificate-authority.ts';
+import { loadCertificateAuthority, readPassphrase } from '../adapters/keys/certificate-authority.ts';
 import {
   type CertificateTerm,
   faultOfTerm,
   readAuthorities,
   readCertificates,
   readTlsFiles,
-} from '../adapters/tls-files.ts';
-import type { BrokerConfig } from '../config.ts';
-import type { CertificateAuthority } from '../devices/enrolment.ts';
+} from '../adapters/keys/tls-files.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
 import {
   type ListenerName,
   type MutualTlsConfig,
   plainListeners,
   type TlsConfig,
-} from '../listener-config.ts';
-import type { TlsListening, TlsMaterial, WebSocketListening } from '../mqtt-server.ts';
-import { createRounds } from '../work/rounds.ts';
+} from '../config/listener-config.ts';
+import type { CertificateAuthority } from '../devices/enrolment.ts';
+import type { WebSocketListening } from '../ports/mqtt-server.ts';
+import { type TlsListening, type TlsMaterial } from '../ports/tls.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 
 const dayMs = 24 * 3600_000;
-/** From here on a certificate that is about to expire is told every day. */
+/** From here on a certificate that is about to expire is logged every day. */
 const warnMs = 30 * dayMs;
 
 /** Everything that was read, by listener; null: without TLS. */
@@ -35,7 +36,7 @@ export interface TlsState {
   readonly admin: TlsMaterial | null;
   /** Signs certificates of vehicles that enrol; null when none does. */
   readonly authority: CertificateAuthority | null;
-  /** What vehicles that enrol are told to trust (PEM). */
+  /** What enrolling vehicles are configured to trust (PEM). */
   readonly vehicleCa: string | null;
   readonly terms: readonly CertificateTerm[];
 }
@@ -100,7 +101,7 @@ export function mqttListening({ mqtt, ws }: BrokerConfig, state: TlsState) {
 export function warnOfPlain(config: BrokerConfig, log: Log): void {
   for (const { name, host, burden } of plainListeners(config)) {
     if (!isOn(config, name)) continue;
-    log.warn('listens without TLS', {
+    log.warn('listener_without_tls', {
       listener: name,
       host,
       risk: `${burden} can be read on the way unless something in front speaks TLS`,
@@ -114,9 +115,9 @@ function tellTerms(terms: readonly CertificateTerm[], nowMs: number, log: Log): 
     const fault = faultOfTerm(term, nowMs);
     const daysLeft = Math.floor((untilMs - nowMs) / dayMs);
     // Not the end of the program: a restore must get through to the vehicles that are still connected.
-    if (fault !== null) log.error('certificate not valid now', { setting, file, name, reason: fault });
+    if (fault !== null) log.error('certificate_not_valid', { setting, file, name, reason: fault });
     else if (untilMs - nowMs < warnMs)
-      log.warn('certificate expires soon', { setting, file, name, daysLeft });
+      log.warn('certificate_expires_soon', { setting, file, name, daysLeft });
   }
 }
 
@@ -136,7 +137,7 @@ function needCurrent(terms: readonly CertificateTerm[], nowMs: number): void {
   }
 }
 
-/** Reads all files, and tells now and every day what is about to expire. @throws AppError `config`. */
+/** Reads all files, and logs now and every day what is about to expire. @throws AppError `config`. */
 export function openTls(
   config: BrokerConfig,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -148,7 +149,7 @@ export function openTls(
     tell();
     return dayMs;
   };
-  const rounds = createRounds({ clock, firstMs: dayMs, run });
+  const task = createPeriodicTask({ clock, firstMs: dayMs, run });
   return {
     current: () => current,
     reload(apply) {
@@ -157,13 +158,13 @@ export function openTls(
         needCurrent(next.terms, clock.utcMs());
         apply(next);
         current = next;
-        log.info('certificates reloaded', { certificates: next.terms.length });
+        log.info('certificates_reloaded', { certificates: next.terms.length });
         tell();
       } catch (thrown) {
         const hint = thrown instanceof AppError ? thrown.hint : undefined;
-        log.error('reload refused, the old certificates stay', { reason: messageOf(thrown), hint });
+        log.error('certificate_reload_refused', { reason: messageOf(thrown), hint });
       }
     },
-    close: () => void rounds.close(),
+    close: () => void task.close(),
   };
 }

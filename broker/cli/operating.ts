@@ -1,19 +1,19 @@
-// What the running broker shows its operator and the service manager: the listener for Prometheus, the watchdog and the line
-// in `systemctl status`. It only joins adapters to ports; the broker works without any of it.
+// What the running broker shows its operator and the service manager: the Prometheus listener, the watchdog and the status
+// line in `systemctl status`. The broker works without any of it.
 
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { createSupervisor } from '../../src/adapters/systemd.ts';
+import { readVersion } from '../../src/adapters/version.ts';
 import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import type { Log } from '../../src/ports.ts';
-import { readVersion } from '../../src/version.ts';
-import { loadAdminTokenHash } from '../adapters/admin-token-file.ts';
-import { sqliteDiskSizes } from '../adapters/disk-sizes.ts';
-import { openMetricsServer } from '../adapters/metrics-server.ts';
+import { openMetricsServer } from '../adapters/http/metrics-server.ts';
+import { createMetricsText } from '../adapters/http/prometheus.ts';
+import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
 import { type ProbedPort, probePort } from '../adapters/port-probe.ts';
-import { createMetricsText } from '../adapters/prometheus.ts';
+import { sqliteDiskSizes } from '../adapters/storage/disk-sizes.ts';
 import type { Broker } from '../broker.ts';
-import type { BrokerConfig } from '../config.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { type CertificateTerm, createSampler } from '../metrics/sampler.ts';
 import type { Services } from '../services.ts';
@@ -70,7 +70,8 @@ function openMetrics({ config, log, meter, broker, services, certificates }: Ope
     meter,
     broker: metrics,
     streams: services.streamCount,
-    longReads: () => services.api.longReads.count(),
+    longReads: () => services.api.exportLimit.count(),
+    longAnswers: () => services.api.pageLimit.count(),
     retention: () => services.retention.counts(),
     sample: () => sampler.last(),
     certificates,

@@ -1,15 +1,21 @@
-// What the broker's commands share: their configuration, the database for one piece of work, and how an answer is printed.
+// Common parts of the broker's commands: configuration, a database connection for one command, and output.
 import { existsSync, readFileSync } from 'node:fs';
-import { type HeldDatabase, type HoldMode, holdDatabase, openDatabase } from '../../src/adapters/database.ts';
+import { readConfigFile } from '../../src/adapters/config-file.ts';
+import {
+  type HeldDatabase,
+  type HoldMode,
+  holdDatabase,
+  openDatabase,
+} from '../../src/adapters/database/database.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { readConfigFile, readEnvironment } from '../../src/config.ts';
+import { readEnvironment } from '../../src/config.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError, errorKinds, messageOf } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Log } from '../../src/ports.ts';
 import type { AdministrationPorts } from '../accounts/administration.ts';
 import { createPasswords } from '../adapters/passwords.ts';
-import { type BrokerConfig, loadBrokerConfig } from '../config.ts';
+import { type BrokerConfig, loadBrokerConfig } from '../config/broker-config.ts';
 import { migrations } from '../store/migrations.ts';
 import type { Flags } from './command-line.ts';
 
@@ -64,8 +70,8 @@ export function holdFor(
     {
       mode,
       onLost(error) {
-        log.error('database-lost', { reason: error.message });
-        // Not in order: what an orderly stop writes down is no longer this program's to say.
+        log.error('database_lost', { reason: error.message });
+        // No orderly stop: this process no longer owns the database.
         process.exit(errorKinds[error.code].exitCode);
       },
     },
@@ -80,7 +86,7 @@ export const hasDatabase = ({ database }: BrokerConfig): boolean =>
 export function needDatabase(config: BrokerConfig): void {
   if (hasDatabase(config)) return;
   const { database } = config;
-  throw new AppError('not_found', `there is no database ${database}`, {
+  throw new AppError('not_found', `There is no database ${database}`, {
     hint: 'Name it with --database; `fleetward-broker account create` makes a new one.',
   });
 }
@@ -90,6 +96,6 @@ export function readText(path: string, what: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (thrown) {
-    throw new AppError('usage', `cannot read ${what} ${path}: ${messageOf(thrown)}`);
+    throw new AppError('usage', `Cannot read ${what} ${path}: ${messageOf(thrown)}`);
   }
 }

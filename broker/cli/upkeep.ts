@@ -1,10 +1,11 @@
-// `fleetward-broker audit`, `retention` and `config`: what an operator looks at and clears away, on the machine itself.
+// `fleetward-broker audit`, `retention` and `config`, on the machine itself.
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
 import { settingAt, settingsOf } from '../../src/config.ts';
 import { withoutPassword } from '../../src/core/database-url.ts';
-import { loadSigningKey } from '../adapters/signing-key-file.ts';
+import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
 import { reportHeads, reportVerify } from '../audit/report.ts';
-import { brokerSchema } from '../config.ts';
+import { brokerSchema } from '../config/broker-config.ts';
+import { notesOf } from '../config/listener-config.ts';
 import { runRetention } from '../upkeep/retention.ts';
 import type { Flags } from './command-line.ts';
 import { administer, configOf, needDatabase, print, readText } from './program.ts';
@@ -54,16 +55,20 @@ export async function runRetentionOnce(flags: Flags): Promise<void> {
       ({ accountID, days, devices, events, payloads }) =>
         `${accountID}: ${events} events and ${payloads} unreadable payloads of ${devices} devices, older than ${days} days`,
     );
-    const head = isDry ? 'would be removed:' : 'removed:';
+    const head = isDry ? 'Would remove:' : 'Removed:';
     const lines = [...whole, ...rows];
-    const text = lines.length === 0 ? 'no account has a limit' : [head, ...lines].join('\n');
+    const text = lines.length === 0 ? 'No account limits retention' : [head, ...lines].join('\n');
     print(flags, { json: { isDry, slices, accounts }, text });
   });
 }
 
 export function runConfig(flags: Flags, action: 'check' | 'show'): void {
   const { value: whole, origins } = configOf(flags);
-  if (action === 'check') return print(flags, { json: { ok: true }, text: 'the configuration is good' });
+  if (action === 'check') {
+    const notes = notesOf(whole);
+    const text = ['The configuration is valid', ...notes.map((note) => `note: ${note}`)].join('\n');
+    return print(flags, { json: { ok: true, notes }, text });
+  }
   const value = { ...whole, database: withoutPassword(whole.database) };
   const lines = settingsOf(brokerSchema).map(({ key }) => {
     const origin = flags['origin'] === true ? `   # ${origins[key]?.name ?? 'default'}` : '';

@@ -1,12 +1,12 @@
-// What may be asked of the command ledger: the shape of a wish, its limits, and whether the device can do it at all. Who
-// may ask is decided before; whether a vehicle acts is decided on the vehicle.
+// Requests to the command ledger: their form and limits, and whether the device supports the feature. Rights are checked before;
+// whether a vehicle acts is decided on the vehicle.
 import { AppError } from '../../src/core/errors.ts';
-import type { FeatureName, FeatureState } from '../../src/core/event.ts';
+import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import type { Database, Statement } from '../../src/ports.ts';
-import { type DeviceRow, findDevice } from '../store/devices.ts';
+import { type DeviceRow, findDevice } from '../store/devices/devices.ts';
 
-/** What an audit entry tells of, and the condition under which it is true. */
-export interface RecordedDeed {
+/** The content of an audit entry, and the condition under which it is written. */
+export interface RecordedAction {
   /** `<resource>.<verb>`. */
   readonly action: string;
   readonly object: string;
@@ -14,21 +14,23 @@ export interface RecordedDeed {
   readonly onlyIf: Statement;
 }
 
-/** Gives the statement that records a deed, to stand in the batch that does it. */
-export type RecordDeed = (deed: RecordedDeed) => Statement;
+/** Makes the statement of an audit entry, for the batch that carries out the action. */
+export type RecordAction = (deed: RecordedAction) => Statement;
 
 export interface CommandRequest {
   readonly accountID: string;
   readonly deviceID: string;
   readonly feature: FeatureName;
   readonly state: FeatureState;
-  /** Who asked, for the device's own record; at most 200 characters. */
+  /** The requesting user, for the device's record; at most 200 characters. */
   readonly issuer: string;
-  /** Why; at most 500 characters. */
+  /** Reason given by the user; at most 500 characters. */
   readonly reason: string;
   /** Life of the command in seconds, 10 to 86,400; by default 24 h for enginecutoff and 60 s for cargoaccess. */
   readonly ttlS?: number;
-  readonly record?: RecordDeed;
+  /** When the request was taken up, see `CommandLedger.arrived`; absent: no order check against later restores. */
+  readonly arrivedUs?: number;
+  readonly record?: RecordAction;
 }
 
 const defaultTtlS: Readonly<Record<FeatureName, number>> = { enginecutoff: 86_400, cargoaccess: 60 };
@@ -63,10 +65,10 @@ export async function deviceFor(db: Database, request: CommandRequest): Promise<
   if (fault !== null) throw fault;
   lifeMs(request);
   const device = await findDevice(db, request);
-  if (device === null) throw new AppError('not_found', `there is no device ${request.deviceID}`);
+  if (device === null) throw new AppError('not_found', `There is no device ${request.deviceID}`);
   if (device.helloMs > 0 && !device.features.includes(request.feature)) {
-    throw new AppError('unsupported', `the device has no ${request.feature}`, {
-      hint: 'Fit the relay and name it in the configuration of the agent, which then tells the broker on connect.',
+    throw new AppError('unsupported', `The device has no ${request.feature}`, {
+      hint: 'Fit the relay and name it in the configuration of the agent, which then reports it to the broker on connect.',
     });
   }
   return device;

@@ -1,6 +1,6 @@
-// Signed messages to devices: commands, firmware jobs, what people wrote, and the welcome, each with a type of its own. A
-// command is recorded with a fresh counter before it leaves, and one that is past its time or at its end never leaves.
-import type { FeatureName } from '../../src/core/event.ts';
+// Signed messages to devices: commands, firmware jobs, texts of users, and the welcome, each with a type of its own. A command is
+// recorded with a fresh counter before it is sent; one that has expired or ended is never sent.
+import type { FeatureName } from '../../src/core/events/event.ts';
 import {
   type CommandBody,
   decodeFirmwareContent,
@@ -10,16 +10,16 @@ import {
   type MessageBody,
   signedTypes,
   type Welcome,
-} from '../../src/core/wire.ts';
+} from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
-import type { Downlink } from '../mqtt-server.ts';
-import { type Occasion, recordSending } from '../store/command-sending.ts';
-import type { CommandRow } from '../store/commands.ts';
-import { readDeviceConfig } from '../store/device-configs.ts';
-import type { DeviceRef } from '../store/devices.ts';
-import type { MessageRow } from '../store/messages.ts';
-import { selectUpTo } from '../store/projections.ts';
-import { numberOf, textOrNull } from '../store/row.ts';
+import type { Downlink } from '../ports/mqtt-server.ts';
+import { numberOf, textOrNull } from '../store/base/row.ts';
+import { recordSending, type SendingReason } from '../store/commands/command-sending.ts';
+import type { CommandRow } from '../store/commands/commands.ts';
+import type { MessageRow } from '../store/commands/messages.ts';
+import { readDeviceConfig } from '../store/devices/device-configs.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
+import { selectUpTo } from '../store/events/projections.ts';
 
 export interface SenderOptions {
   /** Writes may be grouped with others; each must be durable when it resolves. */
@@ -33,13 +33,13 @@ export interface SenderOptions {
 
 export interface CommandSender {
   /**
-   * Sends the command, or its withdrawal when somebody asked for that or it was replaced, bound to `boot`; unless it has ended,
-   * or another process has sent it on the same occasion.
+   * Sends the command, or its withdrawal when it was withdrawn or replaced, bound to `boot`; unless it has ended, or another
+   * process has sent it on the same occasion.
    */
-  command(row: CommandRow, boot: string, occasion: Occasion): Promise<void>;
+  command(row: CommandRow, boot: string, occasion: SendingReason): Promise<void>;
   /** Sends a command whose sending was recorded together with it. @param envelope what it was recorded with. */
   recorded(row: CommandRow, envelope: Envelope): Promise<void>;
-  /** Sends what people wrote, bound to `boot`; false when it did not leave. */
+  /** Sends a text message, bound to `boot`; false when it was not sent. */
   message(row: MessageRow, boot: string): Promise<boolean>;
   /** Answers a hello. */
   welcome(device: DeviceRef, hello: Hello): Promise<void>;
@@ -54,7 +54,7 @@ export interface Envelope {
   readonly counter: number;
 }
 
-/** Who stands behind a command, in words for the device's own record. */
+/** The users behind a command, as text for the device's own record. */
 function issuerOf({ issuer, approver, cancelBy }: CommandRow): string {
   if (cancelBy !== null) return cancelBy;
   return approver === null ? issuer : `${issuer}, approved by ${approver}`;
@@ -110,15 +110,15 @@ export function createSender(options: SenderOptions): CommandSender {
   const recorded = async (row: CommandRow, envelope: Envelope): Promise<void> => {
     const { commandID } = row;
     const payload = signedCommand(row, envelope);
-    if (payload === null) return log.error('command cannot be read', { commandID });
-    // A database that was slow to answer must not make it leave after its time.
-    if (clock.utcMs() >= row.expiresMs) return log.warn('command expired before it left', { commandID });
+    if (payload === null) return log.error('command_unreadable', { commandID });
+    // A slow database must not make it leave after its expiry.
+    if (clock.utcMs() >= row.expiresMs) return log.warn('command_expired_unsent', { commandID });
     const left = await publish(row, { verb: 'commands', payload, qos: 1 });
     const { accountID, deviceID, feature, state } = row;
-    log.info('command sent', { accountID, deviceID, commandID, feature, state, ...envelope, left });
+    log.info('command_sent', { accountID, deviceID, commandID, feature, state, ...envelope, left });
   };
   return {
-    async command(read: CommandRow, boot: string, occasion: Occasion): Promise<void> {
+    async command(read: CommandRow, boot: string, occasion: SendingReason): Promise<void> {
       const { deviceNo, commandID } = read;
       const sending = {
         deviceNo,
@@ -132,7 +132,7 @@ export function createSender(options: SenderOptions): CommandSender {
       const sent = results[1]?.rows[0];
       if (sent === undefined) return;
       const counter = numberOf(sent, 'sent_counter');
-      // Somebody may have withdrawn it since it was read.
+      // It may have been withdrawn since it was read.
       const row = { ...read, cancelBy: textOrNull(sent, 'cancel_by') };
       await recorded(row, { boot, counter });
     },
@@ -154,7 +154,7 @@ export function createSender(options: SenderOptions): CommandSender {
         payload: signed(body, signedTypes.message),
         qos: 1,
       });
-      log.info('message sent', { accountID, deviceID, messageID, left });
+      log.info('message_sent', { accountID, deviceID, messageID, left });
       return left;
     },
     async welcome(device: DeviceRef, hello: Hello): Promise<void> {

@@ -3,13 +3,17 @@
 // forget a command whose outcome is unknown.
 import { AppError } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
-import type { Hello } from '../../src/core/wire.ts';
-import type { Entropy, Statement } from '../../src/ports.ts';
-import { isLimited, refusalOf } from '../core/command-caps.ts';
-import { reasonText } from '../core/reported-reason.ts';
-import type { Committed } from '../ingest/ingest.ts';
-import { findCapFacts } from '../store/command-caps.ts';
-import { recordSending } from '../store/command-sending.ts';
+import type { Hello } from '../../src/core/wire/wire.ts';
+import type { Statement } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
+import { isLimited, refusalOf } from '../core/commands/command-caps.ts';
+import { reasonText } from '../core/commands/reported-reason.ts';
+import { type Committed } from '../ports/committed.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { createQueues } from '../scheduling/queues.ts';
+import { numberOf } from '../store/base/row.ts';
+import { findCapFacts } from '../store/commands/command-caps.ts';
+import { recordSending } from '../store/commands/command-sending.ts';
 import {
   type CommandRow,
   cancelUnsent,
@@ -22,35 +26,33 @@ import {
   replacedOf,
   requestCancel,
   unfinishedOf,
-} from '../store/commands.ts';
-import { type DeviceRef, deviceExists, presentBoot, recordHello, setOnline } from '../store/devices.ts';
-import { undeliveredOf } from '../store/messages.ts';
-import { insertBoot } from '../store/projections.ts';
-import { numberOf } from '../store/row.ts';
-import { createQueues } from '../work/queues.ts';
-import { createRounds } from '../work/rounds.ts';
-import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from './command-request.ts';
+} from '../store/commands/commands.ts';
+import { undeliveredOf } from '../store/commands/messages.ts';
+import { isAskedSince, isOvertakenNow } from '../store/commands/safe-orders.ts';
+import {
+  type DeviceRef,
+  deviceExists,
+  presentBoot,
+  recordHello,
+  setOnline,
+} from '../store/devices/devices.ts';
+import { insertBoot } from '../store/events/projections.ts';
+import { type Arrivals, createArrivals } from './arrival.ts';
+import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from './command-request.ts';
 import {
   expireOnce,
   expiryPeriodMs,
   isDue,
-  type RoundParts,
+  type LedgerWork,
   sendDoubtful,
   workOn,
   workRound,
 } from './command-rounds.ts';
-import { createSender, type SenderOptions } from './command-sender.ts';
-import { requestStatements } from './request-statements.ts';
+import { createSender } from './command-sender.ts';
+import type { LedgerOptions } from './ledger-options.ts';
+import { arrivedOrder, requestStatements } from './request-statements.ts';
 
-export interface LedgerOptions extends SenderOptions {
-  readonly entropy: Entropy;
-  /** Other processes send commands to the same devices. */
-  readonly isShared?: boolean;
-  /** False while nothing that is sent would leave. Absent: true. */
-  readonly canSend?: () => boolean;
-}
-
-/** A command whose statements somebody else makes, with conditions of his own. */
+/** A command whose statements the caller makes, with its own conditions. */
 export interface Order {
   readonly device: DeviceRef;
   /** Records the command under this id, or not at all. */
@@ -61,13 +63,20 @@ interface CancelRequest {
   readonly accountID: string;
   readonly commandID: string;
   readonly issuer: string;
-  readonly record?: RecordDeed;
+  /** When the request was taken up, see `CommandLedger.arrived`. */
+  readonly arrivedUs?: number;
+  readonly record?: RecordAction;
 }
 
 export interface CommandLedger {
   /**
-   * Records a command and sends it at once when the device is online. The same wish of the same issuer within 10 s is
-   * the same command.
+   * The next point in the order of arrival, in epoch microseconds: taken when a request is taken up, it decides which of two
+   * orders came first, whatever each of them waits for.
+   */
+  arrived(): number;
+  /**
+   * Records a command and sends it at once when the device is online. The same request of the same issuer within 10 s is
+   * the same command. A restrictive request that a safe one has overtaken is not recorded: `conflict`.
    * @throws AppError `not_found`, `unsupported`, `invalid_content`, `storage`; `throttled` and `conflict` when a limit of
    * the account stands against it, or when it needs a second user.
    */
@@ -76,17 +85,17 @@ export interface CommandLedger {
   enact(order: Order): Promise<CommandRow | null>;
   /** Withdraws a command. @throws AppError `not_found`, or `conflict` when it executes or has ended otherwise. */
   cancel(request: CancelRequest): Promise<CommandRow>;
-  /** Sends what people wrote to a device, if it is connected now. */
+  /** Sends the text messages of a device, if it is connected now. */
   sendMessages(device: DeviceRef): Promise<void>;
   /**
-   * Records the hello, then sends the welcome, then what is pending. False: a later turn has spoken, see `Uplink`.
+   * Records the hello, then sends the welcome, then what is pending. False: a later turn has recorded a hello, see `Uplink`.
    * @throws AppError `not_found`, `storage`.
    */
   onHello(device: DeviceRef, hello: Hello, turn?: number): Promise<boolean>;
   onCommitted(committed: Committed): void;
   /** The device's connection ended and no newer one has taken its place. */
   onOffline(device: DeviceRef, turn?: number): Promise<void>;
-  /** Ends what is past its time; returns how many. Runs by itself every second. */
+  /** Expires commands; returns how many. Runs by itself every second. */
   expireDue(): Promise<number>;
   close(): Promise<void>;
 }
@@ -94,10 +103,11 @@ export interface CommandLedger {
 const sameCommandMs = 10_000;
 const triesMost = 3;
 
-interface Parts extends RoundParts {
+interface Parts extends LedgerWork {
   /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
-  readonly toldUpTo: Map<number, number>;
+  readonly sentUpTo: Map<number, number>;
   lastIssuedMs: number;
+  readonly arrived: Arrivals;
 }
 
 async function issueTime(parts: Parts, deviceNo: number): Promise<number> {
@@ -130,8 +140,8 @@ interface Recording {
 }
 
 /**
- * Writes the batch; null when it did not record the command. Where the device is there, the same commit records that the
- * command leaves: a person waits for one commit and not for two.
+ * Writes the batch; null when it did not record the command. If the device is connected, the same commit records the sending:
+ * the user waits for one commit and not for two.
  */
 async function record(
   parts: Parts,
@@ -145,7 +155,7 @@ async function record(
   const row = await findCommand(db, { accountID, commandID });
   if (row === null) return null;
   const { deviceID, feature, state, reason, issuer, approver } = row;
-  log.info('command requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
+  log.info('command_requested', { accountID, deviceID, commandID, feature, state, reason, issuer, approver });
   const sent = boot === '' ? undefined : results.at(-1)?.rows[0];
   if (sent === undefined) return sendNew(parts, row);
   await parts.sender.recorded(row, { boot, counter: numberOf(sent, 'sent_counter') });
@@ -160,11 +170,11 @@ async function enact(
   return record(parts, { accountID, deviceNo, commandID: key.commandID, batch: statements(key) });
 }
 
-/** Sends what has not left yet, when the device is there. */
+/** Sends what is still unsent, if the device is connected. */
 async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
   if (row.stateRank > 0 || row.isFinal) return row;
   let now = row;
-  // Twice: a hello of a new boot may come between the look at the boot and the sending.
+  // Twice: a hello of a new boot may come between the read of the boot and the sending.
   for (let tries = 0; tries < 2 && now.stateRank === 0 && !now.isFinal; tries++) {
     const boot = await presentBoot(parts.options.db, row.deviceNo);
     if (boot === null) return now;
@@ -174,20 +184,34 @@ async function sendNew(parts: Parts, row: CommandRow): Promise<CommandRow> {
   return now;
 }
 
-/** Why a request was not recorded although nothing like it is there. */
+/** A safe order of the same time, or a later one that was decided first, excludes a restrictive one. */
+export function overtaken(deviceID: string, feature: string): AppError {
+  return new AppError(
+    'conflict',
+    `${feature} 0 of ${deviceID} was asked for at the same time, and the safe state wins: nothing was sent`,
+    { hint: 'Look at the device. If the order is still wanted, send it again.' },
+  );
+}
+
+/** Why a request was not recorded although it is no repeat. */
 async function refusalFor(parts: Parts, request: CommandRequest, asked: NewCommand): Promise<AppError> {
   const { db, log } = parts.options;
   const { accountID, deviceID, feature, state, issuer } = request;
+  const order = arrivedOrder(asked, request);
+  if (order !== null && (await isOvertakenNow(db, order))) {
+    log.info('command_overtaken', { accountID, deviceID, feature, state, issuer });
+    return overtaken(deviceID, feature);
+  }
   const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: asked.issuedMs });
   const refusal = facts === null ? null : refusalOf(facts, request);
-  log.warn('command not recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
+  log.warn('command_not_recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
   const hasTripped = facts?.breakerS === Math.floor(asked.issuedMs / 1000) && facts.breakerBy === issuer;
-  if (hasTripped) log.error('breaker opened: too many engine cuts', { accountID, issuer });
+  if (hasTripped) log.error('command_breaker_opened', { accountID, issuer });
   if (refusal !== null) return refusal;
   if (!(await deviceExists(db, asked.deviceNo)))
-    return new AppError('not_found', 'the device was deleted meanwhile');
+    return new AppError('not_found', 'The device was deleted meanwhile');
   const message =
-    'the command was not recorded and not sent: a limit or rule of the account changed meanwhile';
+    'The command was not recorded and not sent: a limit or rule of the account changed meanwhile';
   return new AppError('throttled', message, { retryAfterS: 1 });
 }
 
@@ -202,19 +226,20 @@ async function issue(
   const { deviceNo } = device;
   const { commandID, issuedMs } = await nextKey(parts, deviceNo);
   const expiresMs = issuedMs + lifeMs(request);
+  const askedUs = parts.arrived();
   const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
-  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, ...times };
+  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, askedUs, ...times };
   const batch = requestStatements(wish, request);
   const row = await record(parts, { accountID, deviceNo, commandID, batch });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
   if (newest === null || !repeats(newest, wish)) {
-    // What it was a repeat of has just ended. A restore is never turned away for that: it is tried as a new one.
+    // The command that it repeats has just ended. A restore is never refused for that: it is tried as a new one.
     const isAgain = !isLimited(request) && tries > 1 && (await deviceExists(db, deviceNo));
     if (isAgain) return issue(parts, device, request, tries - 1);
     throw await refusalFor(parts, request, wish);
   }
-  log.info('command repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
+  log.info('command_repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
   if (!parts.doubtful.has(deviceNo)) return sendNew(parts, newest);
   await sendDoubtful(parts, deviceNo);
   return (await findCommand(db, newest)) ?? newest;
@@ -223,23 +248,26 @@ async function issue(
 async function withdraw(parts: Parts, row: CommandRow, request: CancelRequest): Promise<CommandRow> {
   const { db, clock, log } = parts.options;
   const { commandID } = row;
-  const { accountID, issuer } = request;
-  const change = { commandID, by: issuer, atMs: Math.round(clock.utcMs()) };
+  const { accountID, issuer, arrivedUs } = request;
+  // A safe order that was asked for once more since is no longer the one that this request saw.
+  const onlyIf = arrivedUs === undefined ? sql`1 = 1` : sql`NOT ${isAskedSince(commandID, arrivedUs)}`;
+  const change = { commandID, by: issuer, atMs: Math.round(clock.utcMs()), onlyIf };
   const audit = request.record?.({
     action: 'command.cancel',
     object: row.deviceID,
     detail: { commandID },
-    onlyIf: isWithdrawable(commandID),
+    onlyIf: sql`${isWithdrawable(commandID)} AND ${onlyIf}`,
   });
   const batch = [...(audit === undefined ? [] : [audit]), cancelUnsent(change), requestCancel(change)];
   const results = await db.write(batch);
   const fresh = (await findCommand(db, request)) ?? row;
   if (results.slice(-2).every((result) => result.changes === 0) && fresh.commandState !== 'cancelled') {
-    throw new AppError('conflict', `the command cannot be withdrawn: it is ${fresh.commandState}`, {
+    if (!fresh.isFinal && fresh.state === '0') throw overtaken(row.deviceID, row.feature);
+    throw new AppError('conflict', `The command cannot be withdrawn: it is ${fresh.commandState}`, {
       hint: 'Nothing was changed. To release an engine ask for enginecutoff 0; to lock the cargo for cargoaccess 0.',
     });
   }
-  log.info('command withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
+  log.info('command_withdrawn', { accountID, commandID, issuer, commandState: fresh.commandState });
   const boot = fresh.isFinal ? null : await presentBoot(db, row.deviceNo);
   if (boot !== null) await parts.sender.command(fresh, boot, { kind: 'withdrawal' });
   return fresh;
@@ -251,9 +279,9 @@ async function sendMessages(parts: Parts, device: DeviceRef): Promise<void> {
   const boot = await presentBoot(db, deviceNo);
   if (boot === null) return;
   for (const row of await undeliveredOf(db, deviceNo, clock.utcMs())) {
-    if (row.messageNo <= (parts.toldUpTo.get(deviceNo) ?? 0)) continue;
+    if (row.messageNo <= (parts.sentUpTo.get(deviceNo) ?? 0)) continue;
     if (!(await parts.sender.message(row, boot))) return;
-    parts.toldUpTo.set(deviceNo, row.messageNo);
+    parts.sentUpTo.set(deviceNo, row.messageNo);
   }
 }
 
@@ -273,10 +301,10 @@ async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting)
   const [row] = recorded?.rows ?? [];
   if (row === undefined) {
     if (turn !== undefined && (await deviceExists(db, deviceNo))) return false;
-    throw new AppError('not_found', 'the device was deleted');
+    throw new AppError('not_found', 'The device was deleted');
   }
   const occasion = { kind: 'hello', counter: numberOf(row, 'command_counter') } as const;
-  parts.toldUpTo.delete(deviceNo);
+  parts.sentUpTo.delete(deviceNo);
   await parts.sender.welcome(device, hello);
   for (const one of await unfinishedOf(db, deviceNo)) {
     if (isDue(one, hello.boot)) await parts.sender.command(one, hello.boot, occasion);
@@ -287,7 +315,7 @@ async function greet(parts: Parts, device: DeviceRef, { hello, turn }: Greeting)
   return true;
 }
 
-/** Builds the ledger; its expiry runs until `close`. */
+/** Its background task runs until `close`. */
 export function createCommandLedger(options: LedgerOptions): CommandLedger {
   const { db, log } = options;
   const queues = createQueues();
@@ -297,15 +325,17 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     sender,
     queues,
     doubtful: new Set(),
-    toldUpTo: new Map(),
+    sentUpTo: new Map(),
     lastIssuedMs: 0,
+    arrived: createArrivals(options.clock),
   };
-  const rounds = createRounds({
+  const task = createPeriodicTask({
     clock: options.clock,
     firstMs: expiryPeriodMs,
     run: () => workRound(parts),
   });
   return {
+    arrived: parts.arrived,
     async request(request) {
       const device = await deviceFor(db, request);
       return workOn(parts, device.deviceNo, () => issue(parts, device, request));
@@ -313,7 +343,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     enact: (order) => workOn(parts, order.device.deviceNo, () => enact(parts, order)),
     async cancel(request) {
       const row = await findCommand(db, request);
-      if (row === null) throw new AppError('not_found', 'there is no such command');
+      if (row === null) throw new AppError('not_found', 'There is no such command');
       return workOn(parts, row.deviceNo, () => withdraw(parts, row, request));
     },
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
@@ -324,17 +354,18 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
       for (const report of projection.reports) {
         const { commandID, commandState, verdict } = report;
         const reason = { detail: reasonText(report), code: verdict?.code ?? null };
-        log.info('command reported', { accountID, deviceID, commandID, commandState, ...reason });
+        log.info('command_reported', { accountID, deviceID, commandID, commandState, ...reason });
       }
     },
     onOffline: (device, turn) =>
       queues.run(device.deviceNo, async () => {
-        parts.toldUpTo.delete(device.deviceNo);
-        await db.write([setOnline(device.deviceNo, false, turn)]);
+        parts.sentUpTo.delete(device.deviceNo);
+        const mark = { atMs: Math.round(options.clock.utcMs()), cause: 'closed' } as const;
+        await db.write([setOnline(device.deviceNo, false, mark, turn)]);
       }),
     expireDue: () => expireOnce(options),
     async close() {
-      void rounds.close();
+      void task.close();
       await queues.idle();
     },
   };

@@ -1,11 +1,16 @@
-// What people ask units to tell: recorded, signed, sent when the unit is there, kept for its next hello until its time is
-// over. In the spirit of the command ledger, and apart from it: nothing here can move a relay. It must never have two
-// requests under way where one is allowed, and never send one that has ended.
-import type { RequestBody, RequestKind } from '../../src/core/device-request.ts';
+// Requests for a report of a unit: recorded, signed, sent when the unit is connected, else kept for its next hello until they
+// expire. Separate from the command ledger: nothing here can move a relay. There are never two open requests where one is allowed,
+// and one that has ended is never sent.
+
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
-import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire.ts';
+import type { RequestBody, RequestKind } from '../../src/core/wire/device-request.ts';
+import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Entropy } from '../../src/ports.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { createQueues } from '../scheduling/queues.ts';
+import { textOf } from '../store/base/row.ts';
+import { wholeAccount } from '../store/base/scope.ts';
 import {
   expireRequests,
   findRequest,
@@ -18,44 +23,43 @@ import {
   trimRequests,
   unansweredOf,
   unsentRequests,
-} from '../store/device-requests.ts';
-import { type DeviceRef, presentBoot } from '../store/devices.ts';
-import { textOf } from '../store/row.ts';
-import { wholeAccount } from '../store/scope.ts';
-import { createQueues } from '../work/queues.ts';
-import { createRounds } from '../work/rounds.ts';
-import type { RecordDeed } from './command-request.ts';
+} from '../store/devices/device-requests.ts';
+import { type DeviceRef, presentBoot } from '../store/devices/devices.ts';
+import type { RecordAction } from './command-request.ts';
 import type { SenderOptions } from './command-sender.ts';
 
-export interface RequestDeskOptions extends SenderOptions {
+export interface DeviceRequestsOptions extends SenderOptions {
   readonly entropy: Entropy;
 }
 
 /** Seconds that a request waits for the unit. */
 export const requestLifeS = {
-  standard: { position: 3600, diagnostic: 86_400, log: 86_400 } satisfies Record<RequestKind, number>,
+  standard: { position: 3600, diagnostic: 86_400, log: 86_400, interlock: 300 } satisfies Record<
+    RequestKind,
+    number
+  >,
   low: 60,
   high: 7 * 86_400,
 } as const;
 
-export interface RequestWish {
+export interface DeviceRequest {
   readonly device: DeviceRef;
   readonly kind: RequestKind;
   readonly issuer: string;
-  /** 60 to 604,800; by default an hour for a position and a day for the rest. */
+  /** 60 to 604,800; by default `requestLifeS.standard`. */
   readonly ttlS?: number;
-  readonly record: RecordDeed;
+  readonly record: RecordAction;
 }
 
-export interface RequestDesk {
+export interface DeviceRequests {
   /**
-   * Records a request and sends it at once when the unit is there. One that is open already for the same is that one.
+   * Records a request and sends it at once when the unit is connected. An open request for the same is returned instead.
    * @throws AppError `conflict` while the unit is asked for something else, `not_found` when it was deleted.
    */
-  ask(wish: RequestWish): Promise<RequestRow>;
+  ask(request: DeviceRequest): Promise<RequestRow>;
   /** Sends what the unit has not answered. */
   onHello(device: DeviceRef, hello: Pick<Hello, 'boot'>): Promise<void>;
-  /** Ends what is past its time. Runs by itself every few seconds. */
+  /** Expires requests. Runs by itself every few seconds. */
   expireDue(): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,7 +74,7 @@ interface Envelope {
 
 /** Sends one request, bound to a boot, unless it has ended meanwhile. */
 async function send(
-  options: RequestDeskOptions,
+  options: DeviceRequestsOptions,
   row: RequestRow,
   { boot, isFirst }: Envelope,
 ): Promise<void> {
@@ -81,12 +85,12 @@ async function send(
   const body: RequestBody = { accountID, deviceID, requestID, boot, kind, issuedMs, expiresMs };
   const payload = new TextEncoder().encode(signer.sign(encodeJsonMessage(body), signedTypes.request));
   const left = await publish(row, { verb: 'commands', payload, qos: 1 });
-  log.info('request sent', { accountID, deviceID, requestID, kind, left });
+  log.info('request_sent', { accountID, deviceID, requestID, kind, left });
 }
 
-async function ask(options: RequestDeskOptions, wish: RequestWish): Promise<RequestRow> {
+async function ask(options: DeviceRequestsOptions, request: DeviceRequest): Promise<RequestRow> {
   const { db, clock, entropy, log } = options;
-  const { device, kind, issuer, ttlS = requestLifeS.standard[kind] } = wish;
+  const { device, kind, issuer, ttlS = requestLifeS.standard[kind] } = request;
   const { accountID, deviceID, deviceNo } = device;
   const requestID = hexId(entropy.bytes(16));
   const issuedMs = Math.round(clock.utcMs());
@@ -94,7 +98,7 @@ async function ask(options: RequestDeskOptions, wish: RequestWish): Promise<Requ
   await db.write([
     expireRequests(issuedMs),
     insertRequest({ requestID, deviceNo, kind, issuer, issuedMs, expiresMs }),
-    wish.record({
+    request.record({
       action: 'device.request',
       object: deviceID,
       detail: { requestID, kind, ttlS },
@@ -107,27 +111,27 @@ async function ask(options: RequestDeskOptions, wish: RequestWish): Promise<Requ
   if (row === null) {
     const open = await openRequest(db, { deviceNo, kind });
     if (open === null)
-      throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)} any more`);
+      throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)} any more`);
     if (open.kind === kind) return open;
-    throw new AppError('conflict', `the unit is asked for its ${open.kind} already`, {
+    throw new AppError('conflict', `The unit is asked for its ${open.kind} already`, {
       hint: `Wait for request ${open.requestID} to end; at the latest it does when it expires.`,
     });
   }
-  log.info('request recorded', { accountID, deviceID, requestID, kind, issuer });
+  log.info('request_recorded', { accountID, deviceID, requestID, kind, issuer });
   const boot = await presentBoot(db, deviceNo);
   if (boot === null) return row;
   await send(options, row, { boot, isFirst: true });
   return (await findRequest(db, scope, requestID)) ?? row;
 }
 
-async function greet(options: RequestDeskOptions, device: DeviceRef, boot: string): Promise<void> {
+async function greet(options: DeviceRequestsOptions, device: DeviceRef, boot: string): Promise<void> {
   const { db, clock } = options;
   for (const row of await unansweredOf(db, device.deviceNo, clock.utcMs()))
     await send(options, row, { boot, isFirst: false });
 }
 
-/** Sends what was recorded and not sent: its process did not live to, or the store failed in between. */
-async function sendForgotten(options: RequestDeskOptions): Promise<void> {
+/** Sends what was recorded and not sent: its process ended, or the store failed in between. */
+async function sendForgotten(options: DeviceRequestsOptions): Promise<void> {
   const { db, clock } = options;
   for (const row of await unsentRequests(db, clock.utcMs())) {
     const boot = await presentBoot(db, row.deviceNo);
@@ -135,34 +139,34 @@ async function sendForgotten(options: RequestDeskOptions): Promise<void> {
   }
 }
 
-async function expire({ db, clock, log }: RequestDeskOptions): Promise<void> {
+async function expire({ db, clock, log }: DeviceRequestsOptions): Promise<void> {
   const nowMs = Math.round(clock.utcMs());
   const [ended] = await db.write([expireRequests(nowMs), forgetRequests(nowMs)]);
-  for (const row of ended?.rows ?? []) log.info('request expired', { requestID: textOf(row, 'request_id') });
+  for (const row of ended?.rows ?? []) log.info('request_expired', { requestID: textOf(row, 'request_id') });
 }
 
-/** Builds the desk; its expiry runs until `close`. */
-export function createRequestDesk(options: RequestDeskOptions): RequestDesk {
+/** Its background task runs until `close`. */
+export function createDeviceRequests(options: DeviceRequestsOptions): DeviceRequests {
   const { clock, log } = options;
   const queues = createQueues();
-  const rounds = createRounds({
+  const task = createPeriodicTask({
     clock,
     firstMs: expiryPeriodMs,
     async run() {
       const failed = (what: string) => (thrown: unknown) => {
         log.error(what, { reason: messageOf(thrown) });
       };
-      await expire(options).catch(failed('expiry of requests failed'));
-      await sendForgotten(options).catch(failed('requests not sent'));
+      await expire(options).catch(failed('request_expiry_failed'));
+      await sendForgotten(options).catch(failed('requests_not_sent'));
       return expiryPeriodMs;
     },
   });
   return {
-    ask: (wish) => queues.run(wish.device.deviceNo, () => ask(options, wish)),
+    ask: (request) => queues.run(request.device.deviceNo, () => ask(options, request)),
     onHello: (device, { boot }) => queues.run(device.deviceNo, () => greet(options, device, boot)),
     expireDue: () => expire(options),
     async close() {
-      void rounds.close();
+      void task.close();
       await queues.idle();
     },
   };

@@ -3,12 +3,21 @@
 // and nothing here may stand in the way of a restore.
 import type { Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { isCut, isLimited } from '../core/command-caps.ts';
-import { lockAccount } from '../store/accounts.ts';
-import { isAwaited, withdrawPending } from '../store/approvals.ts';
-import { isPermitted, isTripping, tripBreaker } from '../store/command-caps.ts';
-import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../store/commands.ts';
+import { isCut, isLimited } from '../core/commands/command-caps.ts';
+import { lockAccount } from '../store/accounts/accounts.ts';
+import { isAwaited, withdrawPending } from '../store/commands/approvals.ts';
+import { isPermitted, isTripping, tripBreaker } from '../store/commands/command-caps.ts';
+import { isRecorded, isRepeat, type NewCommand, supersedeAndInsert } from '../store/commands/commands.ts';
+import { type Arrived, isOvertaken, noteRepeat } from '../store/commands/safe-orders.ts';
 import type { CommandRequest } from './command-request.ts';
+
+/** A restrictive order that a safe one may have overtaken; null for one that nothing can. */
+export function arrivedOrder(
+  { deviceNo, feature, state }: Pick<NewCommand, 'deviceNo' | 'feature' | 'state'>,
+  { arrivedUs }: Pick<CommandRequest, 'arrivedUs'>,
+): Arrived | null {
+  return state === '0' || arrivedUs === undefined ? null : { deviceNo, feature, arrivedUs };
+}
 
 /** The statements of one request; every one of them is without effect when the command is a repeat or not permitted. */
 export function requestStatements(command: NewCommand, request: CommandRequest): readonly Statement[] {
@@ -18,12 +27,18 @@ export function requestStatements(command: NewCommand, request: CommandRequest):
   const recorded = isRecorded(commandID);
   const detail = { commandID, feature, state, reason, ttlS: (command.expiresMs - issuedMs) / 1000 };
   const audit = toRecord?.({ action: 'command.request', object: request.deviceID, detail, onlyIf: recorded });
-  const insert = supersedeAndInsert(command, isPermitted(asker, command, 'command'));
+  const permitted = isPermitted(asker, command, 'command');
+  const order = arrivedOrder(command, request);
+  const insert = supersedeAndInsert(
+    command,
+    order === null ? permitted : sql`${permitted} AND NOT ${isOvertaken(order)}`,
+  );
   const isRestore = feature === 'enginecutoff' && !isLimited(command);
   return [
     // One after the other: of two at once the second one counts the first.
     lockAccount(accountID),
     ...(isCut(command) ? tripStatements(command, request) : []),
+    ...(command.state === '0' ? [noteRepeat(command)] : []),
     ...insert,
     ...(audit === undefined ? [] : [audit]),
     ...(isRestore ? withdrawStatements(command, request) : []),

@@ -3,9 +3,9 @@
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { createServiceCodes } from '../../src/service-codes.ts';
-import type { DeviceKey } from '../store/devices.ts';
-import { numberOf, textOf } from '../store/row.ts';
-import { takeServiceNumber } from '../store/service-codes.ts';
+import { numberOf, textOf } from '../store/base/row.ts';
+import { type DeviceKey } from '../store/devices/device-key.ts';
+import { takeServiceNumber } from '../store/devices/service-codes.ts';
 
 /**
  * Takes the next code of a device and notes in the audit log, by the statement `audit`, that it was shown.
@@ -21,7 +21,7 @@ export async function showServiceCode(
   if (row === undefined) {
     throw new AppError(
       'conflict',
-      `device ${JSON.stringify(key.deviceID)} has no secret to make codes from`,
+      `Device ${JSON.stringify(key.deviceID)} has no secret to make codes from`,
       {
         hint: 'Issue one, and put it into the unit.',
       },

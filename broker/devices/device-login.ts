@@ -1,13 +1,13 @@
-// Whether a device is who it says, by its secret, a certificate that TLS has verified, or both: everything that was given
-// must be right. What it logged in with is remembered, so that the session ends when that no longer counts.
-import type { DeviceAddress } from '../../src/core/topics.ts';
+// Authenticates a device by its secret, a certificate that TLS has verified, or both: everything that was given
+// must be right. The credentials are kept with the session, which ends when they are revoked.
+import type { DeviceAddress } from '../../src/core/wire/topics.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { type CertificateFacts, revocationFault } from '../core/client-certificate.ts';
-import type { Proof } from '../mqtt-server.ts';
-import { findCertificate } from '../store/certificates.ts';
-import { findCredential } from '../store/credentials.ts';
-import type { DeviceRef } from '../store/devices.ts';
-import { isSecret } from './device-secret.ts';
+import { type CertificateFacts, revocationFault } from '../core/accounts/client-certificate.ts';
+import type { Proof } from '../ports/mqtt-server.ts';
+import { findCertificate } from '../store/devices/certificates.ts';
+import { findCredential } from '../store/devices/credentials.ts';
+import { isSecret } from '../store/devices/device-secret.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface Login {
   readonly device: DeviceRef;
@@ -23,7 +23,7 @@ interface LoginPorts {
   readonly log: Log;
 }
 
-/** The part of the login that the certificate is, or null when it no longer counts. */
+/** The certificate's part of the login; null when it is revoked or expired. */
 async function checkCertificate(
   { db, log }: LoginPorts,
   device: DeviceRef,
@@ -33,7 +33,7 @@ async function checkCertificate(
   const fault = record === null ? 'the device was deleted' : revocationFault(certificate, record);
   if (record !== null && fault === null) return { untilMs: certificate.untilMs, changes: record.changes };
   const { accountID, deviceID } = device;
-  log.warn('certificate refused', { accountID, deviceID, serial: certificate.serial, reason: fault });
+  log.warn('certificate_refused', { accountID, deviceID, serial: certificate.serial, reason: fault });
   return null;
 }
 

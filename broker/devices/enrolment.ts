@@ -1,17 +1,18 @@
-// One-time enrolment codes: making one, for people and for the operator at the command line, and what the service needs to
+// One-time enrolment codes: making one, for users and for the operator at the command line, and what the service needs to
 // honour it. A code is shown once; only the public half of the key that it gives is kept.
-import type { EnrolmentCrypto } from '../../src/core/enrolment.ts';
+
+import { AppError } from '../../src/core/errors.ts';
+import type { EnrolmentCrypto } from '../../src/core/wire/enrolment.ts';
 import {
   createEnrolmentCode,
   enrolmentCodeBytes,
   formatEnrolmentCode,
-} from '../../src/core/enrolment-code.ts';
-import { AppError } from '../../src/core/errors.ts';
+} from '../../src/core/wire/enrolment-code.ts';
 import type { Clock, Database, Entropy } from '../../src/ports.ts';
-import type { LoginThrottle } from '../core/login-throttle.ts';
-import { insertAudit } from '../store/audit.ts';
-import type { DeviceKey } from '../store/devices.ts';
-import { insertCode, isCode } from '../store/enrolment-codes.ts';
+import type { LoginThrottle } from '../core/accounts/login-throttle.ts';
+import { insertAudit } from '../store/accounts/audit.ts';
+import { type DeviceKey } from '../store/devices/device-key.ts';
+import { insertCode, isCode } from '../store/devices/enrolment-codes.ts';
 
 export interface IssuedCertificate {
   readonly pem: string;
@@ -35,7 +36,7 @@ export interface EnrolmentOptions {
   /** Null: vehicles get no certificates. */
   readonly authority: CertificateAuthority | null;
   readonly codeHours: number;
-  /** What vehicles are told: addresses, authority to trust (PEM or null), and the key that signs commands. */
+  /** Sent to vehicles: addresses, authority to trust (PEM or null), and the key that signs commands. */
   readonly mqttUrls: readonly string[];
   readonly ca: string | null;
   readonly publicKey: string;
@@ -54,7 +55,7 @@ interface CodePorts {
   readonly crypto: EnrolmentCrypto;
 }
 
-export interface CodeWish {
+export interface CodeOrder {
   readonly key: DeviceKey;
   readonly hours: number;
   /** User, or `operator`. */
@@ -75,24 +76,31 @@ const triesMost = 3;
 
 /**
  * Makes the code of a device; one that the device had open is worth nothing any more.
- * @param wish `hours` 1 to 168.
+ * @param order `hours` 1 to 168.
  * @throws AppError `not_found` when there is no such device.
  */
-export async function makeEnrolmentCode(ports: CodePorts, wish: CodeWish): Promise<MadeCode> {
+export async function makeEnrolmentCode(ports: CodePorts, order: CodeOrder): Promise<MadeCode> {
   const { db, clock, entropy, crypto } = ports;
-  const { accountID, deviceID } = wish.key;
+  const { accountID, deviceID } = order.key;
   for (let tries = 0; tries < triesMost; tries += 1) {
     const code = createEnrolmentCode(entropy.bytes(enrolmentCodeBytes));
     const { codeID } = code;
     const { verifier } = await crypto.deriveCodeKey(code);
     const atMs = Math.round(clock.utcMs());
-    const expiresMs = atMs + wish.hours * 3600_000;
-    const statements = insertCode({ ...wish.key, codeID, verifier, createdBy: wish.actor, atMs, expiresMs });
+    const expiresMs = atMs + order.hours * 3600_000;
+    const statements = insertCode({
+      ...order.key,
+      codeID,
+      verifier,
+      createdBy: order.actor,
+      atMs,
+      expiresMs,
+    });
     const entry = {
       accountID,
       atMs,
-      actor: wish.actor,
-      source: wish.source,
+      actor: order.actor,
+      source: order.source,
       action: 'enrolmentcode.create',
       object: deviceID,
       detail: { codeID, expires: Math.floor(expiresMs / 1000) },
@@ -100,5 +108,5 @@ export async function makeEnrolmentCode(ports: CodePorts, wish: CodeWish): Promi
     const results = await db.write([...statements, insertAudit(entry, isCode(codeID, verifier))]);
     if (results.at(-1)?.changes === 1) return { code: formatEnrolmentCode(code), codeID, expiresMs };
   }
-  throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
+  throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
 }

@@ -1,11 +1,11 @@
-// The boots of one commit: what is known to be stored of each when its payloads are decided, and what it comes to by them.
-// It must never say more of a boot than the memory or the store does.
+// The boots of one commit: what is known to be stored of each before its payloads, and what is stored after them. A draft never
+// claims more of a boot than the memory or the store does.
 
-import type { Range, StoredNumbers } from '../core/stored-numbers.ts';
-import { type BootKey, revisionAfter } from '../store/boot-states.ts';
+import type { Range, StoredNumbers } from '../core/events/stored-numbers.ts';
+import { type BootKey, revisionAfter } from '../store/events/boot-states.ts';
 import { type BootMemory, type BootState, bootName, isBelowFloor } from './boot-memory.ts';
 
-/** What is looked at of a payload. */
+/** What a draft needs of a payload. */
 interface BootWork {
   readonly deviceNo: number;
   /** Null: bare events, which have no numbers. */
@@ -14,7 +14,7 @@ interface BootWork {
   readonly receivedMs: number;
 }
 
-/** What becomes of one boot in a commit. */
+/** The change of one boot in a commit. */
 export interface Draft {
   readonly key: BootKey;
   readonly name: string;
@@ -45,7 +45,7 @@ const draftFrom = (work: BootWork, name: string, from: BootState): Draft => ({
   stored: from.stored,
 });
 
-/** What becomes of the boots of a commit. */
+/** The changes of all boots of a commit. */
 export interface Drafts {
   /** One a boot. */
   readonly all: readonly Draft[];
@@ -76,7 +76,7 @@ export async function draftsOf(memory: BootMemory, works: readonly BootWork[]): 
   return { all, of: names.map((name) => drafts.get(name) ?? null) };
 }
 
-/** Looks up what lies around numbers of which the memory says nothing certain: a backlog with gaps that comes in late. */
+/** Looks up what lies around numbers that the memory does not cover: a backlog with gaps that arrives late. */
 async function widenDrafts(
   memory: BootMemory,
   {

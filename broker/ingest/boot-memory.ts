@@ -1,9 +1,9 @@
-// What the store says of the boots that are being heard from, kept in memory: most payloads are decided without a look into
-// the database. Bounded in boots and in ranges of each. It may be behind the store, and ahead of it by the plans that are on
-// their way; whoever decides on it writes with the revision that it names, so that what does not hold is refused.
+// Cache of the stored numbers of boots that are sending, so that most payloads need no read of the database. Bounded in boots
+// and in ranges of each. It may be behind the store, or ahead of it by the plans that are not committed yet; a decision based on
+// it is written under the revision that it names (optimistic lock), so that the store refuses a stale one.
 import type { Database } from '../../src/ports.ts';
-import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/stored-numbers.ts';
-import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/boot-states.ts';
+import { addRange, type Range, type StoredNumbers, storedNumbers } from '../core/events/stored-numbers.ts';
+import { type BootKey, lastRanges, rangesNear, readBoot } from '../store/events/boot-states.ts';
 
 export interface BootState {
   readonly accountNo: number;
@@ -28,12 +28,12 @@ export interface BootMemory {
   forget(name: string): void;
 }
 
-/** Boots kept: some 300 bytes each. Who comes after them costs one look-up by key. */
+/** Boots kept, some 300 bytes each; any other costs one look-up by key. */
 const bootsMost = 100_000;
 /** Ranges of one boot kept, those with the highest numbers: a backlog with gaps has far more, and few of them matter again. */
 const rangesMost = 64;
 
-/** What a boot is called in the memory. */
+/** Key of a boot in the memory. */
 export const bootName = ({ deviceNo, boot }: BootKey): string => `${deviceNo}/${boot}`;
 
 /** The state with no more ranges than are kept; those that are dropped lie below the new floor. */
@@ -55,12 +55,12 @@ async function load(db: Database, key: BootKey): Promise<BootState | null> {
   if (rangeCount === 0) {
     return { accountNo, revision, stored: { upTo, ranges: [] }, floor: 0, rangeCount };
   }
-  // Read after the row: when another process writes in between they tell of a later revision, and the write is refused.
+  // Read after the row: when another process writes in between they are of a later revision, and the write is refused.
   const ranges = await lastRanges(db, key, rangesMost + 1);
   return trimmed({ accountNo, revision, stored: storedNumbers(upTo, ranges), floor: 0, rangeCount });
 }
 
-/** True when the state says nothing certain about what lies next to the run. */
+/** True when the state does not cover what lies next to the run. */
 export function isBelowFloor({ floor, stored }: BootState, [first, last]: Range): boolean {
   // A run that begins where `upTo` ends may join it to a range that is not known here.
   return floor > 0 && last > stored.upTo && first - 1 < floor;

@@ -1,30 +1,36 @@
-// What a commit writes for the payloads of events in it: decided one after the other on what is known to be stored, then
-// written together, each boot and each device once. It must never take an event for stored that is not, nor a second time
-// for new one that is; whatever it goes out from is named in what it writes, so that the store refuses it when it was wrong.
-import type { FleetEvent } from '../../src/core/event.ts';
+// What a commit writes for its payloads of events: each is decided in turn on what is known to be stored, then all are written
+// together, each boot and each device once. It must never treat an event as stored that is not, nor one as new that is stored;
+// the statements name the state that they are based on, so that the store refuses them when it was stale.
+import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Database, Statement, WriteResult } from '../../src/ports.ts';
-import { mergePresent, type Present, type Projection } from '../core/projection.ts';
-import { addRange, changesOf, isStored, type Range, type StoredNumbers } from '../core/stored-numbers.ts';
+import { mergePresent, type Present, type Projection } from '../core/events/projection.ts';
+import {
+  addRange,
+  changesOf,
+  isStored,
+  type Range,
+  type StoredNumbers,
+} from '../core/events/stored-numbers.ts';
+import type { Plan, Planner } from '../scheduling/commit-draft.ts';
+import { numberOf } from '../store/base/row.ts';
 import {
   type BootChange,
   type BootProof,
   changeBoots,
   changeRanges,
   proveBoots,
-} from '../store/boot-states.ts';
+} from '../store/events/boot-states.ts';
 import {
   bareKey,
   insertBareEvents,
   insertEvents,
   type NewEvent,
   takeEventNos,
-} from '../store/event-insert.ts';
-import { type DevicePresent, presentStatements, reportStatements } from '../store/projections.ts';
-import { numberOf } from '../store/row.ts';
-import { createSliceTarget, type Target } from '../store/slice-target.ts';
+} from '../store/events/event-insert.ts';
+import { type DevicePresent, presentStatements, reportStatements } from '../store/events/projections.ts';
+import { createSliceTarget, type Target } from '../store/slices/slice-target.ts';
 import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
 import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
-import type { Plan, Planner } from './commit-draft.ts';
 
 /** A payload that was read. */
 export interface EventWork {
@@ -36,7 +42,9 @@ export interface EventWork {
   readonly ranges: readonly Range[];
   readonly projection: Projection;
   readonly receivedMs: number;
-  /** Statements of whoever sent it, which look at what was there before. */
+  /** When the device itself sent something; 0 when a person made the record. */
+  readonly heardMs: number;
+  /** Further statements of the same batch, which depend on what was stored before. */
   readonly also: readonly Statement[];
 }
 
@@ -124,16 +132,19 @@ function bootNews(drafts: readonly Draft[]): BootNews {
   return { after, statements };
 }
 
-/** What all payloads of a device say of its present, in the order in which they came. */
+/** The present state of a device after all of its payloads, in order of arrival. */
 function presentsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly DevicePresent[] {
   const presents = new Map<number, DevicePresent>();
-  for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
-    if ((decided[at] ?? null) === null) continue;
+  for (const [at, { deviceNo, projection, receivedMs, heardMs }] of works.entries()) {
+    const one = decided[at] ?? null;
+    if (one === null) continue;
+    const { accountNo } = one;
     const known = presents.get(deviceNo);
     const atMs = Math.max(receivedMs, known?.atMs ?? 0);
+    const lastHeardMs = Math.max(heardMs, known?.heardMs ?? 0);
     const present: Present =
       known === undefined ? projection : mergePresent(known.present, projection, receivedMs);
-    presents.set(deviceNo, { deviceNo, atMs, present });
+    presents.set(deviceNo, { accountNo, deviceNo, atMs, heardMs: lastHeardMs, present });
   }
   return [...presents.values()];
 }
@@ -180,7 +191,7 @@ function arrivalsOf({ numbered, bare }: News) {
   return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
 }
 
-/** Statements of the new events, the first of which gives the numbers. Bare ones go one by one, so that each is told of. */
+/** Inserts the new events; the first statement takes their numbers. Bare ones go one by one, so that each has its own result. */
 function newsStatements({ numbered, bare }: News, target: Target): readonly Statement[] {
   const count = numbered.length + bare.length;
   if (count === 0) return [];
@@ -225,7 +236,7 @@ function outcomesOf(
   });
 }
 
-/** Few payloads have any of these two. */
+/** Few payloads have either. */
 function alsoOf(works: readonly EventWork[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const { also } of works) statements.push(...also);
@@ -261,7 +272,7 @@ export function createEventPlanner(
       const presents = presentsOf(works, decided);
       const reports = reportsOf(works, decided);
       const present = presents.length === 0 ? [] : presentStatements(presents);
-      // The next plan goes out from what this one leaves: it is dropped with it.
+      // The next plan is based on what this one leaves, and is dropped with it.
       for (const [at, { name, from }] of open.entries()) memory.keep(name, after[at] ?? from);
       return {
         batch:

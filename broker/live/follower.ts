@@ -1,15 +1,15 @@
-// What live streams are told of events, in the order of their numbers and each once, whichever process committed it. What this
-// process committed is told at once when nothing stands before it; anything else is read from the store, from the number up to
-// which everything was told. A lost wake-up costs a second and never an event.
+// Feeds events to live streams, in the order of their numbers and each once, whichever process committed them. A commit of this
+// process is passed on at once when it is next in order; everything else is read from the store, from the read cursor on. A lost
+// wake costs a second and never an event.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log, News } from '../../src/ports.ts';
-import type { LiveEvent } from '../core/live-message.ts';
-import type { Presence } from '../core/live-presence.ts';
-import { createWakeLoop } from '../notify/wake-loop.ts';
-import { tellsOfEvents } from '../store/event-news.ts';
-import { eventsByNumber, presencesWithin } from '../store/events-by-number.ts';
-import { listMost } from '../store/fixed-list.ts';
-import { lastEventNo } from '../store/slices.ts';
+import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
+import type { LiveEvent } from '../core/live/live-message.ts';
+import type { Presence } from '../core/live/live-presence.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { listMost } from '../store/base/fixed-list.ts';
+import { mentionsEvents } from '../store/events/event-topic.ts';
+import { eventsByNumber, presencesWithin } from '../store/events/events-by-number.ts';
+import { lastEventNo } from '../store/slices/slices.ts';
 
 export interface FollowerOptions {
   readonly db: Database;
@@ -17,38 +17,38 @@ export interface FollowerOptions {
   readonly log: Log;
   /** False: every event is committed by this process. */
   readonly isShared: boolean;
-  onNews(listener: (news: News) => void): Cancel;
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
   hasReaders(): boolean;
   /** Events of all accounts that are not routine, each once, in the order of numbers. */
   offer(events: readonly LiveEvent[]): void;
 }
 
 export interface Follower {
-  /** Everything up to here was told, or came before the first of the present readers. */
-  toldUpTo(): number;
+  /** Everything up to here was passed on, or came before the first of the present readers. */
+  sentUpTo(): number;
   /**
    * This process committed events of these numbers, routine ones too.
-   * @param told makes those that are to be told; called at most once, and at once.
+   * @param makeEvents makes the events to pass on; called at most once, and synchronously.
    */
-  take(eventNos: readonly number[], told: () => readonly LiveEvent[]): void;
-  /** Once a reader was entered: from when this resolves, everything that is committed is told. @throws AppError `storage`. */
+  take(eventNos: readonly number[], makeEvents: () => readonly LiveEvent[]): void;
+  /** Call after a reader was added: once this resolves, every later commit is passed on. @throws AppError `storage`. */
   attend(): Promise<void>;
   /** The present of devices of these accounts that sent something since the last call; for several processes only. */
   presences(accountIDs: readonly string[]): AsyncGenerator<readonly Presence[], void, undefined>;
   close(): void;
 }
 
-/** Looks by itself so often: for what nobody told. */
+/** Period without a wake: for lost notifications. */
 const lookMs = 1000;
-/** Waits for company. */
+/** Delay after a wake, so that several make one read. */
 const gatherMs = 5;
-/** Numbers that are looked through at a time. */
+/** Event numbers in one read. */
 const spanMost = 50_000;
 
-/** Where the telling stands; another object when it begins anew. */
+/** Read cursor; replaced on restart. */
 interface Position {
   eventNo: number;
-  /** The present of devices was told up to here. */
+  /** Cursor of the device states. */
   presentNo: number;
 }
 
@@ -56,14 +56,14 @@ function isNext(afterNo: number, eventNos: readonly number[]): boolean {
   return eventNos.every((eventNo, index) => eventNo === afterNo + 1 + index);
 }
 
-/** Follows this process alone: what it commits it hears of in order. */
+/** For one process alone: its commits arrive in order. */
 function createOwnFollower({ offer }: FollowerOptions): Follower {
   let lastNo = 0;
   return {
-    toldUpTo: () => lastNo,
-    take(eventNos, told) {
+    sentUpTo: () => lastNo,
+    take(eventNos, makeEvents) {
       for (const eventNo of eventNos) lastNo = Math.max(lastNo, eventNo);
-      offer(told());
+      offer(makeEvents());
     },
     attend: async () => undefined,
     async *presences() {
@@ -74,11 +74,11 @@ function createOwnFollower({ offer }: FollowerOptions): Follower {
 }
 
 interface Reading extends Pick<FollowerOptions, 'db' | 'offer'> {
-  /** False once the telling began anew. */
+  /** False once the cursor was replaced. */
   isNow(from: Position): boolean;
 }
 
-/** Tells everything up to the newest event. */
+/** Reads and passes on everything up to the newest event. */
 async function readOn({ db, offer, isNow }: Reading, from: Position): Promise<void> {
   for (;;) {
     const newestNo = await lastEventNo(db);
@@ -94,8 +94,8 @@ async function readOn({ db, offer, isNow }: Reading, from: Position): Promise<vo
   }
 }
 
-function createSharedFollower({ db, clock, log, hasReaders, offer, onNews }: FollowerOptions): Follower {
-  /** Null: nobody reads. */
+function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: FollowerOptions): Follower {
+  /** Null: there are no readers. */
   let position: Promise<Position> | null = null;
   let at: Position | null = null;
   let isReading = false;
@@ -113,20 +113,25 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onNews }: Fol
     isReading = true;
     try {
       isBehind = true;
-      // A commit that is told of meanwhile may be newer than what was read.
+      // A commit that is notified meanwhile may be newer than what was read.
       while (isBehind) {
         isBehind = false;
         await readOn({ db, offer, isNow }, from);
       }
     } catch (thrown) {
-      log.error('live-events-unread', { reason: messageOf(thrown) });
+      log.error('live_events_unreadable', { reason: messageOf(thrown) });
     } finally {
       isReading = false;
     }
   };
-  const loop = createWakeLoop({ clock, everyMs: lookMs, gatherMs, run: pass });
-  const stopListening = onNews(({ kinds, isOwn }) => {
-    if (!isOwn && tellsOfEvents(kinds)) loop.wake();
+  const loop = createPeriodicTask({
+    clock,
+    firstMs: gatherMs,
+    gatherMs,
+    run: () => pass().then(() => lookMs),
+  });
+  const stopListening = onCommit(({ topics, isOwn }) => {
+    if (!isOwn && mentionsEvents(topics)) loop.wake();
   });
   const begin = async (): Promise<Position> => {
     const eventNo = await lastEventNo(db);
@@ -135,13 +140,13 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onNews }: Fol
     return at;
   };
   return {
-    toldUpTo: () => at?.eventNo ?? 0,
-    take(eventNos, told) {
+    sentUpTo: () => at?.eventNo ?? 0,
+    take(eventNos, makeEvents) {
       const lastNo = Math.max(...eventNos);
       if (at === null || eventNos.length === 0 || lastNo <= at.eventNo) return;
       if (!isReading && isNext(at.eventNo, eventNos)) {
         at.eventNo = lastNo;
-        return offer(told());
+        return offer(makeEvents());
       }
       isBehind = true;
       if (!isReading) loop.wake();
@@ -172,7 +177,6 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onNews }: Fol
   };
 }
 
-/** Starts to follow. */
 export function createFollower(options: FollowerOptions): Follower {
   return options.isShared ? createSharedFollower(options) : createOwnFollower(options);
 }

@@ -1,29 +1,34 @@
-// The hub of live streams: one listener to what is committed, by whichever process, and one beat a second for all readers of
-// this process. A message is made once and shared. Readers who fall too far behind are cut and resume by the number they saw last.
+// The hub of live streams: one listener for commits of all processes, and a few periodic tasks for all readers of this process. A
+// message is made once and shared. Readers that fall too far behind are cut, and resume by the last number that they received.
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import type { Cancel, Clock, Database, Log, News } from '../../src/ports.ts';
-import type { Caller } from '../api/operation.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
+import type { LiveChange } from '../core/live/live-kinds.ts';
+import { keepAlive, type LiveEvent, resetMessage } from '../core/live/live-message.ts';
+import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
+import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live/live-presence.ts';
+import { createLiveQueue } from '../core/live/live-queue.ts';
+import type { Committed } from '../ports/committed.ts';
+import { answerEnded } from '../scheduling/per-account-limits.ts';
+import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
+import { mentionsLive } from '../store/base/live-topic.ts';
+import { isRoutine } from '../store/base/routine-codes.ts';
+import { bareKey } from '../store/events/event-insert.ts';
 import {
-  commandMessage,
-  deviceMessage,
-  eventMessage,
-  keepAlive,
-  type LiveEvent,
-} from '../core/live-message.ts';
-import { createLivePlaces, type LivePlaces } from '../core/live-places.ts';
-import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live-presence.ts';
-import { createLiveQueue } from '../core/live-queue.ts';
-import type { Committed } from '../ingest/ingest.ts';
-import { bareKey } from '../store/event-insert.ts';
-import { commandsSince } from '../store/events-by-number.ts';
-import { isRoutine } from '../store/routine-codes.ts';
-import { createRounds } from '../work/rounds.ts';
+  type Audience,
+  type Audiences,
+  createAudiences,
+  deviceBatches,
+  type LiveCaller,
+  type Reader,
+  takePending,
+} from './audiences.ts';
+import { type ChangeFollower, createChangeFollower } from './changes.ts';
 import { createFollower, type Follower } from './follower.ts';
 import { openStream } from './opening.ts';
-import { createReaders, type LiveWishes, type Reader, type Readers, wants } from './readers.ts';
+import { createComposer, type LiveSelection, type Texts } from './selection.ts';
 import { createLiveStream, type LiveStream } from './stream.ts';
-import { createLiveWatch, devicesOf } from './watch.ts';
+import { createLiveWatch, devicesOf, type LiveWatchOptions } from './watch.ts';
 
 export interface LiveHubOptions {
   readonly db: Database;
@@ -31,19 +36,22 @@ export interface LiveHubOptions {
   readonly log: Log;
   /** Other processes commit events too. */
   readonly isShared: boolean;
+  readonly callerOf: LiveWatchOptions['callerOf'];
   onCommitted(listener: (committed: Committed) => void): Cancel;
-  onNews(listener: (news: News) => void): Cancel;
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
 }
 
-export interface LiveRequest extends LiveWishes {
-  readonly caller: Caller;
+export interface LiveRequest extends LiveSelection {
+  readonly caller: LiveCaller;
+  /** Aborts when the client has left: the stream ends and its place is free. */
+  readonly until: AbortSignal;
   /** Number of the last message seen; null: begin now; NaN: it is no number. */
   readonly after: number | null;
 }
 
 export interface LiveHub {
   /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `storage`. */
-  open(request: LiveRequest): Promise<AsyncIterable<string>>;
+  open(request: LiveRequest): Promise<AsyncIterable<Uint8Array>>;
   /** Streams that are open. */
   count(): number;
   /** Ends every stream. */
@@ -53,18 +61,25 @@ export interface LiveHub {
 const beatMs = 1000;
 const watchMs = 2000;
 const keepAliveBeats = 15;
-/** A change of a command may be committed so much later than the time that it carries. */
-const commandOverlapMs = 5000;
+/** Events are given to readers so often at most, so that many commits make one write. */
+const gatherMs = 20;
+/** The same for other changes, which are read from the store; and without a notification of a commit. */
+const changesGatherMs = 50;
+const changesMs = 1000;
+/** Readers that are written to at once; then whatever else waits has its turn. */
+const writesEach = 50;
 
-interface Parts {
+interface HubState {
   readonly options: LiveHubOptions;
   readonly places: LivePlaces;
-  readonly readers: Readers;
+  readonly audiences: Audiences;
   readonly board: PresenceBoard;
   readonly follower: Follower;
-  /** What was told of commands lately: command id -> its state, and when that came. */
-  readonly told: Map<string, { readonly what: string; readonly updatedMs: number }>;
-  commandsReadMs: number;
+  readonly changes: ChangeFollower;
+  /** Audiences with messages that wait for the next flush. */
+  readonly unflushed: Set<Audience>;
+  flushedMs: number;
+  cancelFlush: Cancel | null;
   beats: number;
   isClosed: boolean;
 }
@@ -91,196 +106,266 @@ function eventOf(committed: Committed, event: FleetEvent, eventNo: number): Live
   };
 }
 
-/** Wakes a reader, or cuts him when more waits for him than may. */
-function deliver({ options }: Parts, { caller, queue, stream }: Reader): void {
+/** Wakes a reader, or ends its stream when its queue overflows. */
+function deliver({ options }: HubState, { caller, queue, stream }: Reader): void {
   stream.wake();
   if (!queue.isOverflowing()) return;
   const { accountID, userID } = caller;
-  options.log.warn('live-reader-too-slow', { accountID, userID });
+  options.log.warn('live_reader_too_slow', { accountID, userID });
   stream.end();
 }
 
-/** Offers events to whom they concern. */
-function offerEvents(parts: Parts, events: readonly LiveEvent[]): void {
-  const offered = new Set<Reader>();
-  for (const event of events) {
-    const readers = parts.readers.of(event.accountID, event.deviceNo);
-    if (readers.length === 0) continue;
-    const text = eventMessage(event);
-    for (const reader of readers) {
-      if (!wants.event(reader.wishes, event)) continue;
-      reader.queue.offer(event.eventNo, text);
-      offered.add(reader);
+/** Gives the readers what waits for them. */
+function flush(hub: HubState): void {
+  hub.cancelFlush?.();
+  hub.cancelFlush = null;
+  hub.flushedMs = hub.options.clock.monoMs();
+  const audiences = [...hub.unflushed];
+  hub.unflushed.clear();
+  for (const audience of audiences) {
+    const batch = takePending(audience);
+    if (batch === null) continue;
+    for (const reader of audience.readers) {
+      reader.queue.offer(batch);
+      deliver(hub, reader);
     }
   }
-  for (const reader of offered) deliver(parts, reader);
 }
 
-function takeCommitted(parts: Parts, committed: Committed): void {
+/** At once after a pause, else a little later together with what comes meanwhile. */
+function flushSoon(hub: HubState): void {
+  if (hub.unflushed.size === 0 || hub.cancelFlush !== null) return;
+  const { clock } = hub.options;
+  const restMs = hub.flushedMs + gatherMs - clock.monoMs();
+  if (restMs <= 0) return flush(hub);
+  hub.cancelFlush = clock.after(restMs, () => flush(hub));
+}
+
+function add(
+  hub: HubState,
+  audience: Audience,
+  message: { readonly no: number | null; readonly text: string },
+) {
+  if (message.text === '') return;
+  audience.pending.push(message);
+  hub.unflushed.add(audience);
+}
+
+/** Offers events to the readers that may see and want them. */
+function offerEvents(hub: HubState, events: readonly LiveEvent[]): void {
+  for (const event of events) {
+    const texts: Texts = new Map();
+    for (const audience of hub.audiences.of(event.accountID, event.deviceNo))
+      add(hub, audience, { no: event.eventNo, text: audience.composer.event(event, texts) });
+  }
+  flushSoon(hub);
+}
+
+function handleCommitted(hub: HubState, committed: Committed): void {
   const { device, fresh, eventNos, receivedMs, projection } = committed;
   if (fresh.length === 0) return;
-  const isRead = parts.readers.of(device.accountID, device.deviceNo).length > 0;
-  if (isRead && !parts.options.isShared) parts.board.note({ ...device, receivedMs, projection });
-  const told = (): readonly LiveEvent[] =>
+  const isRead = hub.audiences.of(device.accountID, device.deviceNo).length > 0;
+  if (isRead && !hub.options.isShared) hub.board.note({ ...device, receivedMs, projection });
+  const makeEvents = (): readonly LiveEvent[] =>
     fresh.flatMap((one, index) => {
       const eventNo = eventNos[index];
-      const isTold = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
-      return isTold ? [eventOf(committed, one, eventNo)] : [];
+      const isSent = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
+      return isSent ? [eventOf(committed, one, eventNo)] : [];
     });
-  parts.follower.take(eventNos, told);
+  hub.follower.take(eventNos, makeEvents);
 }
 
-function offerPresences({ readers }: Parts, presences: readonly Presence[]): void {
+/** Pauses after some calls, so that no other work waits for thousands of writes. */
+function createBreath({ clock }: LiveHubOptions): () => Promise<void> | undefined {
+  let writes = 0;
+  return () => {
+    writes += 1;
+    if (writes % writesEach !== 0) return undefined;
+    return new Promise((resolve) => void clock.after(1, resolve));
+  };
+}
+
+async function offerPresences(hub: HubState, presences: readonly Presence[]): Promise<void> {
+  const found = new Map<Audience, Map<number, string>>();
   for (const presence of presences) {
-    const text = deviceMessage(presence);
-    for (const { wishes, queue } of readers.of(presence.accountID, presence.deviceNo)) {
-      if (wants.device(wishes, presence)) queue.offerDevice(presence.deviceNo, text);
+    const texts: Texts = new Map();
+    for (const audience of hub.audiences.of(presence.accountID, presence.deviceNo)) {
+      const text = audience.composer.device(presence, texts);
+      if (text === '') continue;
+      const ofAudience = found.get(audience) ?? new Map<number, string>();
+      found.set(audience, ofAudience.set(presence.deviceNo, text));
+    }
+  }
+  const breath = createBreath(hub.options);
+  for (const [audience, texts] of found) {
+    const batches = deviceBatches(hub.beats, texts);
+    for (const reader of audience.readers) {
+      for (const batch of batches) reader.queue.offerDevices(batch);
+      deliver(hub, reader);
+      await breath();
     }
   }
 }
 
-/** With several processes the present is read from the store: what others took in is there alone. */
-async function offerStoredPresences(parts: Parts): Promise<void> {
-  const { board, follower, readers } = parts;
-  const accountIDs = new Set(readers.all().map(({ caller }) => caller.accountID));
-  for await (const page of follower.presences([...accountIDs])) {
+/** With several processes device states are read from the store, which has those of all processes. */
+async function offerStoredPresences(hub: HubState): Promise<void> {
+  const { board, follower, audiences } = hub;
+  for await (const page of follower.presences(audiences.accounts())) {
     for (const { heartbeatMs: receivedMs, position, fuel, ...device } of page)
       board.note({ ...device, receivedMs, projection: { position, fuel } });
-    offerPresences(parts, board.drain());
   }
+  await offerPresences(hub, board.drain());
 }
 
-async function offerCommands(parts: Parts): Promise<void> {
-  const { readers, told, options } = parts;
-  const sinceMs = parts.commandsReadMs - commandOverlapMs;
-  const nowMs = options.clock.utcMs();
-  for await (const page of commandsSince(options.db, { scope: null, sinceMs })) {
-    for (const command of page) {
-      const { commandID, updatedMs } = command;
-      const what = `${command.commandState} ${command.detail} ${JSON.stringify(command.verdict)}`;
-      const isKnown = told.get(commandID)?.what === what;
-      told.set(commandID, { what, updatedMs });
-      if (isKnown) continue;
-      const text = commandMessage(command);
-      for (const { wishes, queue } of readers.of(command.accountID, command.deviceNo)) {
-        if (wants.command(wishes, command)) queue.offer(null, text);
-      }
-    }
-  }
-  // A clock that stepped back must not look for changes in the future.
-  parts.commandsReadMs = nowMs;
-  for (const [commandID, { updatedMs }] of told) {
-    if (updatedMs < nowMs - 2 * commandOverlapMs) told.delete(commandID);
-  }
-}
-
-async function beat(parts: Parts): Promise<void> {
-  const { readers, options } = parts;
-  offerPresences(parts, parts.board.drain());
-  if (readers.count() === 0) {
-    parts.commandsReadMs = options.clock.utcMs();
-    return;
-  }
-  parts.beats += 1;
-  if (parts.beats % keepAliveBeats === 0) {
-    // All that was committed up to this number has been offered before.
-    for (const { queue, startNo } of readers.all())
-      queue.offerComment(keepAlive(Math.max(startNo, parts.follower.toldUpTo())));
-  }
+async function offerChanges(hub: HubState): Promise<void> {
+  const { audiences, changes, options } = hub;
+  if (audiences.count() === 0) return changes.skip();
+  const offer = (change: LiveChange): void => {
+    const texts: Texts = new Map();
+    for (const audience of audiences.of(change.accountID, change.deviceNo))
+      add(hub, audience, { no: null, text: audience.composer.change(change, texts) });
+  };
   try {
-    await offerStoredPresences(parts);
-    await offerCommands(parts);
+    await changes.read(audiences.wants, offer);
   } catch (thrown) {
-    options.log.error('live-present-unread', { reason: messageOf(thrown) });
+    options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
-  for (const reader of readers.all()) deliver(parts, reader);
+  flushSoon(hub);
 }
 
-/** Runs `run` for ever with the same rest in between; gives the way to stop. */
-function repeat(clock: Clock, everyMs: number, run: () => Promise<void>): Cancel {
-  const rounds = createRounds({ clock, firstMs: everyMs, run: () => run().then(() => everyMs) });
-  return () => void rounds.close();
+async function sayAlive(hub: HubState): Promise<void> {
+  const breath = createBreath(hub.options);
+  for (const reader of hub.audiences.readers()) {
+    // All that was committed up to this number is offered by then, and nothing newer.
+    flush(hub);
+    reader.queue.offerComment(keepAlive(Math.max(reader.startNo, hub.follower.sentUpTo())));
+    deliver(hub, reader);
+    await breath();
+  }
 }
 
-async function open(parts: Parts, request: LiveRequest): Promise<LiveStream> {
-  const { caller, after, deviceIDs, codes, hasDevices } = request;
-  const { db, clock } = parts.options;
-  const wishes: LiveWishes = { deviceIDs, codes, hasDevices };
-  if (parts.isClosed) throw new AppError('unavailable', 'the service is stopping', { retryAfterS: 5 });
-  const place = parts.places.take(caller);
+async function beat(hub: HubState): Promise<void> {
+  hub.beats += 1;
+  const presences = hub.board.drain();
+  if (hub.audiences.count() === 0) return;
+  try {
+    await offerPresences(hub, presences);
+    await offerStoredPresences(hub);
+  } catch (thrown) {
+    hub.options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
+  }
+  if (hub.beats % keepAliveBeats === 0) await sayAlive(hub);
+}
+
+/** Limits an audience to these devices; where that is a change, its readers get a `reset` message. */
+function showOnly(hub: HubState, audience: Audience, deviceNos: ReadonlySet<number>): void {
+  const known = audience.deviceNos;
+  const isSame =
+    known === null || (known.size === deviceNos.size && [...known].every((one) => deviceNos.has(one)));
+  if (isSame) return;
+  audience.deviceNos = deviceNos;
+  add(hub, audience, { no: null, text: resetMessage({ reason: 'scope' }) });
+  flush(hub);
+}
+
+async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
+  const { caller, until, after, kinds, deviceIDs, codes, fields } = request;
+  const { db, clock } = hub.options;
+  const { scope } = caller;
+  const selection: LiveSelection = { kinds, deviceIDs, codes, fields };
+  if (hub.isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
+  if (until.aborted) throw answerEnded();
+  const place = hub.places.take(caller);
   if (!place.isFree) {
     throw new AppError('throttled', `${place.most} live streams are open for this ${place.full} already`, {
       retryAfterS: 10,
-      hint: 'Share one stream between the views of a client, and close those that nobody reads.',
+      hint: 'Share one stream between the views of a client, and close those that are not read.',
     });
   }
-  // Read before the reader is entered: what is committed from then on finds his devices.
-  const deviceNos = await devicesOf(db, caller.scope).catch((thrown: unknown) => {
-    place.release();
-    throw thrown;
-  });
+  // Whatever fails below, the place is freed when the answer has ended.
+  until.addEventListener('abort', place.release, { once: true });
+  // Read before the reader is added, so that later commits find its devices.
+  const deviceNos = await devicesOf(db, scope);
   const queue = createLiveQueue();
   const opening = openStream({
     db,
     nowMs: clock.utcMs(),
-    scope: caller.scope,
+    scope,
     after,
-    wants: {
-      event: (event) => wants.event(wishes, event),
-      device: (presence) => wants.device(wishes, presence),
-      command: (command) => wants.command(wishes, command),
-    },
+    composer: createComposer(scope, selection),
     onStart: (upTo) => {
       reader.startNo = upTo;
       queue.startAfter(upTo);
     },
   });
   const onEnd = (): void => {
-    parts.readers.remove(reader);
+    hub.audiences.remove(reader, audience);
     place.release();
   };
   const stream = createLiveStream({ queue, opening, onEnd });
-  const reader: Reader = { caller, wishes, queue, stream, deviceNos, startNo: 0 };
-  parts.readers.add(reader);
-  await parts.follower.attend().catch((thrown: unknown) => {
+  const reader: Reader = { caller, queue, stream, startNo: 0 };
+  const audience = hub.audiences.add(reader, selection, deviceNos);
+  if (until.aborted) stream.end();
+  else until.addEventListener('abort', stream.end, { once: true });
+  await hub.follower.attend().catch((thrown: unknown) => {
     stream.end();
     throw thrown;
   });
   return stream;
 }
 
-/** Starts to listen; streams are opened afterwards. */
+/** Runs `run` periodically. */
+function repeat(clock: Clock, everyMs: number, run: () => Promise<void>, wakeMs?: number): PeriodicTask {
+  const gather = wakeMs === undefined ? {} : { gatherMs: wakeMs };
+  return createPeriodicTask({ clock, firstMs: everyMs, run: () => run().then(() => everyMs), ...gather });
+}
+
 export function createLiveHub(options: LiveHubOptions): LiveHub {
   const { db, clock, log } = options;
-  const readers = createReaders();
-  const parts: Parts = {
+  const audiences = createAudiences((audience, deviceNos) => showOnly(hub, audience, deviceNos));
+  const hub: HubState = {
     options,
     places: createLivePlaces(),
-    readers,
+    audiences,
     board: createPresenceBoard(),
     follower: createFollower({
       ...options,
-      hasReaders: () => readers.count() > 0,
-      offer: (events) => offerEvents(parts, events),
+      hasReaders: () => audiences.count() > 0,
+      offer: (events) => offerEvents(hub, events),
     }),
-    told: new Map(),
-    commandsReadMs: clock.utcMs(),
+    changes: createChangeFollower(db, clock),
+    unflushed: new Set(),
+    flushedMs: Number.NEGATIVE_INFINITY,
+    cancelFlush: null,
     beats: 0,
     isClosed: false,
   };
+  const watch = createLiveWatch({
+    db,
+    clock,
+    log,
+    audiences,
+    showOnly: (audience, deviceNos) => showOnly(hub, audience, deviceNos),
+    callerOf: options.callerOf,
+  });
+  const changes = repeat(clock, changesMs, () => offerChanges(hub), changesGatherMs);
+  const tasks = [changes, repeat(clock, beatMs, () => beat(hub)), repeat(clock, watchMs, watch)];
   const stops = [
-    options.onCommitted((committed) => takeCommitted(parts, committed)),
-    repeat(clock, beatMs, () => beat(parts)),
-    repeat(clock, watchMs, createLiveWatch({ db, clock, log, readers })),
+    options.onCommitted((committed) => handleCommitted(hub, committed)),
+    options.onCommit(({ topics }) => {
+      if (mentionsLive(topics) && audiences.count() > 0) changes.wake();
+    }),
   ];
   return {
-    open: (request) => open(parts, request),
-    count: () => readers.count(),
+    open: (request) => open(hub, request),
+    count: () => audiences.count(),
     close() {
-      parts.isClosed = true;
+      hub.isClosed = true;
       for (const stop of stops) stop();
-      parts.follower.close();
-      for (const { stream } of readers.all()) stream.end();
+      for (const task of tasks) void task.close();
+      hub.cancelFlush?.();
+      hub.follower.close();
+      for (const { stream } of audiences.readers()) stream.end();
     },
   };
 }

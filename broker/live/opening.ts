@@ -1,35 +1,21 @@
-// How a live stream begins: from now on, or from the last message that its reader has seen, with what came since. Where
-// that cannot be told in full it must say so and never pretend.
+// The beginning of a live stream: from now on, or from the last message that its reader received, with everything since. If that
+// is not complete it sends a reset, and never leaves a gap unnoticed.
 import type { Database } from '../../src/ports.ts';
-import {
-  commandMessage,
-  deviceMessage,
-  eventMessage,
-  helloMessage,
-  type LiveCommand,
-  type LiveEvent,
-  type ResetReason,
-  resetMessage,
-} from '../core/live-message.ts';
-import type { Presence } from '../core/live-presence.ts';
-import {
-  commandsSince,
-  eventsByNumber,
-  holdsMore,
-  presencesSince,
-  receivedMsOf,
-} from '../store/events-by-number.ts';
-import type { Scope } from '../store/scope.ts';
-import { lastEventNo } from '../store/slices.ts';
+import { helloMessage, type ResetReason, resetMessage } from '../core/live/live-message.ts';
+import type { Scope } from '../store/base/scope.ts';
+import { eventsByNumber, holdsMore, presencesSince, receivedMsOf } from '../store/events/events-by-number.ts';
+import { lastEventNo } from '../store/slices/slices.ts';
+import { changeKinds, changesOf } from './changes.ts';
+import type { Composer } from './selection.ts';
 
 export const openingLimits = {
-  /** Events of the account that are told again, before the reader is sent to read the present instead. */
+  /** Events of the account that are repeated; beyond it the reader gets a reset and reads the present state. */
   events: 10_000,
   /** Age of a resume point: longer than any outage of a client, shorter than what is kept of events. */
   ageMs: 24 * 3600 * 1000,
   /**
-   * The present of devices is told after events that came later: so much earlier than the resume point is looked for
-   * devices and commands whose message may not have left yet.
+   * Device states are sent after events that came later: devices and other changes are read from this much before the
+   * resume point, as their message may not have been sent.
    */
   overlapMs: 10_000,
 } as const;
@@ -38,26 +24,22 @@ export interface OpeningOptions {
   readonly db: Database;
   readonly nowMs: number;
   readonly scope: Scope;
-  /** Number of the last message that the reader has seen; null: begin now; NaN: what it said is no number. */
+  /** Number of the last message that the reader has seen; null: begin now; NaN: it was no number. */
   readonly after: number | null;
-  /** What the reader asked for; the scope is not repeated here. */
-  readonly wants: {
-    event(event: LiveEvent): boolean;
-    device(presence: Presence): boolean;
-    command(command: LiveCommand): boolean;
-  };
-  /** The store is complete up to this number: whatever is newer comes live. */
+  /** What the reader asked for. */
+  readonly composer: Composer;
+  /** The store is complete up to this number: anything newer comes live. */
   readonly onStart: (upTo: number) => void;
 }
 
 interface Missed {
   readonly after: number;
   readonly upTo: number;
-  /** When the resume point came in; 0: before everything. */
+  /** Time of the resume point; 0: before everything. */
   readonly sinceMs: number;
 }
 
-/** What the reader missed, or why that cannot be told. */
+/** The range that the reader missed, or why it cannot be repeated. */
 async function missed(options: OpeningOptions, upTo: number): Promise<Missed | ResetReason> {
   const { db, nowMs, scope, after } = options;
   // A number beyond the last one is from another time of this store (a backup).
@@ -74,16 +56,21 @@ async function missed(options: OpeningOptions, upTo: number): Promise<Missed | R
 
 // Events come last: their numbers move the resume point, and a reader that breaks off before asks for all of it again.
 async function* replay(options: OpeningOptions, { after, upTo, sinceMs }: Missed): AsyncGenerator<string> {
-  const { db, scope, wants } = options;
+  const { db, scope, composer } = options;
   const fromMs = Math.max(0, sinceMs - openingLimits.overlapMs);
-  for await (const page of presencesSince(db, { scope, sinceMs: fromMs })) {
-    yield page.filter(wants.device).map(deviceMessage).join('');
+  if (composer.wants('device')) {
+    for await (const page of presencesSince(db, { scope, sinceMs: fromMs })) {
+      yield page.map((one) => composer.device(one)).join('');
+    }
   }
-  for await (const page of commandsSince(db, { scope, sinceMs: fromMs })) {
-    yield page.filter(wants.command).map(commandMessage).join('');
+  for (const kind of changeKinds.filter(composer.wants)) {
+    for await (const page of changesOf(kind, db, { scope, sinceMs: fromMs })) {
+      yield page.map((one) => composer.change(one)).join('');
+    }
   }
+  if (!composer.wants('event')) return;
   for await (const page of eventsByNumber(db, { scope, after, upTo })) {
-    yield page.filter(wants.event).map(eventMessage).join('');
+    yield page.map((one) => composer.event(one)).join('');
   }
 }
 
@@ -95,7 +82,7 @@ export async function* openStream(options: OpeningOptions): AsyncGenerator<strin
     yield helloMessage({ eventNo: upTo, id: upTo });
     return;
   }
-  // Without a number of its own: until the missed events are told, the reader's resume point stays what it was.
+  // Without a number of its own: until the missed events were sent, the reader's resume point stays.
   yield helloMessage({ eventNo: upTo });
   const found = await missed(options, upTo);
   if (typeof found === 'string') yield resetMessage({ reason: found, id: upTo });

@@ -1,8 +1,8 @@
-// One reader of the live stream: first what it missed, from the store, then what waits for it, for as long as it reads.
-// It is pulled, so nothing is made that the reader has no room for. Ending it wakes a reader that waits, at once.
-import type { LiveQueue } from '../core/live-queue.ts';
+// One reader of the live stream: first what it missed, from the store, then its queue.
+// It is pulled, so nothing is made before the reader can take it. Ending it wakes a waiting reader at once.
+import type { LiveQueue } from '../core/live/live-queue.ts';
 
-export interface LiveStream extends AsyncIterable<string> {
+export interface LiveStream extends AsyncIterable<Uint8Array> {
   /** Something waits in the queue. */
   wake(): void;
   /** The reader gets no more; what waits for it is dropped. */
@@ -13,19 +13,20 @@ export interface LiveStreamOptions {
   readonly queue: LiveQueue;
   /** What comes before the queue; text by text. */
   readonly opening: AsyncGenerator<string, void, undefined>;
-  /** Called once, whoever ended it. */
+  /** Called once, whichever side ended it. */
   readonly onEnd: () => void;
 }
 
 const done: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const encoder = new TextEncoder();
 
 /** A stream to be read once. */
 export function createLiveStream({ queue, opening, onEnd }: LiveStreamOptions): LiveStream {
   let isOpening = true;
   let isEnded = false;
-  let waiting: ((result: IteratorResult<string, undefined>) => void) | null = null;
+  let waiting: ((result: IteratorResult<Uint8Array, undefined>) => void) | null = null;
 
-  const answer = (result: IteratorResult<string, undefined>): void => {
+  const answer = (result: IteratorResult<Uint8Array, undefined>): void => {
     const resolve = waiting;
     waiting = null;
     resolve?.(result);
@@ -41,19 +42,19 @@ export function createLiveStream({ queue, opening, onEnd }: LiveStreamOptions): 
     for (;;) {
       const step = await opening.next();
       if (step.done === true) return '';
-      // A page of which the reader wants nothing.
+      // A page without a message for this reader.
       if (step.value !== '') return step.value;
     }
   };
-  const next = async (): Promise<IteratorResult<string, undefined>> => {
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     if (isOpening && !isEnded) {
       const text = await open();
       isOpening = text !== '';
-      if (isOpening && !isEnded) return { value: text };
+      if (isOpening && !isEnded) return { value: encoder.encode(text) };
     }
     if (isEnded) return done;
-    const text = queue.take();
-    if (text !== '') return { value: text };
+    const bytes = queue.take();
+    if (bytes.length > 0) return { value: bytes };
     return new Promise((resolve) => {
       waiting = resolve;
     });
@@ -62,8 +63,8 @@ export function createLiveStream({ queue, opening, onEnd }: LiveStreamOptions): 
   return {
     wake() {
       if (waiting === null) return;
-      const text = queue.take();
-      if (text !== '') answer({ value: text });
+      const bytes = queue.take();
+      if (bytes.length > 0) answer({ value: bytes });
     },
     end,
     [Symbol.asyncIterator]: () => ({
@@ -72,7 +73,7 @@ export function createLiveStream({ queue, opening, onEnd }: LiveStreamOptions): 
           end();
           throw thrown;
         }),
-      // The reader has gone. An opening that reads the store just now ends with its page.
+      // The reader has disconnected. An opening that is reading the store ends with its page.
       async return() {
         end();
         return done;

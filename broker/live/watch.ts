@@ -1,18 +1,20 @@
-// Looks every two seconds whether the sessions behind live streams still live, and which devices their users' groups
-// show. A reader whose session has ended, or whose rights cannot be read for long, is cut.
+// Checks every two seconds whether the sessions behind live streams are valid, and which devices their users' groups show. The
+// stream of an ended session, or of one whose rights cannot be read for long, is ended.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { callerOf } from '../api/caller.ts';
-import { resetMessage } from '../core/live-message.ts';
-import { visibleDeviceNos } from '../store/events-by-number.ts';
-import type { Scope } from '../store/scope.ts';
-import type { Reader, Readers } from './readers.ts';
+import type { Scope } from '../store/base/scope.ts';
+import { visibleDeviceNos } from '../store/events/events-by-number.ts';
+import type { Audience, Audiences, LiveCaller, Reader } from './audiences.ts';
 
 export interface LiveWatchOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly readers: Readers;
+  readonly audiences: Audiences;
+  /** Takes the devices that a audience may show now. */
+  readonly showOnly: (audience: Audience, deviceNos: ReadonlySet<number>) => void;
+  /** The caller of a valid session; null once it has ended. Rejects when the sessions cannot be read. */
+  readonly callerOf: (tokenHash: string) => Promise<Pick<LiveCaller, 'scope'> | null>;
 }
 
 /** Rights that could not be read for this long count as lost. */
@@ -26,49 +28,40 @@ export async function devicesOf(db: Database, scope: Scope): Promise<ReadonlySet
   return found;
 }
 
-const isSame = (one: ReadonlySet<number>, other: ReadonlySet<number>): boolean =>
-  one.size === other.size && [...one].every((deviceNo) => other.has(deviceNo));
-
-function groupBy(readers: readonly Reader[], keyOf: (reader: Reader) => string): Map<string, Reader[]> {
-  const groups = new Map<string, Reader[]>();
-  for (const reader of readers) {
-    const group = groups.get(keyOf(reader));
-    if (group === undefined) groups.set(keyOf(reader), [reader]);
-    else group.push(reader);
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
   }
   return groups;
 }
 
 async function checkSessions(options: LiveWatchOptions): Promise<void> {
-  const groups = groupBy(options.readers.all(), ({ caller }) => caller.tokenHash);
+  const groups = groupBy<Reader>(options.audiences.readers(), ({ caller }) => caller.tokenHash);
   for (const [tokenHash, readers] of groups) {
-    const caller = await callerOf(tokenHash, options);
+    const caller = await options.callerOf(tokenHash);
     for (const { caller: known, stream } of readers) {
-      // Who is limited from now on, or no longer, resumes with what he may see now.
+      // A caller whose limit has changed resumes with its new scope.
       if (caller === null || caller.scope.limitedTo !== known.scope.limitedTo) stream.end();
     }
   }
 }
 
-async function checkGroups({ db, readers }: LiveWatchOptions): Promise<void> {
-  const limited = readers.all().filter(({ deviceNos }) => deviceNos !== null);
-  const groups = groupBy(limited, ({ caller }) => `${caller.accountID}/${caller.userID}`);
+async function checkGroups({ db, audiences, showOnly }: LiveWatchOptions): Promise<void> {
+  const limited = audiences.all().filter(({ deviceNos }) => deviceNos !== null);
+  const groups = groupBy<Audience>(limited, ({ scope }) => `${scope.accountID}/${scope.limitedTo}`);
   for (const group of groups.values()) {
     const [first] = group;
-    const fresh = first === undefined ? null : await devicesOf(db, first.caller.scope);
-    if (fresh === null) continue;
-    for (const reader of group) {
-      if (reader.deviceNos === null || isSame(reader.deviceNos, fresh)) continue;
-      reader.deviceNos = fresh;
-      reader.queue.offer(null, resetMessage({ reason: 'scope' }));
-      reader.stream.wake();
-    }
+    const fresh = first === undefined ? null : await devicesOf(db, first.scope);
+    if (fresh !== null) for (const audience of group) showOnly(audience, fresh);
   }
 }
 
-/** @returns one look, to be repeated by the caller; it never rejects. */
+/** @returns one check, to be repeated by the caller; it never rejects. */
 export function createLiveWatch(options: LiveWatchOptions): () => Promise<void> {
-  const { clock, log, readers } = options;
+  const { clock, log, audiences } = options;
   let readableMs = clock.monoMs();
   return async () => {
     try {
@@ -76,9 +69,9 @@ export function createLiveWatch(options: LiveWatchOptions): () => Promise<void> 
       await checkGroups(options);
       readableMs = clock.monoMs();
     } catch (thrown) {
-      log.error('live-rights-unread', { reason: messageOf(thrown) });
+      log.error('live_rights_unreadable', { reason: messageOf(thrown) });
       if (clock.monoMs() - readableMs < unreadableMs) return;
-      for (const { stream } of readers.all()) stream.end();
+      for (const { stream } of audiences.readers()) stream.end();
     }
   };
 }

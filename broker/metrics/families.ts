@@ -1,10 +1,9 @@
-// Every figure of the broker under the name that Prometheus gets: one table, so that the dashboard and the alert rules can be
-// held against it. Names follow prometheus.io/docs/practices/naming. Labels are from small fixed sets: never a device, a
-// user or an account.
+// All metrics of the broker in one table, so that the dashboard and the alert rules can be checked against it. Names follow
+// prometheus.io/docs/practices/naming. Labels are from small fixed sets: never a device, a user or an account.
 import type { Clock } from '../../src/ports.ts';
-import type { BrokerMetrics } from '../broker.ts';
-import type { TallyView } from '../core/tally.ts';
-import type { RetentionCounts } from '../upkeep/retention.ts';
+import { openStates } from '../core/alarms/alarm.ts';
+import type { TallyView } from '../core/scheduling/tally.ts';
+import { type BrokerMetrics } from '../ports/broker-metrics.ts';
 import type { Meter } from './meter.ts';
 import type { CertificateTerm, Sample } from './sampler.ts';
 
@@ -41,7 +40,10 @@ export interface MetricsSource {
   streams(): number;
   /** Exports and reports that are being made. */
   longReads(): number;
-  retention(): RetentionCounts & { readonly runs: number };
+  /** Answers of more than some 256 kB under way. */
+  longAnswers(): number;
+  /** What the retention has done since the start. */
+  retention(): { readonly runs: number; readonly events: number; readonly payloads: number };
   sample(): Sample | null;
   certificates(): readonly CertificateTerm[];
 }
@@ -128,6 +130,16 @@ function databaseFamilies({ meter, sample, clock }: MetricsSource): readonly Fam
     ),
     gauge('database_free_bytes', 'Space that is left where the database stands', known(disk.freeBytes)),
     gauge(
+      'quarantine_payloads',
+      'Payloads that could not be read and are kept, looked at every five minutes',
+      last === null ? [] : bare(last.quarantine.payloads),
+    ),
+    gauge(
+      'quarantine_bytes',
+      'Bytes of the payloads that are kept in quarantine',
+      last === null ? [] : bare(last.quarantine.bytes),
+    ),
+    gauge(
       'table_rows',
       'Rows of a table, at most',
       inTables(({ rows }) => rows),
@@ -192,6 +204,10 @@ function commandFamilies({ meter, sample }: MetricsSource): readonly Family[] {
   const backlog = sample()?.backlog;
   const open = backlog?.openCommands ?? new Map<string, number>();
   const states = new Map<string, number>([...commandStates.map((state) => [state, 0] as const), ...open]);
+  const alarms = new Map<string, number>([
+    ...openStates.map((state) => [state, 0] as const),
+    ...(backlog?.openAlarms ?? []),
+  ]);
   const known = (value: number | undefined): readonly Series[] => (value === undefined ? [] : bare(value));
   return [
     gauge(
@@ -208,6 +224,16 @@ function commandFamilies({ meter, sample }: MetricsSource): readonly Family[] {
       'command_confirmation_seconds',
       'From the request for a command to the news that the vehicle confirmed it',
       meter.confirmations.view(),
+    ),
+    gauge(
+      'alarms_open',
+      'Alarms that are not closed, by state',
+      backlog === undefined ? [] : seriesOf('state', alarms),
+    ),
+    gauge(
+      'occurrences_waiting',
+      'Occurrences in the service that no rule has decided about; more than a few for a minute: the notifier is stuck',
+      known(backlog?.occurrencesWaiting),
     ),
     gauge('approvals_waiting', 'Engine cuts that wait for a second user', known(backlog?.approvalsWaiting)),
     gauge(
@@ -243,6 +269,7 @@ function serviceFamilies(source: MetricsSource): readonly Family[] {
     },
     gauge('live_streams', 'Live streams that are open', source.streams()),
     gauge('long_reads', 'Exports and reports that are being made', source.longReads()),
+    gauge('long_answers', 'Long answers that are being sent', source.longAnswers()),
     counter('retention_runs', 'Runs of the retention that ended well', runs),
     counter('retention_removed_events', 'Events that the retention removed', events),
     counter('retention_removed_payloads', 'Unreadable payloads that the retention removed', payloads),

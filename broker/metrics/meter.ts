@@ -1,18 +1,18 @@
-// What the running broker counts as it goes: plain numbers and fixed buckets, so that the way of an event costs some
-// additions and nothing else. Shown by families.ts when somebody asks. No label is ever a device, a user or an account.
-import type { CommandState } from '../../src/core/event.ts';
+// Counters of the running broker: plain numbers and fixed buckets, so that an event costs a few additions. families.ts
+// exposes them on a scrape. No label is ever a device, a user or an account.
+import type { CommandState } from '../../src/core/events/event.ts';
 import type { Clock, Database } from '../../src/ports.ts';
-import { createTally, type Tally } from '../core/tally.ts';
-import type { Committed } from '../ingest/ingest.ts';
-import type { UplinkAnswer } from '../ingest/uplink-answer.ts';
-import type { MqttCount, MqttServer, OpenMqttServer } from '../mqtt-server.ts';
+import type { Completion } from '../core/completion.ts';
+import { createTally, type Tally } from '../core/scheduling/tally.ts';
+import { type Committed } from '../ports/committed.ts';
+import type { MqttCount, MqttServer, OpenMqttServer } from '../ports/mqtt-server.ts';
 
 /** Seconds, for what should take milliseconds. */
 const quickBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 /** Seconds, for what a vehicle has to do first. */
 const slowBounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600] as const;
 const sizeBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as const;
-/** Names of operations that are told apart; there are far fewer, only a bug could reach it. */
+/** Names of operations with counters of their own; there are far fewer, only a bug could reach it. */
 const operationsMost = 400;
 /** A read that takes longer than this many seconds is counted as a long one. */
 const longReadS = 1;
@@ -38,9 +38,9 @@ export interface Meter {
   /** From the arrival of a message to the moment at which it may be acknowledged, and what was not acknowledged. */
   readonly acknowledgements: { readonly durations: Tally; failures: number };
   readonly mqtt: ReadonlyMap<MqttCount, number>;
-  /** Command reports of vehicles, by the state that they tell. */
+  /** Command reports of vehicles, by the state that they report. */
   readonly reports: ReadonlyMap<CommandState, number>;
-  /** From a request for a command to the news that the vehicle confirmed it. */
+  /** From a request for a command to the vehicle's confirmation. */
   readonly confirmations: Tally;
   readonly requests: ReadonlyMap<string, RequestTally>;
   /** The same database, watched. */
@@ -92,26 +92,26 @@ function watchDatabase<Store extends Database>({ clock, commits, reads }: Counte
 }
 
 /** A class, and no two closures: one is made for every payload. */
-class TimedAnswer implements UplinkAnswer {
+class TimedCompletion implements Completion {
   readonly #counters: Pick<Counters, 'clock' | 'acknowledgements'>;
-  readonly #answer: UplinkAnswer;
+  readonly #completion: Completion;
   readonly #sinceMs: number;
 
-  constructor(counters: Pick<Counters, 'clock' | 'acknowledgements'>, answer: UplinkAnswer) {
+  constructor(counters: Pick<Counters, 'clock' | 'acknowledgements'>, completion: Completion) {
     this.#counters = counters;
-    this.#answer = answer;
+    this.#completion = completion;
     this.#sinceMs = counters.clock.monoMs();
   }
 
-  stored(): void {
+  done(): void {
     const { clock, acknowledgements } = this.#counters;
     acknowledgements.durations.observe((clock.monoMs() - this.#sinceMs) / 1000);
-    this.#answer.stored();
+    this.#completion.done();
   }
 
-  refused(thrown: unknown): void {
+  fail(thrown: unknown): void {
     this.#counters.acknowledgements.failures += 1;
-    this.#answer.refused(thrown);
+    this.#completion.fail(thrown);
   }
 }
 
@@ -120,8 +120,8 @@ function watchMqtt(counters: Counters, open: OpenMqttServer): OpenMqttServer {
     open({
       ...options,
       count: (what) => increase(counters.mqtt, what),
-      onUplink(device, message, answer) {
-        options.onUplink(device, message, new TimedAnswer(counters, answer));
+      onUplink(device, message, completion) {
+        options.onUplink(device, message, new TimedCompletion(counters, completion));
       },
     });
 }

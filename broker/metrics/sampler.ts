@@ -1,13 +1,14 @@
-// Looks every few seconds at what cannot be counted on the way: what waits in the database, sizes, free space, the last days
-// of certificates. Whoever scrapes is shown the last look, so that nobody can make the broker work by asking. A look that
-// fails leaves the one before, and its age is shown.
+// Samples every few seconds what cannot be counted in passing: queue lengths in the database, sizes, free space,
+// certificate expiry. A scrape gets the last sample, so that scrapes cause no work. After a failed sample the previous one
+// stays, with its age.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { quarantineTotals } from '../store/events/quarantine.ts';
 import { type Backlog, confirmedWithin, readBacklog, type TableSize } from '../store/sampling.ts';
-import { createRounds } from '../work/rounds.ts';
 import type { Meter } from './meter.ts';
 
-/** Sizes on the disk in bytes; null where nobody can tell. */
+/** Sizes on the disk in bytes; null when unknown. */
 export interface DiskSizes {
   readonly databaseBytes: number | null;
   readonly walBytes: number | null;
@@ -28,7 +29,7 @@ export interface SamplerOptions {
   readonly meter: Meter;
   /** Null: the database is on a server that watches its own disk. */
   readonly diskSizes: (() => DiskSizes) | null;
-  /** None where the database tells of its tables itself. */
+  /** None where the database counts its tables itself. */
   readonly tableSizes: (() => Promise<readonly TableSize[]>) | null;
   /** Age of the oldest write that waits for the disk, in ms. */
   readonly lagMs: () => number;
@@ -38,6 +39,8 @@ export interface Sample {
   readonly backlog: Backlog;
   readonly disk: DiskSizes | null;
   readonly tables: readonly TableSize[];
+  /** Payloads that could not be read and are kept, and their bytes. */
+  readonly quarantine: { readonly payloads: number; readonly bytes: number };
   /** When the look ended, by the monotonic clock. */
   readonly atMs: number;
 }
@@ -60,11 +63,12 @@ export function createSampler(options: SamplerOptions): Sampler {
   const { db, clock, log, meter, diskSizes, tableSizes, lagMs } = options;
   let last: Sample | null = null;
   let tables: readonly TableSize[] = [];
+  let quarantine: Sample['quarantine'] = { payloads: 0, bytes: 0 };
   let tablesMs = Number.NEGATIVE_INFINITY;
   let confirmedMs = Math.round(clock.utcMs()) - settledMs;
   const look = async (): Promise<void> => {
     const toMs = Math.round(clock.utcMs()) - settledMs;
-    // A wall clock that was set back begins anew: nothing is told twice.
+    // A wall clock that was set back begins anew: nothing is counted twice.
     if (toMs > confirmedMs) {
       for (const tookMs of await confirmedWithin(db, { fromMs: confirmedMs, toMs })) {
         meter.confirmations.observe(tookMs / 1000);
@@ -72,17 +76,24 @@ export function createSampler(options: SamplerOptions): Sampler {
     }
     confirmedMs = toMs;
     const backlog = await readBacklog(db);
-    if (tableSizes !== null && clock.monoMs() - tablesMs >= tablesPeriodMs) {
-      tables = await tableSizes();
+    if (clock.monoMs() - tablesMs >= tablesPeriodMs) {
+      if (tableSizes !== null) tables = await tableSizes();
+      quarantine = await quarantineTotals(db);
       tablesMs = clock.monoMs();
     }
-    last = { backlog, disk: diskSizes === null ? null : diskSizes(), tables, atMs: clock.monoMs() };
+    last = {
+      backlog,
+      disk: diskSizes === null ? null : diskSizes(),
+      tables,
+      quarantine,
+      atMs: clock.monoMs(),
+    };
   };
   const run = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return periodMs;
-    await look().catch((thrown: unknown) => log.warn('figures not taken', { reason: messageOf(thrown) }));
+    await look().catch((thrown: unknown) => log.warn('metrics_sample_failed', { reason: messageOf(thrown) }));
     return periodMs;
   };
-  const rounds = createRounds({ clock, firstMs: 0, run });
-  return { last: () => last, close: () => rounds.close() };
+  const task = createPeriodicTask({ clock, firstMs: 0, run });
+  return { last: () => last, close: () => task.close() };
 }

@@ -1,15 +1,17 @@
-// From a delivery to what its sender takes: the right words for the channel, and an id that stays the same however often
+// Makes the message of a delivery for its channel: its text and an id that stays the same however often
 // it is tried.
 
-import { mailOf, pushBody, webhookBody } from '../core/notice.ts';
-import type { Channel } from '../core/notification-rules.ts';
-import { isUrgent } from '../core/status-episodes.ts';
-import type { DeliveryContent } from '../store/deliveries.ts';
-import { webhookUrlOf } from '../store/rules.ts';
+import { mailboxesOf } from '../core/notifications/delivery-targets.ts';
+import { mailOf, pushBody, webhookBody } from '../core/notifications/notice.ts';
+import type { Channel } from '../core/notifications/notification-rules.ts';
+import { isUrgent } from '../core/notifications/status-episodes.ts';
+import type { DeliveryContent } from '../store/notifications/deliveries.ts';
+import { webhookUrlOf } from '../store/notifications/rules.ts';
 import type { Senders, Sending } from './senders.ts';
 
-/** Names the notice of one rule; letters, digits, `_` and `-`. */
-const idOf = ({ notice }: DeliveryContent): string => `${notice.notificationNo}-${notice.ruleID}`;
+/** Names the notice of one rule, or of one escalation by it; letters, digits, `_` and `-`. */
+const idOf = ({ notice }: DeliveryContent): string =>
+  `${notice.notificationNo}-${notice.ruleID || 'account'}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;
 
 /** Sends one delivery. */
 export async function sendDelivery(
@@ -27,13 +29,20 @@ export async function sendDelivery(
     }
     case 'email':
       if (senders.email === null) return { kind: 'gone', reason: 'no mail server is configured' };
+      // Of a user it is what an administrator wrote.
+      if (mailboxesOf(target).join() !== target) return { kind: 'gone', reason: 'the address is no mailbox' };
       return senders.email({ to: target, id: idOf(content), ...mailOf(notice) });
     case 'push': {
-      if (push.endpoint === '') return { kind: 'gone', reason: 'the push registration is gone' };
+      if (push === null) return { kind: 'gone', reason: 'the push registration is gone' };
       const { endpoint, p256dh, auth } = push;
       // One topic a notification: a repeat replaces what the push service has not handed over yet.
-      const topic = `n${notice.notificationNo}`;
-      const message = { body: pushBody(notice), topic, isUrgent: isUrgent(notice.statusCode), nowS };
+      const topic = `n${notice.notificationNo}${notice.escalation > 0 ? `-e${notice.escalation}` : ''}`;
+      const message = {
+        body: pushBody(notice),
+        topic,
+        isUrgent: notice.topic !== null || notice.escalation > 0 || isUrgent(notice.statusCode),
+        nowS,
+      };
       return senders.push({ endpoint, p256dh, auth, ...message });
     }
   }

@@ -1,11 +1,13 @@
-// Delivers what the notifier decided: takes what is due by a lease, sends, and writes down how it ended. At least once:
+// Delivers what the notifier decided: claims what is due by a lease, sends it, and records the outcome. At least once:
 // after a crash the lease runs out and it is sent again under the same id. A dead target costs its own deliveries only,
 // and an account cannot fill every place.
-import { backoffMs } from '../../src/core/backoff.ts';
+
 import { messageOf } from '../../src/core/errors.ts';
+import { retryDelayMs } from '../../src/core/retry-delay.ts';
 import type { Clock, Database, Entropy, Log, Statement } from '../../src/ports.ts';
-import { placeOf } from '../core/delivery-targets.ts';
-import type { Channel } from '../core/notification-rules.ts';
+import { placeOf } from '../core/notifications/delivery-targets.ts';
+import type { Channel } from '../core/notifications/notification-rules.ts';
+import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
 import {
   contentOf,
   type DueRow,
@@ -14,11 +16,10 @@ import {
   expireDeliveries,
   leaseDelivery,
   putOff,
-} from '../store/deliveries.ts';
-import { removeRegistration } from '../store/push.ts';
+} from '../store/notifications/deliveries.ts';
+import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
 import type { Senders, Sending } from './senders.ts';
-import { createWakeLoop, type WakeLoop } from './wake-loop.ts';
 
 export interface DeliveryOptions {
   readonly db: Database;
@@ -45,10 +46,12 @@ const placesOfTarget = 2;
 /** Due deliveries looked at for one account and channel (every rule's webhook has its turn), and in all. */
 const lookAtAccount = 200;
 const lookAtMost = 1000;
-/** Much that is due takes the reading thread long: it gets a quarter of it. */
+/** Reading many due deliveries is slow: it gets a quarter of the reading thread's time. */
 const restOfLook = 3;
 
 const pollMs = 1000;
+/** A wake waits so long for others. */
+const gatherMs = 10;
 /** After this the attempt counts as lost, with the process that made it; longer than the sender's own time-outs. */
 const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_000, email: 60_000 };
 /** Given up after this, however many or few the attempts: a receiver that is down for hours must still get a panic. */
@@ -95,7 +98,7 @@ function afterFailure(
   const nowMs = Math.round(parts.options.clock.utcMs());
   const draw = { attempt: row.attempts, fraction: parts.options.entropy.fraction() };
   const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
-  const nextMs = nowMs + Math.max(backoffMs(backoff, draw), askedMs);
+  const nextMs = nowMs + Math.max(retryDelayMs(backoff, draw), askedMs);
   const isOver = nextMs > row.sinceMs + deliverWithinMs;
   if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
   return putOff(row, { nextMs, fault: failed.reason });
@@ -114,13 +117,13 @@ async function attempt(parts: Parts, row: DueRow): Promise<void> {
     await db.write([endDelivery(deliveryNo, { state: 'sent', nowMs, fault: '' })]);
     return;
   }
-  log.info('delivery-failed', { deliveryNo, accountID, channel, reason: outcome.reason });
+  log.info('delivery_failed', { deliveryNo, accountID, channel, reason: outcome.reason });
   if (outcome.kind === 'failed') {
     await db.write(afterFailure(parts, row, outcome));
     return;
   }
   const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.reason });
-  const registrationNo = channel === 'push' ? (content?.push.registrationNo ?? 0) : 0;
+  const registrationNo = channel === 'push' ? (content?.push?.registrationNo ?? 0) : 0;
   await db.write(registrationNo === 0 ? [end] : [end, ...removeRegistration(registrationNo, nowMs)]);
 }
 
@@ -129,7 +132,7 @@ function begin(parts: Parts, row: DueRow): void {
   const done = attempt(parts, row)
     .catch((thrown: unknown) => {
       // Not written: the lease runs out and it is tried again.
-      parts.options.log.error('delivery-unwritten', {
+      parts.options.log.error('delivery_not_recorded', {
         deliveryNo: row.deliveryNo,
         reason: messageOf(thrown),
       });
@@ -141,7 +144,7 @@ function begin(parts: Parts, row: DueRow): void {
   parts.running.set(row.deliveryNo, { row, done });
 }
 
-/** One look at what is due. */
+/** Begins what is due. */
 async function takeDue(parts: Parts): Promise<number> {
   const { db, clock, isOurs } = parts.options;
   if (isOurs?.() === false) return 0;
@@ -169,14 +172,21 @@ async function takeDue(parts: Parts): Promise<number> {
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { clock, log } = options;
   const parts: Parts = { options, running: new Map(), loop: { wake: () => loop.wake() } };
-  const run = async (): Promise<void> => {
+  const run = async (): Promise<number> => {
     try {
       if ((await takeDue(parts)) > 0) loop.wake();
     } catch (thrown) {
-      log.error('deliveries-unread', { reason: messageOf(thrown) });
+      log.error('deliveries_unreadable', { reason: messageOf(thrown) });
     }
+    return pollMs;
   };
-  const loop: WakeLoop = createWakeLoop({ clock, everyMs: pollMs, gatherMs: 10, rest: restOfLook, run });
+  const loop: PeriodicTask = createPeriodicTask({
+    clock,
+    firstMs: gatherMs,
+    gatherMs,
+    pauseFactor: restOfLook,
+    run,
+  });
   const settle = async (): Promise<void> => {
     while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
   };

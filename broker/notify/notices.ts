@@ -1,20 +1,25 @@
-// From events to people: decides, delivers and clears away, in the background from `createNotices` to `close`.
+// Notifications and alarms: decides, delivers, escalates and cleans up, in the background from `createNotices` to `close`.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Entropy, Log, News } from '../../src/ports.ts';
-import type { Committed } from '../ingest/ingest.ts';
+import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
+import type { Committed } from '../ports/committed.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { dropClosedAlarms, dropClosedBeyond } from '../store/alarms/alarm-upkeep.ts';
 import {
   accountPage,
-  biteRows,
+  batchRows,
   dropOldDeliveries,
   dropOldEpisodes,
   dropOldNotifications,
   dropUpTo,
   firstBeyond,
-} from '../store/notification-retention.ts';
+} from '../store/notifications/notification-retention.ts';
+import { dropOccurrencesBeyond, dropUnasked } from '../store/notifications/occurrences.ts';
+import { createAlarmUpkeep } from './alarm-upkeep.ts';
 import { createDelivery } from './delivery.ts';
+import { createEscalation } from './escalation.ts';
 import { createNotifier } from './notifier.ts';
+import { createOccurrenceNotifier } from './occurrence-notifier.ts';
 import type { Senders } from './senders.ts';
-import { createWakeLoop } from './wake-loop.ts';
 
 export interface NoticesOptions {
   readonly db: Database;
@@ -23,7 +28,7 @@ export interface NoticesOptions {
   readonly log: Log;
   readonly senders: Senders;
   onCommitted(listener: (committed: Committed) => void): Cancel;
-  onNews(listener: (news: News) => void): Cancel;
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
   /** False while another process does all of this; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
@@ -33,24 +38,28 @@ export interface Notices {
   wake(): void;
   /** Decides and sends all that is there; for tests. */
   runAll(): Promise<void>;
-  /** Clears away what is too old or too much. */
+  /** Removes what is too old or too much. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
 const dayMs = 24 * 3600 * 1000;
 const inboxDays = 90;
+/** Of closed alarms, from their closing. */
+const alarmDays = 90;
 const deliveryDays = 30;
 /** Longer than the longest silence of a rule. */
 const episodeDays = 2;
 const keptMost = 100_000;
+/** Alarms removed by one batch, each with up to some hundred rows of its own. */
+const alarmRows = 20;
 const clearEveryMs = 10 * 60 * 1000;
 /** The first clearing does not compete with the start. */
 const firstClearMs = 60 * 1000;
 
 /** Repeats a bite until it is not full. */
 async function eat(bite: () => Promise<number>): Promise<void> {
-  while ((await bite()) >= biteRows);
+  while ((await bite()) >= batchRows);
 }
 
 async function clearAccount(db: Database, accountID: string): Promise<void> {
@@ -59,6 +68,20 @@ async function clearAccount(db: Database, accountID: string): Promise<void> {
     if (upTo === null) continue;
     await eat(async () => (await db.write([dropUpTo({ table, accountID, upTo })]))[0]?.changes ?? 0);
   }
+  const beyond = { accountID, most: keptMost, count: alarmRows };
+  while (((await db.write([dropClosedBeyond(beyond)]))[0]?.changes ?? 0) >= alarmRows);
+}
+
+/** Occurrences that wait grow only while none can be decided: then the oldest are given up. */
+async function clearOccurrences(db: Database, log: Log): Promise<void> {
+  let dropped = 0;
+  await eat(async () => {
+    const [result] = await db.write([dropOccurrencesBeyond(keptMost, batchRows)]);
+    dropped += result?.changes ?? 0;
+    return result?.changes ?? 0;
+  });
+  if (dropped > 0) log.error('occurrences_dropped', { dropped, kept: keptMost });
+  await eat(async () => (await db.write([dropUnasked(batchRows)]))[0]?.changes ?? 0);
 }
 
 async function clearAll(db: Database, nowMs: number): Promise<void> {
@@ -67,6 +90,8 @@ async function clearAll(db: Database, nowMs: number): Promise<void> {
   await eat(changesOf(dropOldNotifications(nowMs - inboxDays * dayMs)));
   await eat(changesOf([dropOldDeliveries(nowMs - deliveryDays * dayMs)]));
   await eat(changesOf([dropOldEpisodes(nowMs - episodeDays * dayMs)]));
+  const oldAlarms = dropClosedAlarms(nowMs - alarmDays * dayMs, alarmRows);
+  while (((await db.write([oldAlarms]))[0]?.changes ?? 0) >= alarmRows);
   let after = '';
   for (;;) {
     const accountIDs = await accountPage(db, after);
@@ -81,30 +106,48 @@ async function clearAll(db: Database, nowMs: number): Promise<void> {
 export function createNotices(options: NoticesOptions): Notices {
   const { db, clock, log, senders } = options;
   const delivery = createDelivery(options);
-  const notifier = createNotifier({ ...options, onDeliveries: () => delivery.wake() });
-  const clear = (): Promise<void> => clearAll(db, Math.round(clock.utcMs()));
-  const clearing = createWakeLoop({
+  const onDeliveries = (): void => delivery.wake();
+  const alarms = createAlarmUpkeep(options);
+  const escalation = createEscalation({ ...options, onDeliveries });
+  const occurrences = createOccurrenceNotifier({ ...options, onDeliveries });
+  const notifier = createNotifier({ ...options, onDeliveries, onAlarms: () => alarms.wake() });
+  const clear = async (): Promise<void> => {
+    await clearOccurrences(db, log);
+    await clearAll(db, Math.round(clock.utcMs()));
+  };
+  const clearing = createPeriodicTask({
     clock,
-    everyMs: clearEveryMs,
-    gatherMs: firstClearMs,
+    firstMs: firstClearMs,
     run: async () => {
-      if (options.isOurs?.() === false) return;
-      await clear().catch((thrown: unknown) => {
-        log.error('inbox-not-cleared', { reason: messageOf(thrown) });
-      });
+      if (options.isOurs?.() !== false) {
+        await clear().catch((thrown: unknown) => {
+          log.error('inbox_cleanup_failed', { reason: messageOf(thrown) });
+        });
+      }
+      return clearEveryMs;
     },
   });
   return {
     wake: () => delivery.wake(),
     async runAll() {
       await notifier.runAll();
+      await occurrences.runAll();
+      await alarms.runAll();
+      await escalation.runAll();
       await delivery.runAll();
     },
     clear,
     async close() {
-      // What is being sent ends now, as failed, and is tried again by the next one.
+      // Deliveries under way fail now, and the next process tries them again.
       await senders.close();
-      await Promise.all([notifier.close(), delivery.close(), clearing.close()]);
+      await Promise.all([
+        notifier.close(),
+        occurrences.close(),
+        alarms.close(),
+        escalation.close(),
+        delivery.close(),
+        clearing.close(),
+      ]);
     },
   };
 }

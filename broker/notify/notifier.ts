@@ -1,48 +1,37 @@
-// Decides which events people are told of. It works from a cursor in the store over the numbers of events, and writes
+// Decides which events users are notified of. It works from a cursor in the store over the numbers of events, and writes
 // notifications, deliveries, what the rules remember and the cursor in one batch: whenever it ends, the next one goes on
-// where it was, and nothing is lost or told twice. It must never hold up the events themselves.
+// where it was, and nothing is lost or notified twice. It must never hold up the events themselves.
 import { messageOf } from '../../src/core/errors.ts';
-import type { Cancel, Clock, Database, Log, News, Statement } from '../../src/ports.ts';
-import { mailboxesOf, webhookLane } from '../core/delivery-targets.ts';
+import type { Cancel, Clock, CommitNotice, Database, Log, Statement } from '../../src/ports.ts';
+import { aheadMostMs } from '../core/events/projection.ts';
+import { endedBy } from '../core/notifications/alarm-kinds.ts';
 import {
+  alarmPriorityOf,
   decideFirings,
   type Episode,
   episodeKey,
-  type Firing,
-  type Happening,
   isAlert,
   lateAfterMs,
-  type Rule,
-} from '../core/notification-rules.ts';
-import { aheadMostMs } from '../core/projection.ts';
-import { isUrgent, subjectOf } from '../core/status-episodes.ts';
-import type { Committed } from '../ingest/ingest.ts';
+  type RuleEvent,
+} from '../core/notifications/notification-rules.ts';
+import { isUrgent, subjectOf, zoneOf } from '../core/notifications/status-episodes.ts';
+import type { Committed } from '../ports/committed.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { accountsFull, endAlarms, raiseAlarm } from '../store/alarms/alarm-raising.ts';
+import { isRoutine } from '../store/base/routine-codes.ts';
+import { mentionsEvents } from '../store/events/event-topic.ts';
+import { countWaiting, waitingMost } from '../store/notifications/deliveries.ts';
 import {
-  countWaiting,
-  insertDelivery,
-  insertPushDeliveries,
-  type Telling,
-  waitingMost,
-} from '../store/deliveries.ts';
-import { tellsOfEvents } from '../store/event-news.ts';
-import {
+  eventsAfter,
   insertNotification,
   isUndecidedAfter,
   moveCursor,
-  type NewsRow,
-  newsAfter,
+  type RuleEventRow,
   readProgress,
-} from '../store/notifications.ts';
-import { isRoutine } from '../store/routine-codes.ts';
-import {
-  type EpisodeRow,
-  groupsOf,
-  listEpisodes,
-  listRules,
-  putEpisode,
-  type RuleRow,
-} from '../store/rules.ts';
-import { createWakeLoop } from './wake-loop.ts';
+} from '../store/notifications/notifications.ts';
+import { groupsOf, listEpisodes, listRules, putEpisode, type RuleRow } from '../store/notifications/rules.ts';
+import { changedEpisodes } from './changed-episodes.ts';
+import { deliveriesOf } from './rule-deliveries.ts';
 
 export interface NotifierOptions {
   readonly db: Database;
@@ -50,11 +39,13 @@ export interface NotifierOptions {
   readonly log: Log;
   onCommitted(listener: (committed: Committed) => void): Cancel;
   /** What other processes commit wakes it too. */
-  onNews(listener: (news: News) => void): Cancel;
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
   /** False while another process decides; absent: there is none. */
   readonly isOurs?: () => boolean;
   /** Called after deliveries were written. */
   readonly onDeliveries: () => void;
+  /** Called after alarms were raised, repeated or ended. */
+  readonly onAlarms: () => void;
 }
 
 export interface Notifier {
@@ -69,11 +60,11 @@ const newsMost = 100;
 const statementsMost = 500;
 /** Event numbers looked through by one read: 20 ms of the reading thread. */
 const spanMost = 50_000;
-/** It also looks by itself: an event of another process, or one whose waking was lost. */
+/** It also runs by itself: for events of another process, or a lost wake. */
 const lookMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
-/** How often the cursor is written when there is nothing to decide; a restart looks through so much again. */
+/** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
 const restMs = 60_000;
 
 interface Parts {
@@ -90,17 +81,21 @@ interface Known {
   readonly episodes: Map<string, Episode>;
   /** Accounts with too many deliveries that wait. */
   readonly full: ReadonlySet<string>;
+  /** Accounts with as many open alarms as they may have. */
+  readonly fullOfAlarms: ReadonlySet<string>;
 }
 
-async function readKnown(db: Database, news: readonly NewsRow[]): Promise<Known> {
-  const rules = await listRules(db, [...new Set(news.map((one) => one.accountID))]);
+async function readKnown(db: Database, news: readonly RuleEventRow[]): Promise<Known> {
+  const accountIDs = [...new Set(news.map((one) => one.accountID))];
+  const rules = await listRules(db, accountIDs);
   const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
   const subjects = [...new Set(news.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
-  const [groups, rows, waiting] = await Promise.all([
+  const [groups, rows, waiting, fullOfAlarms] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
     listEpisodes(db, { deviceNos, subjects }),
     countWaiting(db, [...new Set(rules.map((rule) => rule.accountID))]),
+    accountsFull(db, accountIDs),
   ]);
   const full = [...waiting].filter(([, count]) => count >= waitingMost);
   return {
@@ -108,43 +103,15 @@ async function readKnown(db: Database, news: readonly NewsRow[]): Promise<Known>
     groups,
     episodes: new Map(rows.map((row) => [episodeKey(row), row])),
     full: new Set(full.map(([accountID]) => accountID)),
+    fullOfAlarms,
   };
 }
 
 /** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
-function happeningOf(row: NewsRow): Happening {
+function happeningOf(row: RuleEventRow): RuleEvent {
   const isAhead = row.timestampMs > row.receivedMs + aheadMostMs;
   const atMs = isAhead ? row.receivedMs : row.timestampMs;
   return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
-}
-
-function addressesOf(rule: Rule, row: NewsRow): readonly string[] {
-  const listed = rule.email?.addresses ?? [];
-  return [...new Set(listed.flatMap((one) => (one === 'device' ? mailboxesOf(row.notifyEmail) : [one])))];
-}
-
-function deliveriesOf({ rule, channels }: Firing, row: NewsRow, telling: Telling): readonly Statement[] {
-  return channels.flatMap((channel): readonly Statement[] => {
-    switch (channel) {
-      case 'webhook': {
-        const url = rule.webhook?.url ?? '';
-        const lane = webhookLane({ accountID: row.accountID, url, ruleNo: rule.ruleNo });
-        return [insertDelivery(telling, { channel, target: '', lane })];
-      }
-      case 'email':
-        return addressesOf(rule, row).map((target) =>
-          insertDelivery(telling, {
-            channel,
-            target,
-            lane: `email:${row.accountID}:${target.toLowerCase()}`,
-          }),
-        );
-      case 'push': {
-        const { deviceNo } = row;
-        return [insertPushDeliveries(telling, { deviceNo, userIDs: rule.push?.userIDs ?? 'all' })];
-      }
-    }
-  });
 }
 
 interface Round {
@@ -152,57 +119,81 @@ interface Round {
   readonly nowMs: number;
 }
 
-/** What one event adds to the batch. */
-function statementsOf(row: NewsRow, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
-  const happening = happeningOf(row);
-  const rules = known.rules.filter((rule) => rule.accountID === row.accountID);
-  const groups = known.groups.get(row.deviceNo) ?? [];
+/** An event to be decided, with what is known of its account and device. */
+interface Candidate {
+  readonly row: RuleEventRow;
+  readonly happening: RuleEvent;
+  /** Of its account. */
+  readonly rules: readonly RuleRow[];
+  /** Of its device. */
+  readonly groups: readonly string[];
+}
+
+const candidateOf = (row: RuleEventRow, known: Known): Candidate => ({
+  row,
+  happening: happeningOf(row),
+  rules: known.rules.filter((rule) => rule.accountID === row.accountID),
+  groups: known.groups.get(row.deviceNo) ?? [],
+});
+
+/** The inbox entry and the deliveries of one event. */
+function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
+  const { row, happening, rules, groups } = candidate;
   const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
   if (firings.length === 0 && !isAlert(row)) return [];
   const { accountID, eventNo } = row;
   const isFull = known.full.has(accountID);
-  const telling = { accountID, eventNo, isUrgent: isUrgent(row.statusCode), nowMs, isFull, onlyIf };
-  // Of what is given up at once one row tells: a flood of one account must not cost the others the time to write it all.
+  const context = {
+    accountID,
+    eventNo,
+    escalation: 0,
+    isUrgent: isUrgent(row.statusCode),
+    nowMs,
+    isFull,
+    onlyIf,
+  };
+  // One row stands for all that is given up at once: a flood of one account must not cost the others the time to write it.
   const told = isFull ? firings.slice(0, 1) : firings;
   const deliveries = told.flatMap((firing) =>
-    deliveriesOf(firing, row, { ...telling, ruleNo: firing.rule.ruleNo }),
+    deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
   );
   const written = isFull ? deliveries.slice(0, 1) : deliveries;
   return [insertNotification(row, { isLate: happening.isLate, onlyIf }), ...written];
 }
 
-function changedEpisodes(
-  before: ReadonlyMap<string, Episode>,
-  after: ReadonlyMap<string, Episode>,
-): EpisodeRow[] {
-  return [...after].flatMap(([key, episode]) => {
-    if (before.get(key) === episode) return [];
-    const [ruleNo, deviceNo, statusCode, ...subject] = key.split(' ');
-    return [
-      {
-        ruleNo: Number(ruleNo),
-        deviceNo: Number(deviceNo),
-        statusCode: Number(statusCode),
-        subject: subject.join(' '),
-        firedMs: episode.firedMs,
-        endedMs: episode.endedMs,
-      },
-    ];
-  });
+/** What one event does to alarms: it ends the conditions of some, and raises or repeats one. */
+function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
+  const { row, happening, rules, groups } = candidate;
+  const { eventNo, sliceNo, deviceNo, statusCode } = row;
+  const { atMs, isLate } = happening;
+  const ofEvent = { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, nowMs, onlyIf };
+  const ended = endedBy(statusCode);
+  const priority = alarmPriorityOf(rules, happening, groups);
+  const isFull = known.fullOfAlarms.has(row.accountID);
+  return [
+    ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
+    ...(priority === null ? [] : raiseAlarm({ ...ofEvent, statusCode, priority, isLate, isFull })),
+  ];
+}
+
+interface Gathered {
+  readonly notices: readonly Statement[];
+  readonly alarms: readonly Statement[];
+  /** Null: all events of the page. */
+  readonly cutAt: number | null;
 }
 
 /** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
-function gather(
-  news: readonly NewsRow[],
-  known: Known,
-  round: Round,
-): { readonly told: readonly Statement[]; readonly cutAt: number | null } {
-  const told: Statement[] = [];
+function gather(news: readonly RuleEventRow[], known: Known, round: Round): Gathered {
+  const notices: Statement[] = [];
+  const alarms: Statement[] = [];
   for (const row of news) {
-    told.push(...statementsOf(row, known, round));
-    if (told.length >= statementsMost) return { told, cutAt: row.eventNo };
+    const candidate = candidateOf(row, known);
+    notices.push(...noticesOf(candidate, known, round));
+    alarms.push(...alarmsOf(candidate, known, round));
+    if (notices.length + alarms.length >= statementsMost) return { notices, alarms, cutAt: row.eventNo };
   }
-  return { told, cutAt: null };
+  return { notices, alarms, cutAt: null };
 }
 
 /**
@@ -211,30 +202,31 @@ function gather(
  */
 async function decidePage(
   parts: Parts,
-  news: readonly NewsRow[],
+  news: readonly RuleEventRow[],
   span: { readonly from: number; readonly to: number },
 ): Promise<number | null> {
-  const { db, clock, onDeliveries } = parts.options;
+  const { db, clock, onDeliveries, onAlarms } = parts.options;
   const known = await readKnown(db, news);
   const before = new Map(known.episodes);
   const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
-  const { told, cutAt } = gather(news, known, round);
+  const { notices, alarms, cutAt } = gather(news, known, round);
   const to = cutAt ?? span.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
-  const results = await db.write([...told, ...remembered, moveCursor(span.from, to)]);
+  const results = await db.write([...notices, ...alarms, ...remembered, moveCursor(span.from, to)]);
   if (results.at(-1)?.changes !== 1) return null;
-  if (told.length > 0) onDeliveries();
+  if (notices.length > 0) onDeliveries();
+  if (alarms.length > 0) onAlarms();
   return to;
 }
 
-/** One look at the events; true when there is more. */
+/** Decides one page; true when there is more. */
 async function lookOnce(parts: Parts): Promise<boolean> {
   const { db, clock } = parts.options;
   const { decidedNo, newestNo } = await readProgress(db);
   const after = Math.max(decidedNo, parts.scannedNo);
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
-  const page = await newsAfter(db, { after, upTo, limit: newsMost });
+  const page = await eventsAfter(db, { after, upTo, limit: newsMost });
   if (page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
     parts.scannedNo = page.upTo;
     return page.upTo < newestNo;
@@ -251,20 +243,24 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
   const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
   const look = async (): Promise<void> => {
-    while (!parts.isClosed && options.isOurs?.() !== false && (await lookOnce(parts)));
+    try {
+      while (!parts.isClosed && options.isOurs?.() !== false && (await lookOnce(parts)));
+    } catch (thrown) {
+      log.error('notifier_failed', { reason: messageOf(thrown) });
+    }
   };
-  const loop = createWakeLoop({
+  const loop = createPeriodicTask({
     clock,
-    everyMs: lookMs,
+    firstMs: gatherMs,
     gatherMs,
-    run: () => look().catch((thrown: unknown) => log.error('notifier-failed', { reason: messageOf(thrown) })),
+    run: () => look().then(() => lookMs),
   });
   const stops = [
     options.onCommitted(({ fresh }) => {
       if (fresh.some(({ statusCode }) => !isRoutine(statusCode))) loop.wake();
     }),
-    options.onNews(({ kinds, isOwn }) => {
-      if (!isOwn && tellsOfEvents(kinds)) loop.wake();
+    options.onCommit(({ topics, isOwn }) => {
+      if (!isOwn && mentionsEvents(topics)) loop.wake();
     }),
   ];
   return {

@@ -1,7 +1,7 @@
-// The ways out to people, as the delivery side sees them; the adapters `webhook.ts`, `web-push.ts` and `email.ts` are they.
+// Channels of notifications: the port that the adapters `webhook.ts`, `web-push.ts` and `email.ts` implement.
 // A sender never throws, keeps its own time-outs, and its reasons hold no address and no secret.
-import type { TargetRules } from '../core/delivery-targets.ts';
-import type { Mail } from '../core/notice.ts';
+import type { TargetRules } from '../core/notifications/delivery-targets.ts';
+import type { Mail } from '../core/notifications/notice.ts';
 
 export type Sending =
   | { readonly kind: 'sent' }
@@ -13,7 +13,7 @@ export type Sending =
 export interface WebhookCall {
   readonly url: string;
   readonly secret: string;
-  /** The same at every attempt, so that the receiver can tell a repeat. */
+  /** The same at every attempt, so that the receiver can recognise a repeat. */
   readonly id: string;
   readonly timestampS: number;
   readonly body: string;
@@ -42,8 +42,8 @@ export interface Senders {
   readonly email: ((mail: OutgoingMail) => Promise<Sending>) | null;
   /** Public key (VAPID) that browsers subscribe with: base64url of the uncompressed point. */
   readonly vapidPublicKey: string;
-  /** What people may enter as targets. */
+  /** Rules for the targets that users enter. */
   readonly targets: TargetRules;
-  /** Ends what is being sent. */
+  /** Aborts deliveries under way. */
   close(): Promise<void>;
 }

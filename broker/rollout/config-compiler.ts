@@ -6,17 +6,17 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync } from 'node:zlib';
 import { canonicalJson } from '../../src/core/canonical-json.ts';
-import { configLimits, packedBytesMost, splitPacked } from '../../src/core/config-message.ts';
 import type { SettingsChange } from '../../src/core/settings/change.ts';
+import { configLimits, packedBytesMost, splitPacked } from '../../src/core/wire/config-message.ts';
 import type { Database } from '../../src/ports.ts';
-import { type GeozoneRow, listGeozones } from '../store/geozones.ts';
+import { type GeozoneRow, listGeozones } from '../store/geozones/geozones.ts';
 import type { EncodeZones } from './config-zones.ts';
 
 /** A configuration ready to be signed for a vehicle. */
 export interface CompiledConfig {
   readonly kind: 'ok';
   readonly sha256: string;
-  /** Base64 of the deflated text in pieces. */
+  /** Base64 of the deflated text in parts. */
   readonly slices: readonly string[];
   /** True when it says nothing: no setting chosen, no zone. */
   readonly isEmpty: boolean;
@@ -63,7 +63,7 @@ export async function readZonesText(db: Database, encode: EncodeZones, wish: Zon
 const kib = (bytes: number): string => `${Math.ceil(bytes / 1024)} KiB`;
 
 /**
- * Hashes, deflates and cuts a configuration; a fault in words when it is too long for a vehicle.
+ * Hashes, deflates and cuts a configuration; a fault as text when it is too long for a vehicle.
  * @param spareBytes that are to be left below the limits.
  */
 export async function packConfig(

@@ -1,17 +1,19 @@
-// Brings every vehicle the configuration that was chosen for it: made when it says hello or something changed, signed and
-// sent to whom it is new, sent again until the vehicle has said that it holds it or cannot take it. Never more than one is
-// on its way to a vehicle, and a change that concerns ten thousand of them is worked off in small rounds beside the rest.
-import { type ConfigPart, configLimits } from '../../src/core/config-message.ts';
+// Rolls out the configuration of each vehicle: compiled on hello or after a change, signed, sent when it differs from what the
+// vehicle holds, and resent until the vehicle has reported that it holds or refuses it. At most one is under way to a vehicle, and
+// a change for ten thousand vehicles is served in small runs beside other work.
+
 import { messageOf } from '../../src/core/errors.ts';
 import { mergeChanges } from '../../src/core/settings/change.ts';
 import { overlaySettings, standardSettings } from '../../src/core/settings/settings.ts';
-import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire.ts';
+import { type ConfigPart, configLimits } from '../../src/core/wire/config-message.ts';
+import { encodeJsonMessage, type Hello, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log, Signer } from '../../src/ports.ts';
-import { newsOf } from '../core/config-news.ts';
-import { nextConfig } from '../core/config-plan.ts';
-import type { Committed } from '../ingest/ingest.ts';
-import type { Downlink } from '../mqtt-server.ts';
-import type { ConnectedDevice } from '../store/connected-devices.ts';
+import { nextConfig } from '../core/config/config-plan.ts';
+import { configReportOf } from '../core/config/config-report.ts';
+import { type Committed } from '../ports/committed.ts';
+import type { Downlink } from '../ports/mqtt-server.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import type { ConnectedDevice } from '../store/devices/connected-devices.ts';
 import {
   type DeviceConfigRow,
   type HeldConfig,
@@ -21,10 +23,9 @@ import {
   noteHeld,
   noteSent,
   readDeviceConfig,
-} from '../store/device-configs.ts';
-import type { DeviceRef } from '../store/devices.ts';
-import { changesSince, readAccountChoice, readDeviceChoice } from '../store/vehicle-settings.ts';
-import { createRounds } from '../work/rounds.ts';
+} from '../store/devices/device-configs.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
+import { changesSince, readAccountChoice, readDeviceChoice } from '../store/devices/vehicle-settings.ts';
 import { type CompiledConfig, type ConfigCompiler, createConfigCompiler } from './config-compiler.ts';
 import type { EncodeZones } from './config-zones.ts';
 import { createRolloutSharing, type RolloutSharing } from './rollout-sharing.ts';
@@ -54,7 +55,7 @@ export interface ConfigRollout {
 }
 
 export const rolloutLimits = {
-  /** Rest between two looks, and between two batches of work. */
+  /** Delay between two runs: when idle, and while work is left. */
   idleMs: 500,
   busyMs: 25,
   /** Vehicles wait longer than this for the disk: they come first. */
@@ -69,7 +70,7 @@ export const rolloutLimits = {
   resendMostMs: 3_600_000,
   /** A version that failed is tried again after this. */
   retryMs: 600_000,
-  /** Changes are asked for again for this long, as the clocks of those who make them differ. */
+  /** Changes are read again for this long, as the clocks of the processes that write them differ. */
   overlapMs: 60_000,
 } as const;
 
@@ -80,7 +81,7 @@ interface Session {
   held: HeldConfig;
   /** When it said so, by the broker's clock. */
   heldMs: number;
-  /** What is on its way. */
+  /** What was sent and is not confirmed. */
   sent: { readonly version: number; readonly untilMs: number } | null;
   /** How often the version of `sent` left in a row. */
   tries: { readonly version: number; readonly count: number };
@@ -92,7 +93,7 @@ interface Parts {
   readonly sharing: RolloutSharing | null;
   readonly compiler: ConfigCompiler;
   readonly sessions: Map<number, Session>;
-  /** Device number -> monotonic time of the next look; whoever is not in it has nothing to wait for. */
+  /** Device number -> monotonic time of its next check; absent: nothing to do. */
   readonly due: Map<number, number>;
   readonly seenAccounts: Map<string, number>;
   readonly seenDevices: Map<number, number>;
@@ -105,7 +106,7 @@ function hold(session: Session, held: HeldConfig, atMs: number): void {
   session.heldMs = atMs;
 }
 
-/** A vehicle whose hello another process heard. */
+/** A vehicle whose hello another process received. */
 function adopt(parts: Parts, { device, boot, agentVersion, held }: ConnectedDevice): Session {
   const session = newSession(parts, { device, boot, agentVersion, held });
   parts.sessions.set(device.deviceNo, session);
@@ -133,7 +134,7 @@ function noteDue({ due, options }: Parts, deviceNo: number, delayMs: number): vo
   due.set(deviceNo, Math.min(due.get(deviceNo) ?? Number.POSITIVE_INFINITY, atMs));
 }
 
-/** Finds out who is concerned by what changed. */
+/** Marks the vehicles that a change concerns as due. */
 async function lookForChanges(parts: Parts): Promise<void> {
   const { options, sessions, seenAccounts, seenDevices } = parts;
   const nowMs = Math.round(options.clock.utcMs());
@@ -153,7 +154,7 @@ async function lookForChanges(parts: Parts): Promise<void> {
     for (const [deviceNo, { device }] of sessions)
       if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.settleMs);
   }
-  // What is no longer asked for need not be remembered.
+  // Forget changes that are no longer read.
   for (const [accountID] of seenAccounts)
     if (!changes.accounts.some((one) => one.accountID === accountID)) seenAccounts.delete(accountID);
   if (seenDevices.size > changes.devices.length) {
@@ -212,7 +213,7 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
       : { kind: 'fault' as const, fault: `${verdict.faults[0]?.pointer} ${verdict.faults[0]?.message}` };
   if (compiled.kind === 'fault') {
     if (row.fault !== compiled.fault) {
-      log.error('configuration cannot be made', { accountID, deviceID, reason: compiled.fault });
+      log.error('config_compile_failed', { accountID, deviceID, reason: compiled.fault });
       await db.write(noteFault(deviceNo, compiled.fault));
     }
     return null;
@@ -229,7 +230,7 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
   return { row, compiled, version };
 }
 
-/** Looks at one vehicle and sends what it lacks; gives the parts that were sent. */
+/** Checks one vehicle and sends what it lacks; gives the number of parts sent. */
 async function serve(parts: Parts, session: Session): Promise<number> {
   const { db, clock, log } = parts.options;
   const { device, sent } = session;
@@ -243,7 +244,7 @@ async function serve(parts: Parts, session: Session): Promise<number> {
   // It said hello anew, or left, while the store was asked.
   if (made === null || parts.sessions.get(deviceNo) !== session) return 0;
   const { row, compiled, version } = made;
-  // Another process may have heard what it holds by now.
+  // Another process may have received a newer report of what it holds.
   if (parts.sharing !== null && row.heldMs > session.heldMs)
     hold(session, { version: row.heldVersion, sha256: row.heldSha256 }, row.heldMs);
   session.sent = null;
@@ -267,13 +268,13 @@ async function serve(parts: Parts, session: Session): Promise<number> {
   const waitMs = Math.min(rolloutLimits.resendMs * 2 ** Math.min(count - 1, 10), rolloutLimits.resendMostMs);
   session.sent = { version, untilMs: clock.monoMs() + waitMs };
   const left = await send(parts, session, { version, compiled });
-  log.info('configuration sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
+  log.info('config_sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
   if (left && parts.sharing === null) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
   noteDue(parts, deviceNo, waitMs);
   return compiled.slices.length;
 }
 
-/** One round: who is due, up to a bounded amount of work. Gives the rest until the next. */
+/** One run: serves vehicles that are due, up to a bounded amount of work. Gives the delay until the next. */
 async function round(parts: Parts): Promise<number> {
   const { clock, log, lagMs } = parts.options;
   if (lagMs() > rolloutLimits.lagMostMs) return rolloutLimits.idleMs;
@@ -300,7 +301,7 @@ async function round(parts: Parts): Promise<number> {
       }
     }
   } catch (thrown) {
-    log.error('configuration work failed', { reason: messageOf(thrown) });
+    log.error('config_rollout_failed', { reason: messageOf(thrown) });
   }
   return rolloutLimits.idleMs;
 }
@@ -313,12 +314,12 @@ async function sessionOf(parts: Parts, device: DeviceRef, boot: string | null): 
   return found === null ? known : adopt(parts, found);
 }
 
-/** Takes in what a vehicle reported. */
-async function takeNews(parts: Parts, { device, boot, fresh }: Committed): Promise<void> {
+/** Records what a vehicle reported. */
+async function handleConfigReports(parts: Parts, { device, boot, fresh }: Committed): Promise<void> {
   const { db, clock, log } = parts.options;
   const { accountID, deviceID, deviceNo } = device;
   for (const event of fresh) {
-    const news = newsOf(event);
+    const news = configReportOf(event);
     if (news === null) continue;
     const session = await sessionOf(parts, device, boot);
     const atMs = Math.round(clock.utcMs());
@@ -326,11 +327,11 @@ async function takeNews(parts: Parts, { device, boot, fresh }: Committed): Promi
     const isOfNow = session !== undefined && session.boot === boot;
     if (news.kind === 'failed') {
       const { version, reason, retry } = news;
-      log.warn('configuration failed', { accountID, deviceID, version, reason });
+      log.warn('config_failed', { accountID, deviceID, version, reason });
       const agentVersion = session?.agentVersion ?? '';
       await db.write(noteFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
     } else if (isOfNow) {
-      log.info('configuration held', { accountID, deviceID, version: news.version });
+      log.info('config_held', { accountID, deviceID, version: news.version });
     }
     if (isOfNow) {
       const { version, sha256 } = news.kind === 'failed' ? news.held : news;
@@ -362,7 +363,7 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
   const failed = (what: string) => (thrown: unknown) => {
     log.error(what, { reason: messageOf(thrown) });
   };
-  const rounds = createRounds({ clock, firstMs: rolloutLimits.idleMs, run: () => round(parts) });
+  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => round(parts) });
   return {
     onHello(device, hello) {
       const isSane = hello.configVersion <= configLimits.versionMost;
@@ -375,7 +376,7 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
       parts.due.delete(device.deviceNo);
       noteDue(parts, device.deviceNo, 0);
       db.write(noteHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
-        failed('held configuration not recorded'),
+        failed('config_held_not_recorded'),
       );
     },
     onOffline({ deviceNo }) {
@@ -383,9 +384,9 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
       parts.due.delete(deviceNo);
     },
     onCommitted(committed) {
-      if (!committed.fresh.some((event) => newsOf(event) !== null)) return;
-      takeNews(parts, committed).catch(failed('news of a configuration not recorded'));
+      if (!committed.fresh.some((event) => configReportOf(event) !== null)) return;
+      handleConfigReports(parts, committed).catch(failed('config_report_not_recorded'));
     },
-    close: () => rounds.close(),
+    close: () => task.close(),
   };
 }

@@ -1,11 +1,12 @@
-// Whether what a person is about to save still fits into a configuration, so that he is told at once and no vehicle is left
-// without. It looks closely only at accounts whose geozones come near the limit.
-import { packedBytesMost } from '../../src/core/config-message.ts';
+// Whether a change still fits into a configuration, so that the user gets an error at once and no vehicle is left without a
+// configuration. It looks closely only at accounts whose geozones come near the limit.
+
 import type { SettingsChange } from '../../src/core/settings/change.ts';
+import { packedBytesMost } from '../../src/core/wire/config-message.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import type { GeozoneRow } from '../store/geozones.ts';
-import { numberOf } from '../store/row.ts';
+import { numberOf } from '../store/base/row.ts';
+import type { GeozoneRow } from '../store/geozones/geozones.ts';
 import { packConfig, readZonesText } from './config-compiler.ts';
 import type { EncodeZones } from './config-zones.ts';
 
@@ -26,29 +27,29 @@ interface Bound {
 
 async function boundOf(db: Database, accountID: string, geozoneID: string): Promise<Bound> {
   const [row] = await db.read(sql`
-    SELECT COUNT(*) AS zones, COALESCE(SUM(LENGTH(geozone_id) + LENGTH(points) + LENGTH(switches)), 0) AS characters,
+    SELECT COUNT(*) AS zones, COALESCE(SUM(OCTET_LENGTH(geozone_id) + LENGTH(points) + LENGTH(switches)), 0) AS bytes,
       COALESCE(SUM(CASE WHEN geozone_id = ${geozoneID} THEN 1 ELSE 0 END), 0) AS known
     FROM geozones WHERE account_id = ${accountID}`);
   const zones = row === undefined ? 0 : numberOf(row, 'zones');
-  const characters = row === undefined ? 0 : numberOf(row, 'characters');
+  const bytes = row === undefined ? 0 : numberOf(row, 'bytes');
   const isKnown = row !== undefined && numberOf(row, 'known') > 0;
-  return { zones, bytes: zones * zoneFrameBytes + characters, isKnown };
+  return { zones, bytes: zones * zoneFrameBytes + bytes, isKnown };
 }
 
-export interface SizeWish {
+export interface SizeRequest {
   readonly accountID: string;
   readonly settings: SettingsChange;
   /** A geozone as it is to be. */
   readonly zone?: GeozoneRow;
 }
 
-/** Why a vehicle could not be sent this, in words; null when it can. */
+/** Why this could not be sent to a vehicle, as text; null when it can. */
 export async function configSizeFault(
   db: Database,
   encode: EncodeZones,
-  wish: SizeWish,
+  request: SizeRequest,
 ): Promise<string | null> {
-  const { accountID, settings, zone } = wish;
+  const { accountID, settings, zone } = request;
   const bound = await boundOf(db, accountID, zone?.geozoneID ?? '');
   if (bound.bytes + spareBytes < packedBytesMost) return null;
   if (zone !== undefined && !bound.isKnown && bound.zones % weighedTogether !== 0) return null;

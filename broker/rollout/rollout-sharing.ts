@@ -1,9 +1,9 @@
-// Bringing configurations to vehicles from several processes: who sends is settled in the store, device by device, and what a
-// process that ended leaves behind is taken over. It must never have two processes send the same to one vehicle.
+// Rollout by several processes: each sending is claimed in the store, device by device, and the work of a process that ended is
+// taken over. Two processes must never send the same to one vehicle.
 import type { Clock, Database } from '../../src/ports.ts';
-import { type ConnectedDevice, findConnected, neglectedDevices } from '../store/connected-devices.ts';
-import { claimSending, type DeviceConfigRow } from '../store/device-configs.ts';
-import type { DeviceRef } from '../store/devices.ts';
+import { type ConnectedDevice, findConnected, neglectedDevices } from '../store/devices/connected-devices.ts';
+import { claimSending, type DeviceConfigRow } from '../store/devices/device-configs.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
 
 export interface SharingOptions {
   readonly db: Database;
@@ -16,7 +16,7 @@ export interface SharingOptions {
 export type Turn =
   /** It is to be sent now, and no other process does. */
   | { readonly kind: 'ours' }
-  /** Another process has sent, or may: look again then. */
+  /** Another process has sent, or may: check again after this. */
   | { readonly kind: 'later'; readonly delayMs: number }
   /** It is gone, or said hello anew to another process. */
   | { readonly kind: 'gone' };
@@ -24,13 +24,13 @@ export type Turn =
 export interface RolloutSharing {
   /** The vehicle as it is connected now; null when it is not, or with another boot. */
   connected(device: DeviceRef, boot: string | null): Promise<ConnectedDevice | null>;
-  /** Takes the turn to send. @param row as it was read just now. */
+  /** Claims the sending. @param row as it was read just now. */
   claim(device: DeviceRef, boot: string, row: DeviceConfigRow): Promise<Turn>;
-  /** Some vehicles that nobody serves, now and then. */
+  /** Some vehicles that no process serves. */
   neglected(): Promise<readonly ConnectedDevice[]>;
 }
 
-/** Whoever heard the hello or made the change has had this long. */
+/** The process that received the hello or wrote the change goes first for this long. */
 const neglectMs = 60_000;
 const lookMs = 30_000;
 const atOnce = 200;
@@ -64,7 +64,7 @@ export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): R
         sentBeforeMs: nowMs - resendMs,
         limit: atOnce,
       });
-      // Those that stay as they are must not hide the rest.
+      // Rows that do not change must not hide the rest.
       afterNo = found.length < atOnce ? 0 : (found.at(-1)?.device.deviceNo ?? 0);
       return found;
     },

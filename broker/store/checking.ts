@@ -1,22 +1,22 @@
-// Statements that look for what can never be: rows without their device, a present that is older than what was stored, numbers
-// that were acknowledged and are not there. They change nothing, and each is true of one moment, also while the broker runs.
+// Statements that look for impossible states: rows without their device, device state that is older than stored events,
+// acknowledged numbers that are missing. They change nothing and may run beside the broker.
 import type { Database, Row, Statement } from '../../src/ports.ts';
 import { commaList, sql } from '../../src/sql.ts';
-import { numberOf, textOf } from './row.ts';
-import { lastEventNo, readSlice, tableOf, wholeSlices } from './slices.ts';
+import { numberOf, numberOrNull, textOf } from './base/row.ts';
+import { lastEventNo, readSlice, tableOf, wholeSlices } from './slices/slices.ts';
 
 /** The tables, besides the slices of the events, whose rows may outlive their device until they are purged. */
-const followers = ['notifications', 'notification_episodes'] as const;
+const followers = ['notifications', 'notification_episodes', 'alarms'] as const;
 
 export interface Orphans {
   readonly table: string;
-  /** Devices that are neither there nor being purged. */
+  /** Devices that neither exist nor are being purged. */
   readonly devices: number;
 }
 
 /**
- * Walks from one device number to the next, so that the rows of a device are not read: each table has an index that begins
- * with `device_no`.
+ * Rows without a device have the number 0. Walks from one device number to the next without reading the rows of a device:
+ * each table has an index that begins with `device_no`.
  */
 const countOrphans = (table: Statement): Statement => sql`WITH RECURSIVE numbers(n) AS (
     SELECT MIN(device_no) FROM ${table}
@@ -24,10 +24,10 @@ const countOrphans = (table: Statement): Statement => sql`WITH RECURSIVE numbers
     SELECT (SELECT MIN(device_no) FROM ${table} WHERE device_no > numbers.n) FROM numbers
     WHERE numbers.n IS NOT NULL)
   SELECT COUNT(*) AS devices FROM numbers WHERE n IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.device_no = n)
+    AND n <> 0 AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.device_no = n)
     AND NOT EXISTS (SELECT 1 FROM deleted_devices x WHERE x.device_no = n AND x.is_purged = 0)`;
 
-/** Rows of devices that are neither there nor being purged. */
+/** Rows of devices that neither exist nor are being purged. */
 export async function findOrphans(db: Database): Promise<readonly Orphans[]> {
   const found: Orphans[] = [];
   const note = (table: string, [row]: readonly Row[]): void => {
@@ -48,7 +48,7 @@ export async function notifierAhead(db: Database): Promise<number> {
   return row === undefined ? 0 : Math.max(0, numberOf(row, 'cursor_no') - (await lastEventNo(db)));
 }
 
-/** Up to `count` devices, drawn by lot. */
+/** Up to `count` random devices. */
 export async function drawDevices(db: Database, count: number): Promise<readonly number[]> {
   const rows = await db.read(sql`SELECT device_no FROM devices ORDER BY RANDOM() LIMIT ${count}`);
   return rows.map((row) => numberOf(row, 'device_no'));
@@ -57,23 +57,23 @@ export async function drawDevices(db: Database, count: number): Promise<readonly
 export interface StaleDevice {
   readonly accountID: string;
   readonly deviceID: string;
-  /** What of its present is older than an event of it. */
+  /** The part of the device state that is older than an event. */
   readonly readings: readonly string[];
 }
 
-/** No device of ours existed before; as in broker/core/projection.ts. */
+/** Earlier times are implausible; as in broker/core/events/projection.ts. */
 const earliestMs = 978_307_200_000;
 /** An event so far ahead of the broker's clock may have been set aside again; as in projections.ts. */
 const aheadMostMs = 300_000;
 
-/** What the present tells, and the column of an event that tells it. */
+/** Members of the device state, and the event column that carries each. */
 const readings = [
   ['position', 'fix_ms', 'latitude'],
   ['fuel', 'fuel_ms', 'fuel_level'],
   ['odometer', 'odometer_ms', 'odometer'],
 ] as const;
 
-/** Times of a slice's newest events that tell something and whose time was known and plausible. */
+/** Times of a slice's newest events with a value and a known, plausible time. */
 const newestIn = (table: Statement, deviceNo: number): Statement => {
   const columns = readings.map(
     ([name, , column]) =>
@@ -83,15 +83,16 @@ const newestIn = (table: Statement, deviceNo: number): Statement => {
     AND time_quality <> 'none' AND timestamp_ms >= ${earliestMs} AND timestamp_ms <= received_ms + ${aheadMostMs}`;
 };
 
-/** What of a device's present is older than its own events; null when none is, or the device is gone. */
+/** The part of a device's state that is older than its own events; null when none is, or the device was deleted. */
 export async function findStale(db: Database, deviceNo: number): Promise<StaleDevice | null> {
   const newest = new Map<string, number>();
   for (const { sliceNo } of await wholeSlices(db)) {
     const [row] = await readSlice(db, sliceNo, newestIn(tableOf(sliceNo), deviceNo));
     if (row === undefined) continue;
-    for (const [name] of readings) newest.set(name, Math.max(newest.get(name) ?? 0, numberOf(row, name)));
+    for (const [name] of readings)
+      newest.set(name, Math.max(newest.get(name) ?? 0, numberOrNull(row, name) ?? 0));
   }
-  // The present is read after the events: what comes in meanwhile only moves it on.
+  // The state is read after the events: events that arrive meanwhile only make it newer.
   const [row] = await db.read(sql`SELECT account_id, device_id, fix_ms, fuel_ms, odometer_ms FROM devices
     WHERE device_no = ${deviceNo}`);
   if (row === undefined) return null;
@@ -104,7 +105,7 @@ export async function findStale(db: Database, deviceNo: number): Promise<StaleDe
   };
 }
 
-/** Boots of one device that are looked at, newest first, and the most events of one. */
+/** Boots of one device that are checked, newest first, and the most events of one. */
 const bootsLooked = 3;
 const eventsMost = 500_000;
 
@@ -112,15 +113,15 @@ export interface Gap {
   readonly accountID: string;
   readonly deviceID: string;
   readonly boot: string;
-  /** Events up to there were acknowledged. */
+  /** Highest acknowledged number. */
   readonly upTo: number;
-  /** So many of them are stored. */
+  /** Stored events up to it. */
   readonly stored: number;
 }
 
 /**
- * Boots that began after `sinceMs`, before which retention may have removed events, and of which an event that was
- * acknowledged is not there.
+ * Boots that began after `sinceMs`, before which retention may have removed events, and of which an acknowledged event is
+ * missing.
  */
 export async function findGaps(db: Database, deviceNo: number, sinceMs: number): Promise<readonly Gap[]> {
   const boots = await db.read(sql`SELECT d.account_id, d.device_id, b.boot, b.up_to

@@ -1,12 +1,14 @@
-// Statements of the bridges behind a cluster: logins that RabbitMQ asked us about, turns, and what is known of connections
-// that no process of ours holds.
+// Statements of the bridges behind a RabbitMQ cluster: logins that RabbitMQ asked about, turns, and the state of connections
+// that no bridge holds itself.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { isOpen } from './credentials.ts';
-import type { DeviceKey, DeviceRef } from './devices.ts';
-import { numberOf, textOf } from './row.ts';
+import { followed } from './base/live-topic.ts';
+import { numberOf, textOf } from './base/row.ts';
+import { isOpen } from './devices/credentials.ts';
+import { type DeviceKey } from './devices/device-key.ts';
+import type { DeviceRef } from './devices/devices.ts';
 
-/** The device of that name today, or null; its account may be suspended. */
+/** The device with that name, or null; its account may be suspended. */
 export async function findDeviceRef(db: Database, key: DeviceKey): Promise<DeviceRef | null> {
   const { accountID, deviceID } = key;
   const [row] = await db.read(sql`
@@ -16,12 +18,12 @@ export async function findDeviceRef(db: Database, key: DeviceKey): Promise<Devic
 
 export interface ClusterLogin {
   readonly device: DeviceRef;
-  /** SHA-256 of the secret that it showed, in hexadecimal. */
+  /** SHA-256 of the secret it logged in with, in hexadecimal. */
   readonly secretHash: string;
   readonly atMs: number;
 }
 
-/** Notes the newest login of a device. Must be durable before the login is answered: who is let in is watched. */
+/** Records the newest login of a device. Must be durable before the login is answered, as open logins are checked later. */
 export function recordClusterLogin({ device, secretHash, atMs }: ClusterLogin): Statement {
   const { deviceNo, accountID, deviceID } = device;
   return sql`INSERT INTO cluster_logins (device_no, account_id, device_id, secret_hash, at_ms)
@@ -31,11 +33,11 @@ export function recordClusterLogin({ device, secretHash, atMs }: ClusterLogin): 
 
 export interface StaleLogin extends DeviceRef {
   readonly atMs: number;
-  /** Why it no longer counts. */
+  /** Why it is no longer valid. */
   readonly fault: string;
 }
 
-/** Logins that would be refused now; at most `limit`, in the order of their devices from behind `afterNo`. */
+/** Logins that would be refused now; at most `limit`, in the order of device numbers after `afterNo`. */
 export async function staleClusterLogins(
   db: Database,
   at: { readonly nowS: number; readonly limit: number; readonly afterNo?: number },
@@ -61,12 +63,12 @@ export async function staleClusterLogins(
   }));
 }
 
-/** The connection of this very login was ended; a newer login stays. */
+/** Removes this login after its connection was closed; a newer login stays. */
 export function forgetClusterLogin({ deviceNo, atMs }: Pick<StaleLogin, 'deviceNo' | 'atMs'>): Statement {
   return sql`DELETE FROM cluster_logins WHERE device_no = ${deviceNo} AND at_ms = ${atMs}`;
 }
 
-/** The next turn of that name, higher than every one before. */
+/** The next turn of that name, higher than all before. */
 export async function nextClusterTurn(db: Database, name: string): Promise<number> {
   const results = await db.write([
     sql`INSERT INTO cluster_turns (name, turn) VALUES (${name}, 1)
@@ -77,14 +79,14 @@ export async function nextClusterTurn(db: Database, name: string): Promise<numbe
   return numberOf(row, 'turn');
 }
 
-/** True when a later turn has spoken of the device: what this one says of it is refused. */
+/** True when a later turn has reported on the device: a report of this turn is refused. */
 export async function isTurnOver(db: Database, deviceNo: number, turn: number): Promise<boolean> {
   const rows = await db.read(sql`
     SELECT 1 AS later FROM devices WHERE device_no = ${deviceNo} AND session_turn > ${turn}`);
   return rows.length > 0;
 }
 
-/** Puts a fact on record unless there is one of that name; gives what is on record. */
+/** Records a fact unless one of that name exists; returns the recorded one. */
 export async function shareClusterFact(
   db: Database,
   { name, value }: { readonly name: string; readonly value: string },
@@ -96,7 +98,7 @@ export async function shareClusterFact(
   return row === undefined ? '' : textOf(row, 'value');
 }
 
-/** What is on record of a device's connection. */
+/** The recorded state of a device's connection. */
 export interface PresenceRecord extends DeviceRef {
   readonly isOnline: boolean;
   readonly helloMs: number;
@@ -119,7 +121,7 @@ export async function findPresence(db: Database, deviceNo: number): Promise<Pres
   return row === undefined ? null : toPresence(row);
 }
 
-/** Devices that count as online and were not heard of since; in the order of their numbers, from behind `afterNo`. */
+/** Devices that count as online without a sign of life since; in the order of their numbers, after `afterNo`. */
 export async function silentDevices(
   db: Database,
   of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
@@ -130,8 +132,8 @@ export async function silentDevices(
   return rows.map(toPresence);
 }
 
-/** Devices that count as offline and were heard of since, and that said hello once; in the order of their numbers. */
-export async function heardDevices(
+/** Devices that count as offline with a sign of life since, and that sent a hello before; in the order of their numbers. */
+export async function recentDevices(
   db: Database,
   of: { readonly afterNo: number; readonly sinceMs: number; readonly limit: number },
 ): Promise<readonly PresenceRecord[]> {
@@ -141,8 +143,9 @@ export async function heardDevices(
   return rows.map(toPresence);
 }
 
-/** Corrects what is on record, unless the device said something of itself meanwhile. */
-export function correctPresence({ deviceNo, isOnline, helloMs }: PresenceRecord): Statement {
-  return sql`UPDATE devices SET is_online = ${isOnline ? 0 : 1}
-    WHERE device_no = ${deviceNo} AND hello_ms = ${helloMs} AND is_online = ${isOnline ? 1 : 0}`;
+/** Corrects the recorded state, unless the device reported by itself meanwhile. */
+export function correctPresence({ deviceNo, isOnline, helloMs }: PresenceRecord, atMs: number): Statement {
+  return followed(sql`UPDATE devices SET is_online = ${isOnline ? 0 : 1}, presence_ms = ${atMs},
+      presence_cause = 'cluster', linked_ms = ${atMs}
+    WHERE device_no = ${deviceNo} AND hello_ms = ${helloMs} AND is_online = ${isOnline ? 1 : 0}`);
 }

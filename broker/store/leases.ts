@@ -1,17 +1,17 @@
-// Statements on leases: who does the work of which there is one. Every change is made only to a row as it was read, so that of
-// two who want the same one gets it.
+// Statements on leases: which process does the work that only one may do. Optimistic lock: a change applies only to the row as
+// it was read, so of two concurrent claims one succeeds.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { numberOf, textOf } from './row.ts';
+import { numberOf, textOf } from './base/row.ts';
 
 export interface LeaseRow {
   readonly name: string;
-  /** '' when nobody holds it. */
+  /** '' when it is free. */
   readonly holder: string;
   readonly beat: number;
 }
 
-/** Every lease that anybody ever held. */
+/** All leases that exist. */
 export async function listLeases(db: Database): Promise<ReadonlyMap<string, LeaseRow>> {
   const rows = await db.read(sql`SELECT name, holder, beat FROM leases`);
   return new Map(
@@ -22,21 +22,21 @@ export async function listLeases(db: Database): Promise<ReadonlyMap<string, Leas
   );
 }
 
-/** Makes a lease known, held by nobody. */
+/** Creates a free lease. */
 export function insertLease(name: string): Statement {
   return sql`INSERT INTO leases (name, holder, beat) VALUES (${name}, '', 0) ON CONFLICT (name) DO NOTHING`;
 }
 
-/** Takes or keeps a lease; changes 0 rows unless it is as it was read. */
+/** Takes or renews a lease; changes 0 rows unless it is as it was read. */
 export function beatLease({ name, holder, beat }: LeaseRow, by: string): Statement {
   return sql`UPDATE leases SET holder = ${by}, beat = beat + 1
     WHERE name = ${name} AND holder = ${holder} AND beat = ${beat}`;
 }
 
-/** Gives every lease of a holder back, for others to take at once. */
+/** Releases every lease of a holder, so that others take them at once. */
 export function releaseLeases(holder: string): Statement {
   return {
     ...sql`UPDATE leases SET holder = '', beat = beat + 1 WHERE holder = ${holder}`,
-    news: 'leases',
+    topic: 'leases',
   };
 }

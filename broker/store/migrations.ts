@@ -1,40 +1,31 @@
-// The broker's tables, as one ordered list of migrations. Every tenant's rows hang on `account_id`; rows of a device hang
-// on `device_no`, which belongs to one account. Times: `_s` epoch seconds, `_ms` epoch milliseconds.
+// The broker's tables, as migrations: one creates today's tables (`schema/`), and each later change of a released version is
+// one more entry at the end. An entry that was released never changes.
 import type { Migration } from '../../src/migrate.ts';
-import { accountMigrations } from './migrations/accounts.ts';
-import { certificateMigrations } from './migrations/certificates.ts';
-import { clusterMigrations } from './migrations/cluster.ts';
-import { commandMigrations } from './migrations/commands.ts';
-import { configMigrations } from './migrations/configs.ts';
-import { deviceRequestMigrations } from './migrations/device-requests.ts';
-import { deviceMigrations } from './migrations/devices.ts';
-import { enrolmentMigrations } from './migrations/enrolment.ts';
-import { eventMigrations } from './migrations/events.ts';
-import { geozoneMigrations } from './migrations/geozones.ts';
-import { leaseMigrations } from './migrations/leases.ts';
-import { ledgerMigrations } from './migrations/ledger.ts';
-import { liveMigrations } from './migrations/live.ts';
-import { notificationMigrations } from './migrations/notifications.ts';
-import { requestMigrations } from './migrations/requests.ts';
-import { sliceMigrations } from './migrations/slices.ts';
-import { storedRangeMigrations } from './migrations/stored-ranges.ts';
+import { accountTables } from './schema/accounts.ts';
+import { alarmTables } from './schema/alarms.ts';
+import { bridgeTables } from './schema/bridges.ts';
+import { commandTables } from './schema/commands.ts';
+import { configTables } from './schema/configs.ts';
+import { deviceTables } from './schema/devices.ts';
+import { eventTables } from './schema/events.ts';
+import { fleetRevisionTriggers } from './schema/fleet-revisions.ts';
+import { notificationTables } from './schema/notifications.ts';
+import { occurrenceTables } from './schema/occurrences.ts';
 
 export const migrations: readonly Migration[] = [
-  ...accountMigrations,
-  ...deviceMigrations,
-  ...eventMigrations,
-  ...commandMigrations,
-  ...geozoneMigrations,
-  ...ledgerMigrations,
-  ...notificationMigrations,
-  ...requestMigrations,
-  ...liveMigrations,
-  ...configMigrations,
-  ...enrolmentMigrations,
-  ...deviceRequestMigrations,
-  ...certificateMigrations,
-  ...storedRangeMigrations,
-  ...sliceMigrations,
-  ...leaseMigrations,
-  ...clusterMigrations,
+  {
+    name: '1-schema',
+    statements: [
+      ...accountTables,
+      ...deviceTables,
+      ...configTables,
+      ...eventTables,
+      ...commandTables,
+      ...notificationTables,
+      ...alarmTables,
+      ...bridgeTables,
+      ...fleetRevisionTriggers,
+      ...occurrenceTables,
+    ],
+  },
 ];

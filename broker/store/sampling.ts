@@ -1,38 +1,48 @@
-// What the figures of the running broker are taken from: counts over small indexes, and sizes of tables that are estimated
-// from both ends of a key and some of its pages. It must never read a whole table: the broker asks every few seconds.
+// Sources of the broker's metrics: counts over small indexes, and table sizes estimated from both ends of a key and some of its
+// pages. No statement may read a whole table: they run every few seconds.
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { numberOf, textOf } from './row.ts';
+import { numberOf, numberOrNull, textOf } from './base/row.ts';
 
-/** Rows that one look takes; what is beyond waits for the next. */
+/** Rows read at once; the rest waits for the next sample. */
 const changesMost = 1000;
 
 export interface Backlog {
-  /** Commands that have not come to an end, by the state that they are in. */
+  /** Unfinished commands by state. */
   readonly openCommands: ReadonlyMap<string, number>;
-  /** Deliveries to people that wait or are being tried. */
+  /** Deliveries that wait or are being tried. */
   readonly deliveriesWaiting: number;
+  /** Occurrences in the service that no rule has decided about. */
+  readonly occurrencesWaiting: number;
   /** Cuts that wait for a second user. */
   readonly approvalsWaiting: number;
-  /** Entries of the audit log that have no place in a chain yet. */
+  /** Entries of the audit log without a place in a chain yet. */
   readonly auditUnsealed: number;
-  /** Deleted devices whose history is still there. */
+  /** Open alarms by state. */
+  readonly openAlarms: ReadonlyMap<string, number>;
+  /** Deleted devices with history left. */
   readonly purgesWaiting: number;
 }
 
-/** What waits now; every part of it stands in an index of its own. */
+/** Queue lengths; each is counted in an index of its own. */
 export async function readBacklog(db: Database): Promise<Backlog> {
   const states = await db.read(sql`SELECT command_state, COUNT(*) AS commands FROM commands WHERE is_final = 0
     GROUP BY command_state`);
+  const alarms = await db.read(
+    sql`SELECT state, COUNT(*) AS alarms FROM alarms WHERE state <> 'closed' GROUP BY state`,
+  );
   const [row] = await db.read(sql`SELECT
     (SELECT COUNT(*) FROM deliveries WHERE state = 'pending') AS deliveries,
+    (SELECT COUNT(*) FROM occurrences) AS occurrences,
     (SELECT COUNT(*) FROM approvals WHERE approval_state = 'pending') AS approvals,
     (SELECT COUNT(*) FROM audit WHERE chain_no IS NULL) AS audit,
     (SELECT COUNT(*) FROM deleted_devices WHERE is_purged = 0) AS purges`);
   const of = (column: string): number => (row === undefined ? 0 : numberOf(row, column));
   return {
     openCommands: new Map(states.map((one) => [textOf(one, 'command_state'), numberOf(one, 'commands')])),
+    openAlarms: new Map(alarms.map((one) => [textOf(one, 'state'), numberOf(one, 'alarms')])),
     deliveriesWaiting: of('deliveries'),
+    occurrencesWaiting: of('occurrences'),
     approvalsWaiting: of('approvals'),
     auditUnsealed: of('audit'),
     purgesWaiting: of('purges'),
@@ -40,7 +50,7 @@ export async function readBacklog(db: Database): Promise<Backlog> {
 }
 
 /**
- * How long commands took that came to be confirmed after `fromMs` and up to `toMs`, by the broker's clock: from the request to the news, in ms.
+ * Durations of commands that were confirmed after `fromMs` and up to `toMs` (broker's clock): from request to report, in ms.
  */
 export async function confirmedWithin(
   db: Database,
@@ -54,13 +64,13 @@ export async function confirmedWithin(
 
 export interface TableSize {
   readonly table: string;
-  /** At most so many: numbers that were removed in between count. */
+  /** Upper bound: removed numbers count too. */
   readonly rows: number;
-  /** With its indexes; estimated from some of the pages. */
+  /** Including indexes; estimated from some of the pages. */
   readonly bytes: number;
 }
 
-/** Leaf pages of each table and index that are looked at. */
+/** Leaf pages of each table and index that are sampled. */
 const pagesLooked = 40;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -73,8 +83,8 @@ interface Tree {
 }
 
 /**
- * Sizes of all tables of an SQLite database. Rows by the lowest and highest key, bytes by what a row takes in the pages that
- * are looked at: small tables exactly, large ones about. The slices of the events count as one.
+ * Sizes of all tables of an SQLite database. Rows by the lowest and highest key, bytes by the row size in sampled pages: exact
+ * for small tables, approximate for large ones. The slices of the events count as one.
  */
 export async function sqliteTableSizes(db: Database): Promise<readonly TableSize[]> {
   const found = await db.read(
@@ -92,7 +102,7 @@ export async function sqliteTableSizes(db: Database): Promise<readonly TableSize
     const [ends] = await db.read(
       plain(`SELECT (SELECT MAX(rowid) FROM ${at}) - (SELECT MIN(rowid) FROM ${at}) + 1 AS most`),
     );
-    const most = ends === undefined ? 0 : numberOf(ends, 'most');
+    const most = ends === undefined ? 0 : (numberOrNull(ends, 'most') ?? 0);
     sizes.push({ table, ...(await sizeOf(db, { table, most, trees })) });
   }
   return inFamilies(sizes);
@@ -127,12 +137,12 @@ async function sizeOf(db: Database, { table, most, trees }: TreeOf): Promise<Omi
     if (seen === undefined) continue;
     const [pages, size, cells] = [
       numberOf(seen, 'pages'),
-      numberOf(seen, 'bytes'),
-      numberOf(seen, 'cells'),
+      numberOrNull(seen, 'bytes') ?? 0,
+      numberOrNull(seen, 'cells') ?? 0,
     ] as const;
     const isWhole = pages < pagesLooked;
     if (isWhole && tree.name === table) rows = cells;
-    // A partial index holds fewer rows than its table: then this is the most that it can be.
+    // A partial index holds fewer rows than its table: this is the upper bound.
     bytes += isWhole || cells === 0 ? size : Math.round((size / cells) * Math.max(rows, cells));
   }
   return { rows, bytes };

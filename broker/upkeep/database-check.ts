@@ -1,14 +1,14 @@
 // Whether the database takes writes, asked by a write that really reaches the disk: an update of no rows succeeds on a
-// full disk too. Whoever asks often, and anybody may ask, must not cost a commit each time.
+// full disk too. Frequent checks, which any client may request, must not cost a commit each.
 import type { Clock, Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 
-/** How long an answer holds, in ms. */
+/** How long a result is reused, ms. */
 const holdMs = 1000;
-/** From here on nobody waits for an ask that hangs, in ms. */
+/** A write that takes longer counts as hanging, in ms. */
 const hangsMs = 3000;
 
-// No account has an empty id, and nobody ever sees the row: it is gone before the commit, which writes its page all the
+// No account has an empty id, and the row is never visible: it is deleted before the commit, which writes its page all the
 // same.
 const probe = [
   sql`INSERT INTO accounts (account_id, display_name, is_active, created_s) VALUES ('', '', 0, 0)`,
@@ -21,8 +21,8 @@ interface DatabaseCheck {
 }
 
 /**
- * The check of one database; answers within a second of each other are one answer, and there is never more than one ask on
- * its way: behind a lock they would queue up before the writes of vehicles. It never rejects.
+ * The check of one database. A result is reused for a second, and at most one probe is
+ * running: behind a lock, probes would queue in front of the vehicles' writes. It never rejects.
  */
 export function createDatabaseCheck(db: Database, clock: Clock): () => Promise<DatabaseCheck> {
   let answer: Promise<DatabaseCheck> | null = null;

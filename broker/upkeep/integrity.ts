@@ -1,21 +1,33 @@
-// Looks the whole database over, part by part: pages and indexes, references, rows without their device, the present of
+// Checks the whole database, part by part: pages and indexes, references, rows without their device, the present of
 // devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
 import type { Clock, Database } from '../../src/ports.ts';
-import { verifyAudit } from '../audit/verify.ts';
+import { textOf, textOrNull } from '../store/base/row.ts';
 import { drawDevices, findGaps, findOrphans, findStale, notifierAhead } from '../store/checking.ts';
-import { textOf } from '../store/row.ts';
+
+/** What the check of the audit log found. */
+export interface AuditVerdict {
+  readonly chains: number;
+  readonly entries: number;
+  readonly faults: readonly {
+    readonly accountID: string;
+    readonly chainNo: number;
+    readonly reason: string;
+  }[];
+}
 
 export interface IntegrityOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** Devices whose present is held against their events. */
+  /** Devices whose present state is compared with their events. */
   readonly sample: number;
+  /** Checks every chain of the audit log; reports its progress in entries. */
+  readonly verifyAudit: (onProgress: (entries: number) => void) => Promise<AuditVerdict>;
   onProgress(line: string): void;
 }
 
 export interface CheckedPart {
   readonly name: string;
-  /** What was looked at, in words. */
+  /** What was checked, as text. */
   readonly looked: string;
   /** Empty when all of it holds; the first ones when there are many. */
   readonly faults: readonly string[];
@@ -46,7 +58,7 @@ async function checkReferences({ db }: IntegrityOptions): Promise<CheckedPart> {
     .slice(0, faultsMost)
     .map(
       (row) =>
-        `row ${textOf(row, 'rowid')} of ${textOf(row, 'table')}: no such row of ${textOf(row, 'parent')}`,
+        `row ${textOrNull(row, 'rowid') ?? '(no number)'} of ${textOf(row, 'table')}: no such row of ${textOf(row, 'parent')}`,
     );
   return { name: 'references', looked: 'every reference between tables', faults };
 }
@@ -83,18 +95,12 @@ async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions)
   };
 }
 
-async function checkAudit({ db, clock, onProgress }: IntegrityOptions): Promise<CheckedPart> {
+async function checkAudit({ clock, verifyAudit, onProgress }: IntegrityOptions): Promise<CheckedPart> {
   let toldMs = clock.monoMs();
-  const verdict = await verifyAudit({
-    db,
-    clock,
-    accountID: null,
-    saved: [],
-    onProgress(entries) {
-      if (clock.monoMs() - toldMs < 2000) return;
-      toldMs = clock.monoMs();
-      onProgress(`${entries} entries of the audit log`);
-    },
+  const verdict = await verifyAudit((entries) => {
+    if (clock.monoMs() - toldMs < 2000) return;
+    toldMs = clock.monoMs();
+    onProgress(`${entries} entries of the audit log`);
   });
   const faults = verdict.faults
     .slice(0, faultsMost)

@@ -1,11 +1,11 @@
-// Clears away the events and notifications of deleted devices, a few hundred at a time, so that vehicles never wait for
+// Clears away the events, notifications and alarms of deleted devices, a few hundred at a time, so that vehicles never wait for
 // it. What is left when the process ends is found again by the next one. It must never touch what belongs to a device that
 // is there.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/deletions.ts';
-import { createRounds } from '../work/rounds.ts';
-import { createPieces, pieceTargetMs } from './pieces.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { endPurge, forgetPurged, nextToPurge, purgeRows } from '../store/devices/device-deletion.ts';
+import { batchTargetMs, createPacedBatches } from './paced-batches.ts';
 
 export interface PurgeOptions {
   readonly db: Database;
@@ -24,7 +24,7 @@ export interface Purge {
 /** Of each kind. */
 const rowsAtOnce = 500;
 /** Rows of one vehicle lie far apart in the file: on a slow disk far fewer are a few milliseconds of work. */
-const pieceRules = { targetMs: pieceTargetMs, first: 200, least: 50, most: rowsAtOnce } as const;
+const pieceRules = { targetMs: batchTargetMs, first: 200, least: 50, most: rowsAtOnce } as const;
 /** Between two batches; some times what one takes. */
 const pauseMs = 50;
 /** Vehicles wait longer than this: they come first. */
@@ -46,23 +46,23 @@ export async function purgeSome(
   if (deleted > 0) return deleted;
   const beforeS = Math.floor(clock.utcMs() / 1000) - rememberedS;
   await db.write([await endPurge(db, deviceNo), forgetPurged(beforeS)]);
-  log.info('device-purged', { deviceNo });
+  log.info('device_purged', { deviceNo });
   return 0;
 }
 
 /** Starts the work; it goes on until `close`. */
 export function createPurge(options: PurgeOptions): Purge {
   const { clock, log, lagMs } = options;
-  const pieces = createPieces(clock, pieceRules);
+  const pieces = createPacedBatches(clock, pieceRules);
   const step = async (): Promise<number> => {
     if (options.isOurs?.() === false || lagMs() > lagMostMs) return idleMs;
     try {
       const { rows } = await pieces.run(async (count) => (await purgeSome(options, count)) ?? nothingToDo);
       return rows === nothingToDo ? idleMs : pauseMs;
     } catch (thrown) {
-      log.error('purge-failed', { reason: messageOf(thrown) });
+      log.error('purge_failed', { reason: messageOf(thrown) });
       return idleMs;
     }
   };
-  return createRounds({ clock, firstMs: pauseMs, run: step });
+  return createPeriodicTask({ clock, firstMs: pauseMs, run: step });
 }

@@ -1,7 +1,7 @@
 // Whether the broker should be given work: the database takes writes, vehicles do not wait for the disk, and it is not
 // stopping. Asked by orchestrators every few seconds, so it is cheap, never rejects and never waits without an end.
 import type { Clock } from '../../src/ports.ts';
-import { settleWithin } from '../../src/settle.ts';
+import { waitAtMost } from '../../src/timeout.ts';
 
 /** One part of the program that must work before it is ready, and what is wrong with it (null: nothing). */
 interface Readiness {
@@ -31,7 +31,7 @@ export function createReadiness(options: ReadinessOptions): () => Promise<readon
     const ask = async (): Promise<void> => {
       answer = await checkDatabase();
     };
-    await settleWithin(clock, ask(), databaseMs);
+    await waitAtMost(clock, ask(), databaseMs);
     return answer;
   };
   return async () => [

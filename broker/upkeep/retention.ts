@@ -1,10 +1,11 @@
-// Removes what accounts no longer want kept: events older than their limit by event time and by arrival, as whole slices where
-// nobody keeps anything of them, else a few hundred at a time, and never while vehicles wait for the disk. What a run leaves
-// undone the next one finds. It must never touch what is younger than a day, nor make an event that is sent again look new.
+// Removes events past the retention of their account, by event time and by arrival: whole slices where no account keeps anything
+// of them, else a few hundred rows at a time, and never while vehicles wait for the disk. The next run continues where one stopped.
+// It must never touch what is younger than a day, nor make an event that is sent again look new.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { patiently } from '../../src/sql.ts';
-import { aheadMostMs } from '../core/projection.ts';
+import { lowPriorityReads } from '../../src/sql.ts';
+import { aheadMostMs } from '../core/events/projection.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 import {
   countOldPayloads,
   deviceNosAfter,
@@ -16,11 +17,10 @@ import {
   removeEvents,
   removePayloads,
   retainingAccounts,
-} from '../store/retention.ts';
-import { spansOf } from '../store/slice-retention.ts';
-import { allSlices } from '../store/slices.ts';
-import { createRounds } from '../work/rounds.ts';
-import { createPieces, createRests, type Pieces, pieceTargetMs } from './pieces.ts';
+} from '../store/events/retention.ts';
+import { spansOf } from '../store/slices/slice-retention.ts';
+import { allSlices } from '../store/slices/slices.ts';
+import { batchTargetMs, createPacedBatches, createPauses, type PacedBatches } from './paced-batches.ts';
 import {
   createKeeping,
   graceOf,
@@ -69,17 +69,17 @@ const start = { timestampMs: -1, eventNo: 0 } as const;
 export type Cleared = Set<string>;
 
 interface Asked extends RetentionRun {
-  /** Kept from run to run by who runs for long: a closed slice gets nothing new. */
+  /** Kept from run to run by a long-lived process: a closed slice gets nothing new. */
   readonly cleared?: Cleared;
 }
 
 interface Run extends Asked {
   /** Of events that are removed one by one. */
-  readonly pieces: Pieces;
+  readonly pieces: PacedBatches;
 }
 
 /** Those of one vehicle lie far apart in the file. */
-const pieceRules = { targetMs: pieceTargetMs, first: removedAtOnce, least: 25, most: removedAtOnce } as const;
+const pieceRules = { targetMs: batchTargetMs, first: removedAtOnce, least: 25, most: removedAtOnce } as const;
 
 interface Span {
   readonly sliceNo: number;
@@ -152,7 +152,7 @@ interface Looked {
   readonly keeping: Keeping;
 }
 
-/** The slices whose rows must go one by one, because the whole slice will not go in time. */
+/** Slices whose rows are deleted one by one, because the whole slice will not be dropped in time. */
 async function slicesToClear(
   run: Run,
   { accountID, days }: RetainingAccount,
@@ -206,7 +206,7 @@ export interface RetentionReport {
  * @param asked `isDry`: counts and removes nothing.
  */
 export async function runRetention(asked: Asked): Promise<RetentionReport> {
-  const run: Run = { ...asked, pieces: createPieces(asked.clock, pieceRules) };
+  const run: Run = { ...asked, pieces: createPacedBatches(asked.clock, pieceRules) };
   const { db } = run;
   const limited = await retainingAccounts(db);
   const keeping = await createKeeping(db, limited);
@@ -229,7 +229,7 @@ class Stopped extends Error {}
 /** Starts the work: a run each hour, until `close`. */
 export function createRetention(options: RetentionOptions): Retention {
   const { clock, log, lagMs, isOurs } = options;
-  const db = patiently(options.db);
+  const db = lowPriorityReads(options.db);
   const counts = { devices: 0, events: 0, payloads: 0, runs: 0 };
   const cleared: Cleared = new Set();
   let isStopped = false;
@@ -242,7 +242,7 @@ export function createRetention(options: RetentionOptions): Retention {
         resolve();
       };
     });
-  const restAfter = createRests(lagMs);
+  const restAfter = createPauses(lagMs);
   const rest = async (tookMs: number): Promise<void> => {
     let delayMs = restAfter(tookMs);
     do {
@@ -259,28 +259,28 @@ export function createRetention(options: RetentionOptions): Retention {
       const { slices, accounts } = await runRetention(run);
       for (const { sliceNo, became, events } of slices) {
         if (became === 'dropped') counts.events += events;
-        log.info('slice-retention', { sliceNo, became, events });
+        log.info('slice_retention', { sliceNo, became, events });
       }
       for (const { accountID, days, devices, events, payloads } of accounts) {
         counts.devices += devices;
         counts.events += events;
         counts.payloads += payloads;
         const durationMs = Math.round(clock.monoMs() - startedMs);
-        log.info('retention-run', { accountID, days, devices, events, payloads, durationMs });
+        log.info('retention_run', { accountID, days, devices, events, payloads, durationMs });
       }
       counts.runs += 1;
     } catch (thrown) {
-      if (!(thrown instanceof Stopped)) log.error('retention-failed', { reason: messageOf(thrown) });
+      if (!(thrown instanceof Stopped)) log.error('retention_failed', { reason: messageOf(thrown) });
     }
     return periodMs;
   };
-  const rounds = createRounds({ clock, firstMs, run: once });
+  const task = createPeriodicTask({ clock, firstMs, run: once });
   return {
     counts: () => ({ ...counts }),
     async close() {
       isStopped = true;
       wake();
-      await rounds.close();
+      await task.close();
     },
   };
 }

@@ -1,10 +1,10 @@
-// Takes away slices of the events of which every row is past the limit of its account: one piece of work instead of a
-// deletion for each event. What was decided by a clock that turns out wrong within the hour is taken back.
+// Drops slices of the events in which every row is past the limit of its account, instead of deleting single rows. A decision by a
+// clock that proves wrong within the hour is undone.
 import { causeCodeOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Statement } from '../../src/ports.ts';
-import type { TimeSpan } from '../core/event-spans.ts';
-import { aheadMostMs } from '../core/projection.ts';
-import { type RetainingAccount, retainingAccounts } from '../store/retention.ts';
+import type { TimeSpan } from '../core/events/event-spans.ts';
+import { aheadMostMs } from '../core/events/projection.ts';
+import { type RetainingAccount, retainingAccounts } from '../store/events/retention.ts';
 import {
   beginDrop,
   dropIndexes,
@@ -19,13 +19,13 @@ import {
   restoreSlice,
   retireSlice,
   spansOf,
-} from '../store/slice-retention.ts';
-import { allSlices, type Slice } from '../store/slices.ts';
-import { createPieces, pieceTargetMs } from './pieces.ts';
+} from '../store/slices/slice-retention.ts';
+import { allSlices, type Slice } from '../store/slices/slices.ts';
+import { batchTargetMs, createPacedBatches } from './paced-batches.ts';
 import { sliceRules } from './slicing.ts';
 
 const dayMs = 86_400_000;
-/** A slice that is hidden waits so long before it goes: whoever still reads it is done, and a wrong clock was put right. */
+/** A hidden slice is dropped after this: its readers are done, and a wrong clock was corrected. */
 export const retiredMs = 3_000_000;
 /** Received times come from clocks of several bridges, which need not agree to the second. */
 const clockMarginMs = 60_000;
@@ -34,7 +34,7 @@ const clockMarginMs = 60_000;
 export interface RetentionRun {
   readonly db: Database;
   readonly nowMs: number;
-  /** Between two batches, told how long the last one took; rejects to stop the run. */
+  /** Pause between two batches, after the duration of the last one; rejects to stop the run. */
   readonly rest: (tookMs: number) => Promise<void>;
   readonly clock: Pick<Clock, 'monoMs'>;
   readonly isDry: boolean;
@@ -70,9 +70,9 @@ export function isPast({ slice, spans }: Timed, beforeMs: number, nowMs: number)
 export const graceOf = (days: number): number =>
   Math.min(sliceRules.widthMs, (Math.max(1, days) * dayMs) / 4);
 
-/** What is known of who keeps what, asked once in a run. */
+/** Retention of all accounts, read once in a run. */
 export interface Keeping {
-  /** True when nobody keeps anything of the slice at that time any more. */
+  /** True when no account keeps anything of the slice at that time. */
   isForNobody(timed: Timed, atMs: number): Promise<boolean>;
 }
 
@@ -88,7 +88,7 @@ export async function createKeeping(db: Database, accounts: readonly RetainingAc
   return {
     async isForNobody(timed, atMs) {
       const unpast = accounts.filter(({ days }) => !isPast(timed, limitOf(atMs, days), atMs));
-      // Past nobody's limit: that no device has anything in it is no reason to take it away.
+      // Past no account's limit: an empty slice alone is no reason to drop it.
       if (unpast.length === accounts.length) return false;
       for (const accountID of [...unpast.map((one) => one.accountID), ...forEver])
         if (await hasEvents(timed.slice.sliceNo, accountID)) return false;
@@ -121,18 +121,18 @@ async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
   return (await writeAlone(run, beginDrop(slice.sliceNo))) > 0;
 }
 
-/** Taking an index of more rows away would hold up who writes for more than some 40 ms. */
+/** Dropping an index of more rows would block writers for more than some 40 ms. */
 const indexRowsMost = 1_000_000;
 
-/** Rows of a piece: those without indexes lie together, those with them are looked up all over the file. */
+/** Rows of a batch: those without indexes lie together, those with them are looked up all over the file. */
 const pieceRules = {
-  'without indexes': { targetMs: pieceTargetMs, first: 1000, least: 100, most: 20_000 },
-  'with indexes': { targetMs: pieceTargetMs, first: 200, least: 100, most: 20_000 },
+  'without indexes': { targetMs: batchTargetMs, first: 1000, least: 100, most: 20_000 },
+  'with indexes': { targetMs: batchTargetMs, first: 200, least: 100, most: 20_000 },
 } as const;
 
 /** Takes the rows away, from the last one on. */
 async function empty(run: RetentionRun, sliceNo: number, how: keyof typeof pieceRules): Promise<void> {
-  const pieces = createPieces(run.clock, pieceRules[how]);
+  const pieces = createPacedBatches(run.clock, pieceRules[how]);
   for (;;) {
     const { rows, tookMs } = await pieces.run(async (count) => {
       const [result] = await run.db.write([dropPiece(sliceNo, count)]);
@@ -156,7 +156,7 @@ async function drop(
   try {
     await writeAlone(run, dropTable(sliceNo));
   } catch (thrown) {
-    // Somebody still reads it: the next run finds it.
+    // It is still being read: the next run drops it.
     if (isLocked(thrown)) return;
     throw thrown;
   }

@@ -2,8 +2,8 @@
 // while vehicles wait for the disk, and a clock that jumps costs a slice that is shorter or longer, never an event.
 import { messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { openNext, openSlice } from '../store/slice-writing.ts';
-import { createRounds } from '../work/rounds.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { openNext, openSlice } from '../store/slices/slice-writing.ts';
 
 export interface SlicingOptions {
   readonly db: Database;
@@ -37,7 +37,7 @@ export function isOver(slice: { readonly taken: number; readonly openedMs: numbe
   return slice.taken >= sliceRules.eventsMost || weekOf(nowMs) > weekOf(slice.openedMs);
 }
 
-/** One look: opens the next slice when it is time. True when it did. */
+/** Opens the next slice when it is due. True when it did. */
 export async function sliceOnce(db: Database, nowMs: number): Promise<boolean> {
   const slice = await openSlice(db);
   if (slice.sliceNo === 0 || !isOver(slice, nowMs)) return false;
@@ -56,11 +56,11 @@ export function createSlicing({ db, clock, log, lagMs }: SlicingOptions): Slicin
   const run = async (): Promise<number> => {
     if (lagMs() > lagMostMs) return periodMs;
     try {
-      if (await sliceOnce(db, Math.round(clock.utcMs()))) log.info('slice-opened');
+      if (await sliceOnce(db, Math.round(clock.utcMs()))) log.info('slice_opened');
     } catch (thrown) {
-      log.error('slicing-failed', { reason: messageOf(thrown) });
+      log.error('slicing_failed', { reason: messageOf(thrown) });
     }
     return periodMs;
   };
-  return createRounds({ clock, firstMs, run });
+  return createPeriodicTask({ clock, firstMs, run });
 }

@@ -1,7 +1,7 @@
 // Feeds the service manager's watchdog while the broker really works: no write hangs, and every listener still takes a
-// connection. A database that refuses in words is no reason to end: nothing is acknowledged then, and it recovers alone.
+// connection. A database that answers with an error is no reason to end: nothing is acknowledged then, and it recovers alone.
 import type { Cancel, Clock, Log, Supervisor } from '../../src/ports.ts';
-import { createRounds } from '../work/rounds.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
 
 export interface WatchdogOptions {
   readonly clock: Clock;
@@ -13,7 +13,7 @@ export interface WatchdogOptions {
   readonly hangingMs: () => number;
   /** Listeners by name, each asked within `limitMs`. */
   readonly listeners: () => readonly ListenerProbe[];
-  /** One line for people: `systemctl status` shows it. */
+  /** One line of text that `systemctl status` shows. */
   readonly status: () => string;
 }
 
@@ -22,13 +22,13 @@ export interface ListenerProbe {
   isAlive(limitMs: number): Promise<boolean>;
 }
 
-/** How often people's line is renewed where nobody watches, in ms. */
+/** Period of the status line without a watchdog, in ms. */
 const unwatchedMs = 30_000;
 const roundMostMs = 15_000;
 const hangMostMs = 30_000;
 const probeMostMs = 5000;
 
-/** What does not work, in words; null when all does. */
+/** What does not work, as text; null when all does. */
 async function faultOf({ hangingMs, listeners }: WatchdogOptions, limitMs: number): Promise<string | null> {
   const hanging = hangingMs();
   if (hanging >= hangMostMs) return `a write hangs for ${Math.round(hanging / 1000)} s`;
@@ -45,10 +45,10 @@ export function startWatchdog(options: WatchdogOptions): Cancel {
   const run = async (): Promise<number> => {
     const fault = await faultOf(options, probeMs);
     if (fault === null) supervisor.alive();
-    else log.error('watchdog not fed', { reason: fault });
+    else log.error('watchdog_not_notified', { reason: fault });
     supervisor.status(fault ?? status());
     return periodMs;
   };
-  const rounds = createRounds({ clock, firstMs: 0, run });
-  return () => void rounds.close();
+  const task = createPeriodicTask({ clock, firstMs: 0, run });
+  return () => void task.close();
 }

@@ -1,7 +1,6 @@
-// The words that operate the test bench: one literal per command, with its usage and its help. A command must either do
-// exactly what its usage says or say why not; nothing is guessed.
+// The commands of the test bench: one literal for each, with its usage and help. A line that does not fit the usage is an error.
 import { AppError } from '../../src/core/errors.ts';
-import { type InputName, inputNames } from '../../src/core/event.ts';
+import { type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Clock } from '../../src/ports.ts';
 import { type Board, type BoardFaults, noBoardFaults } from '../hardware/board.ts';
 import type { Gnss } from '../hardware/gnss.ts';
@@ -9,7 +8,7 @@ import type { Driver } from '../world/driver.ts';
 import { type BenchState, type Cables, type Device, formatChange, formatState } from './bench-state.ts';
 
 /** What a command works on. */
-export interface BenchParts {
+export interface BenchDeps {
   readonly clock: Clock;
   readonly cables: Cables;
   readonly board: Board;
@@ -24,8 +23,8 @@ export interface BenchParts {
 interface Command {
   readonly usage: string;
   readonly help: string;
-  /** What to say, or null when the words do not fit `usage`. */
-  run(words: readonly string[], parts: BenchParts): Promise<string | null> | string | null;
+  /** @returns the output, or null when the arguments do not fit `usage`. */
+  run(given: readonly string[], deps: BenchDeps): Promise<string | null> | string | null;
 }
 
 const maxCommandLength = 200;
@@ -50,25 +49,25 @@ function share(word: string | undefined, otherwise: number): number | null {
 
 const notStarting = 'The engine does not start: the starter circuit is cut.';
 
-function setByHand(parts: BenchParts, name: InputName, active: boolean): string {
-  parts.manual.set(name, active);
-  parts.board.setSignal(name, active);
+function setByHand(deps: BenchDeps, name: InputName, active: boolean): string {
+  deps.manual.set(name, active);
+  deps.board.setSignal(name, active);
   return `${name} ${active ? 'active' : 'inactive'}`;
 }
 
-function panic(words: readonly string[], parts: BenchParts): string | null {
-  const [action, duration] = words;
+function panic(given: readonly string[], deps: BenchDeps): string | null {
+  const [action, duration] = given;
   if (action !== 'press' && action !== 'release') return null;
   const forMs = duration === undefined ? null : numberIn(duration, 1, longestPressMs);
   if (duration !== undefined && (forMs === null || action === 'release')) return null;
-  const said = setByHand(parts, 'panic', action === 'press');
+  const said = setByHand(deps, 'panic', action === 'press');
   if (forMs === null) return said;
-  parts.clock.after(forMs, () => setByHand(parts, 'panic', false));
+  deps.clock.after(forMs, () => setByHand(deps, 'panic', false));
   return `${said} for ${forMs} ms`;
 }
 
-function fault(words: readonly string[], parts: BenchParts): string | null {
-  const [kind, amount] = words;
+function fault(given: readonly string[], deps: BenchDeps): string | null {
+  const [kind, amount] = given;
   const changes: Partial<Record<string, Partial<BoardFaults> | null>> = {
     none: noBoardFaults,
     late: { lateMs: numberIn(amount ?? '350', 0, 60_000) ?? Number.NaN },
@@ -81,8 +80,8 @@ function fault(words: readonly string[], parts: BenchParts): string | null {
   };
   const change = Object.hasOwn(changes, kind ?? '') ? changes[kind ?? ''] : null;
   if (!change || Object.values(change).some((value) => Number.isNaN(value))) return null;
-  parts.board.setFaults(change);
-  return `faults: ${JSON.stringify(parts.board.faults())}`;
+  deps.board.setFaults(change);
+  return `faults: ${JSON.stringify(deps.board.faults())}`;
 }
 
 function isDevice(word: string | undefined): word is Device {
@@ -107,27 +106,27 @@ const commands: Readonly<Record<string, Command>> = {
   door: {
     usage: 'door cargo|cabin open|close',
     help: 'a door contact',
-    run([which, action], parts) {
+    run([which, action], deps) {
       if ((which !== 'cargo' && which !== 'cabin') || (action !== 'open' && action !== 'close')) return null;
-      return setByHand(parts, which === 'cargo' ? 'cargoDoor' : 'cabinDoor', action === 'open');
+      return setByHand(deps, which === 'cargo' ? 'cargoDoor' : 'cabinDoor', action === 'open');
     },
   },
   input: {
     usage: `input ${inputNames.filter((name) => name !== 'ignition').join('|')} on|off`,
     help: 'any other signal',
-    run([word, action], parts) {
+    run([word, action], deps) {
       const name = inputNames.find((known) => known === word && known !== 'ignition');
       const isOn = onOff(action);
-      return name === undefined || isOn === null ? null : setByHand(parts, name, isOn);
+      return name === undefined || isOn === null ? null : setByHand(deps, name, isOn);
     },
   },
   fuel: {
     usage: 'fuel 0..1',
     help: 'level in the tank',
-    run([word], parts) {
+    run([word], deps) {
       const fraction = numberIn(word, 0, 1);
       if (fraction === null) return null;
-      parts.setFuel(fraction);
+      deps.setFuel(fraction);
       return `fuel ${fraction}`;
     },
   },
@@ -176,7 +175,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   tunnel: {
     usage: 'tunnel on|off',
-    help: 'no sky: the receiver goes on talking, without a fix',
+    help: 'no sky: the receiver sends on, without a fix',
     run([word], { gnss }) {
       const isOn = onOff(word);
       if (isOn === null) return null;
@@ -246,8 +245,8 @@ const commands: Readonly<Record<string, Command>> = {
   relays: {
     usage: 'relays',
     help: 'the contacts as they are',
-    run: (_, parts) =>
-      Object.entries(parts.state().relays)
+    run: (_, deps) =>
+      Object.entries(deps.state().relays)
         .map(([name, isOn]) => `${name} ${isOn ? 'energised' : 'released'}`)
         .join('\n'),
   },
@@ -266,9 +265,9 @@ const commands: Readonly<Record<string, Command>> = {
   status: {
     usage: 'status [--json]',
     help: 'everything at a glance',
-    run([word], parts) {
+    run([word], deps) {
       if (word !== undefined && word !== '--json') return null;
-      return word === '--json' ? JSON.stringify(parts.state()) : formatState(parts.state());
+      return word === '--json' ? JSON.stringify(deps.state()) : formatState(deps.state());
     },
   },
 };
@@ -283,18 +282,18 @@ export function formatBenchHelp(): string {
   return [...rows, row('help', 'lists the commands'), row('quit', 'ends the bench')].join('\n');
 }
 
-/** Performs one line; resolves to what to say. Rejects with AppError `usage` when it is no command. */
-export async function runBenchCommand(line: string, parts: BenchParts): Promise<string> {
+/** Runs one line. @returns its output. Rejects with AppError `usage` when it is not a command. */
+export async function runBenchCommand(line: string, deps: BenchDeps): Promise<string> {
   if (line.length > maxCommandLength) {
     throw new AppError('usage', `A command has at most ${maxCommandLength} characters`);
   }
-  const [name = '', ...words] = line.trim().split(/\s+/);
+  const [name = '', ...given] = line.trim().split(/\s+/);
   if (name === 'help') return formatBenchHelp();
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
     throw new AppError('usage', `There is no command "${name}"`, { hint: 'help lists them' });
   }
-  const said = await command.run(words, parts);
+  const said = await command.run(given, deps);
   if (said === null) throw new AppError('usage', `"${line.trim()}" does not fit: ${command.usage}`);
   return said;
 }

@@ -1,5 +1,4 @@
-// What can be seen of the test bench, as data and in words. It shows the truth of the simulated hardware: what the agent
-// believes may differ, and that is what one looks for.
+// The state of the test bench, as data and as text: the truth of the simulated hardware, from which the agent's view may differ.
 import type { Board, BoardFaults } from '../hardware/board.ts';
 import type { BoardName } from '../hardware/board-maps.ts';
 import type { RelayChange } from '../hardware/contacts.ts';
@@ -30,7 +29,6 @@ export interface BenchState {
   readonly cutWhileMoving: number;
 }
 
-/** One line for people. */
 export function formatChange(change: RelayChange): string {
   const name = change.feature ?? `relay ${change.relay}`;
   return `${(change.atMs / 1000).toFixed(3)} s  ${name} ${change.energised ? 'energised' : 'released'}  (${change.cause})`;

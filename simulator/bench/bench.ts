@@ -1,20 +1,22 @@
-// The test bench: a board, a receiver and a driver behind two byte lines, operated by commands in words. The same words
-// work at the prompt, from a script and over the control port. It must answer every command, also a wrong one.
-import { type FeatureName, featureNames, type InputName, inputNames } from '../../src/core/event.ts';
+// The test bench: a board, a receiver and a driver behind two byte lines, controlled by text commands at the prompt, from a script and
+// over the control port.
+import { type FeatureName, featureNames, type InputName, inputNames } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
+import type { SeededEntropy } from '../core/random.ts';
 import { type Board, createBoard } from '../hardware/board.ts';
 import type { BoardName } from '../hardware/board-maps.ts';
 import { createGnss } from '../hardware/gnss.ts';
-import type { SeededEntropy } from '../random.ts';
 import { createDriver } from '../world/driver.ts';
 import type { Route } from '../world/routes.ts';
-import { type BenchParts, runBenchCommand } from './bench-commands.ts';
+import { type BenchDeps, runBenchCommand } from './bench-commands.ts';
 import type { BenchState, Cables, Device } from './bench-state.ts';
 
 export interface BenchOptions {
   readonly clock: Clock;
   readonly entropy: SeededEntropy;
   readonly boardName: BoardName;
+  /** Speed of its line. */
+  readonly boardBaud: number;
   readonly route: Route;
   send(device: Device, bytes: Uint8Array): void;
   readonly cables: Cables;
@@ -24,7 +26,7 @@ export interface Bench {
   receive(bytes: Uint8Array): void;
   state(): BenchState;
   relayLog(): ReturnType<Board['relayLog']>;
-  /** Performs one command of `benchCommands`; resolves to what to say. Rejects with AppError `usage`. */
+  /** Runs one command line. @returns its output. Rejects with AppError `usage`. */
   run(line: string): Promise<string>;
   close(): void;
 }
@@ -44,6 +46,7 @@ export function createBench(options: BenchOptions): Bench {
   };
   const board = createBoard({
     name: options.boardName,
+    baudRate: options.boardBaud,
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => options.send('board', bytes),
@@ -84,8 +87,8 @@ export function createBench(options: BenchOptions): Bench {
     };
   };
   setFuel(fuel);
-  const parts: BenchParts = { clock, cables: options.cables, board, gnss, driver, manual, setFuel, state };
-  // The driver moves also while nobody asks: a vehicle that is never looked at must not jump later.
+  const deps: BenchDeps = { clock, cables: options.cables, board, gnss, driver, manual, setFuel, state };
+  // The driver is updated every second: after a long gap the vehicle must not jump.
   let tick: Cancel | null = null;
   const keepDriving = (): void => {
     driver.now();
@@ -96,7 +99,7 @@ export function createBench(options: BenchOptions): Bench {
     receive: (bytes) => board.receive(bytes),
     state,
     relayLog: () => board.relayLog(),
-    run: (line) => runBenchCommand(line, parts),
+    run: (line) => runBenchCommand(line, deps),
     close() {
       tick?.();
       gnss.close();

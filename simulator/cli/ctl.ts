@@ -1,6 +1,6 @@
-// The command `ctl`: asks a running simulation over its socket for its state, another rate, or a fault.
+// The command `ctl`: reads the state of a running simulation or changes its rate or faults, through the control socket.
 import type { Argv } from 'yargs';
-import { parseDevices, parseFactor, parseFaultKind, parseSeconds } from '../core/control.ts';
+import { parseDevices, parseFactor, parseFaultKind, parseSeconds } from '../core/live/control-requests.ts';
 import { askControlSocket } from '../run/control-socket.ts';
 import { standardSocket } from './run.ts';
 
@@ -13,8 +13,8 @@ interface Status {
   readonly [name: string]: unknown;
 }
 
-async function tell({ socket, json }: Given, request: unknown): Promise<void> {
-  const answer = (await askControlSocket(socket, request)) as Status;
+async function request({ socket, json }: Given, body: unknown): Promise<void> {
+  const answer = (await askControlSocket(socket, body)) as Status;
   if (json) return void process.stdout.write(`${JSON.stringify(answer)}\n`);
   const lines = Object.entries(answer).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(' ') || 'none' : String(value);
@@ -28,22 +28,26 @@ const withStatus = (command: Argv) => command.example('$0 ctl status --json', 'f
 const withRate = (command: Argv) =>
   command
     .positional('factor', { type: 'string', demandOption: true, describe: 'x2, x0.5, x0' })
-    .option('devices', { type: 'string', describe: 'numbers of vehicles, 1-100; all unless given' })
-    .example('$0 ctl rate x2 --devices 1-100', 'twice as many events of trackers, or deeds of agents');
+    .option('devices', { type: 'string', describe: 'range of vehicles such as 1-100; all unless given' })
+    .example('$0 ctl rate x2 --devices 1-100', 'twice as many events of trackers, or actions of agents');
 
 const withFault = (command: Argv) =>
   command
     .positional('kind', {
       type: 'string',
       demandOption: true,
-      describe: 'as in a scenario; link- may be left out',
+      describe: 'a fault kind of scenarios; link- may be left out',
     })
-    .option('for', { type: 'string', default: '10s', describe: 'how long: 10s, 500ms, 2m' })
-    .option('share', { type: 'number', default: 1, describe: 'part of the fleet, the first vehicles first' })
+    .option('for', { type: 'string', default: '10s', describe: 'duration: 10s, 500ms, 2m' })
+    .option('share', {
+      type: 'number',
+      default: 1,
+      describe: 'share of the fleet, 0 to 1, beginning with the first vehicle',
+    })
     .option('delay-ms', { type: 'number', describe: 'of link-delay' })
     .option('loss', { type: 'number', describe: 'of link-loss and board-noise, 0 to 1' })
     .option('jump-s', { type: 'number', describe: 'of clock-jump' })
-    .example('$0 ctl fault outage --for 10s', 'all links are out for ten seconds');
+    .example('$0 ctl fault outage --for 10s', 'all links are down for ten seconds');
 
 type RateFlags = Given & Awaited<ReturnType<ReturnType<typeof withRate>['parseAsync']>>;
 type FaultFlags = Given & Awaited<ReturnType<ReturnType<typeof withFault>['parseAsync']>>;
@@ -51,9 +55,9 @@ type FaultFlags = Given & Awaited<ReturnType<ReturnType<typeof withFault>['parse
 async function rate(flags: RateFlags): Promise<void> {
   const factor = parseFactor(flags.factor);
   const { devices } = flags;
-  if (devices !== undefined) return tell(flags, { kind: 'rate', factor, ...parseDevices(devices) });
+  if (devices !== undefined) return request(flags, { kind: 'rate', factor, ...parseDevices(devices) });
   const status = (await askControlSocket(flags.socket, { kind: 'status' })) as Status;
-  await tell(flags, { kind: 'rate', factor, from: 1, to: status['devices'] });
+  await request(flags, { kind: 'rate', factor, from: 1, to: status['devices'] });
 }
 
 async function fault(flags: FaultFlags): Promise<void> {
@@ -61,17 +65,19 @@ async function fault(flags: FaultFlags): Promise<void> {
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
   const { share } = flags;
   const kind = parseFaultKind(flags.kind);
-  await tell(flags, { kind: 'fault', fault: { kind, forS: parseSeconds(flags.for), share, ...given } });
+  await request(flags, { kind: 'fault', fault: { kind, forS: parseSeconds(flags.for), share, ...given } });
 }
 
 export function withCtl(command: Argv): Argv {
   return command
     .option('socket', { type: 'string', default: standardSocket, describe: 'as given to `run --ctl`' })
-    .option('json', { type: 'boolean', default: false, describe: 'the answer as one line of JSON' })
-    .command('status', 'what goes on', withStatus, (flags) =>
-      tell(flags as unknown as Given, { kind: 'status' }),
+    .option('json', { type: 'boolean', default: false, describe: 'print the answer as one line of JSON' })
+    .command('status', 'shows the state of the run', withStatus, (flags) =>
+      request(flags as unknown as Given, { kind: 'status' }),
     )
-    .command('rate <factor>', 'more or fewer events and deeds', withRate, (flags) => rate(flags as RateFlags))
-    .command('fault <kind>', 'something goes wrong', withFault, (flags) => fault(flags as FaultFlags))
-    .demandCommand(1, 'Name what to do; --help lists it.');
+    .command('rate <factor>', 'changes the rate of events and actions', withRate, (flags) =>
+      rate(flags as RateFlags),
+    )
+    .command('fault <kind>', 'begins a fault', withFault, (flags) => fault(flags as FaultFlags))
+    .demandCommand(1, 'Name a command; --help lists them.');
 }

@@ -1,43 +1,50 @@
-// The commands `record` and `replay`: real traffic of an account into a file that names nobody, and such a file sent again by light
-// trackers, in its own time or faster, with the truth of every event checked.
+// The commands `record` and `replay`: real traffic of an account into a file without personal data, and such a file sent again by light
+// trackers, at its own speed or faster, with the check of every event.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Argv } from 'yargs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import { countOf } from '../core/count-words.ts';
-import { createRecordingReader, type Recording, recordingLimits, scriptsOf } from '../core/recording.ts';
-import { checkScenario } from '../core/scenario.ts';
-import { record as recordTraffic } from '../run/record.ts';
-import { openService } from '../run/service.ts';
-import { assertNumber, perform, withResult } from './run.ts';
+import { checkScenario } from '../core/scenario/scenario.ts';
+import { countOf } from '../core/text/number-text.ts';
+import {
+  createRecordingReader,
+  type Recording,
+  recordingLimits,
+  scriptsOf,
+} from '../core/traffic/recording.ts';
+import { record as recordTraffic } from '../run/service/record.ts';
+import { openService } from '../run/service/service.ts';
+import { runAndReport, withResult } from './run.ts';
+import { assertNumber } from './scenario-flags.ts';
 import { loginOf, withLogin } from './target.ts';
 
 export const withRecord = (command: Argv) =>
   withLogin(command)
     .demandOption(['target', 'account', 'password-file'])
-    .positional('file', { type: 'string', demandOption: true, describe: 'JSON lines; must not be there yet' })
+    .positional('file', { type: 'string', demandOption: true, describe: 'file to create, JSON lines' })
     .option('from', {
       type: 'string',
       demandOption: true,
-      describe: 'from then on, such as 2026-11-01T00:00:00Z',
+      describe: 'start of the range, such as 2026-11-01T00:00:00Z',
     })
-    .option('to', { type: 'string', describe: 'up to then; now unless given' })
+    .option('to', { type: 'string', describe: 'end of the range; now unless given' })
     .option('device', {
       type: 'string',
       array: true,
       nargs: 1,
-      describe: 'of this device only; may be repeated',
+      describe: 'only this device; may be repeated',
     })
     .option('key-file', {
       type: 'string',
-      describe: 'file with the key of the hashes (32 bytes or more); a new one is thrown away unless given',
+      describe:
+        'file with the key of the id hashes (32 bytes or more); a random key that is not kept unless given',
     })
     .option('true-positions', {
       type: 'boolean',
       default: false,
-      describe: 'keep positions as they are instead of shifting all of them alike',
+      describe: 'keep the positions instead of shifting all of them by the same amount',
     })
     .example(
       '$0 record day.jsonl --target https://… --account acme --password-file p --from 2026-11-20',
@@ -50,13 +57,15 @@ function secondsOf(text: string | undefined, flag: string): number {
   if (text === undefined) return 0;
   const ms = Date.parse(text);
   if (Number.isFinite(ms) && ms > 0) return Math.floor(ms / 1000);
-  throw new AppError('usage', `--${flag} ${text} is no time such as 2026-11-01T08:00:00Z`);
+  throw new AppError('usage', `--${flag} ${text} is not a time such as 2026-11-01T08:00:00Z`);
 }
 
 async function keyOf(file: string | undefined): Promise<Uint8Array> {
   if (file === undefined) return randomBytes(32);
   const key = await readFile(file).catch((thrown: unknown) => {
-    throw new AppError('usage', `The key cannot be read: ${messageOf(thrown)}`);
+    throw new AppError('usage', `Cannot read the key: ${messageOf(thrown)}`, {
+      hint: 'Check the path and its rights.',
+    });
   });
   if (key.length >= 32) return key;
   throw new AppError(
@@ -68,7 +77,7 @@ async function keyOf(file: string | undefined): Promise<Uint8Array> {
 export async function record(flags: RecordFlags): Promise<void> {
   const { file, device } = flags;
   if ((await stat(file).catch(() => null)) !== null)
-    throw new AppError('usage', `${file} is there already, and is not written over`);
+    throw new AppError('usage', `${file} exists already and is not overwritten`);
   const { http, login, ca } = await loginOf(flags);
   const [fromS, toS, key] = [
     secondsOf(flags.from, 'from'),
@@ -108,7 +117,9 @@ type ReplayFlags = Awaited<ReturnType<ReturnType<typeof withReplay>['parseAsync'
 /** @throws AppError `config` that names file and line. */
 async function readRecording(file: string): Promise<Recording> {
   const found = await stat(file).catch((thrown: unknown) => {
-    throw new AppError('config', `The recording cannot be read: ${messageOf(thrown)}`);
+    throw new AppError('config', `Cannot read the recording: ${messageOf(thrown)}`, {
+      hint: 'Check the path and its rights.',
+    });
   });
   if (found.size > recordingLimits.bytes)
     throw new AppError('config', `${file} is larger than ${recordingLimits.bytes} bytes`);
@@ -146,5 +157,5 @@ export async function replay(flags: ReplayFlags): Promise<void> {
       'usage',
       verdict.faults.map(({ pointer, message }) => `${pointer}: ${message}`).join('; '),
     );
-  await perform(flags, { name: 'replay', scenario: verdict.scenario, scripts, controlPath: null });
+  await runAndReport(flags, { name: 'replay', scenario: verdict.scenario, scripts, controlPath: null });
 }

@@ -1,22 +1,28 @@
-// The files that a run leaves behind: looked at before the run, so that no hour of driving ends at a wrong path, and written one after
-// the other at the end, so that one that cannot be written takes no other with it.
+// The result files of a run and its facts: checked before the run, so that a wrong path is found at once, and written one by one at the end, so that a
+// failure does not keep the others from being written.
 import { open, stat, unlink, writeFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { formatHtml } from '../report/page.ts';
-import { formatJson, formatJunit } from '../run/report.ts';
-import type { RunResult } from '../run/result.ts';
+import { formatJson, formatJunit } from '../run/measure/report.ts';
+import type { RunResult } from '../run/measure/result.ts';
+import { readPlotLibrary } from './plot-library.ts';
 
 export interface ResultFiles {
   readonly json?: string | undefined;
   readonly report?: string | undefined;
   readonly junit?: string | undefined;
+  readonly facts?: string | undefined;
 }
 
-const formats = { json: formatJson, report: formatHtml, junit: formatJunit } as const;
-const names = Object.keys(formats) as (keyof ResultFiles)[];
+const formats = {
+  json: formatJson,
+  report: (result: RunResult) => formatHtml(result, readPlotLibrary()),
+  junit: formatJunit,
+} as const;
+const names = [...(Object.keys(formats) as (keyof typeof formats)[]), 'facts'] as const;
 
-/** Opens it for writing and leaves it as it was. */
-async function tryFile(path: string): Promise<void> {
+/** Opens a file for writing and leaves it unchanged. */
+async function assertFileWritable(path: string): Promise<void> {
   const isNew = (await stat(path).catch(() => null)) === null;
   const file = await open(path, 'a');
   await file.close();
@@ -28,20 +34,27 @@ export async function assertWritable(files: ResultFiles): Promise<void> {
   for (const name of names) {
     const path = files[name];
     if (path === undefined) continue;
-    await tryFile(path).catch((cause: unknown) => {
+    await assertFileWritable(path).catch((cause: unknown) => {
       throw new AppError('usage', `--${name} ${path} cannot be written: ${messageOf(cause)}`, { cause });
     });
   }
 }
 
-/** Writes what was asked for; gives in words what could not be written. */
-export async function writeResults(files: ResultFiles, result: RunResult): Promise<readonly string[]> {
+/**
+ * @param facts the lines of the facts file.
+ * @returns a text for each file that could not be written.
+ */
+export async function writeResults(
+  files: ResultFiles,
+  result: RunResult,
+  facts: Iterable<string> = [],
+): Promise<readonly string[]> {
   const failures: string[] = [];
   for (const name of names) {
     const path = files[name];
     if (path === undefined) continue;
-    await writeFile(path, formats[name](result)).catch((thrown: unknown) => {
-      failures.push(`--${name} ${path} is not whole: ${messageOf(thrown)}`);
+    await writeFile(path, name === 'facts' ? facts : formats[name](result)).catch((thrown: unknown) => {
+      failures.push(`--${name} ${path} was not written: ${messageOf(thrown)}`);
     });
   }
   return failures;

@@ -1,224 +1,258 @@
-// The commands `run` and `scenario`: words and flags in, one run or one look at a scenario out. A run that found a breach, or whose
-// thresholds were not met, ends with exit code 3.
+// The commands `run`, `scenario` and `compare`. A run with a breach of the truth or an unmet threshold ends with exit code 3.
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Argv } from 'yargs';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
+import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
+import { openHttpReceiver } from '../../src/adapters/http-receiver.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
-import { untilAsked } from '../../src/adapters/program.ts';
 import { createVerifier } from '../../src/adapters/signing.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { readVersion } from '../../src/adapters/version.ts';
 import { readEnvironment } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
-import { readVersion } from '../../src/version.ts';
-import { countOf } from '../core/count-words.ts';
-import { resultSchema } from '../core/result-schema.ts';
-import { editorSchema } from '../core/scenario.ts';
-import type { Scenario } from '../core/scenario-schema.ts';
-import { figureNames } from '../core/thresholds.ts';
+import {
+  type ChangeLimit,
+  compareFigures,
+  failedChanges,
+  parseChangeLimit,
+} from '../core/result/comparison.ts';
+import { resultSchema } from '../core/result/result-schema.ts';
+import { type StopSignal, signalExitCodes, stopSignals } from '../core/result/stop-signal.ts';
+import { outcomeOf } from '../core/result/verdict.ts';
+import { editorSchema } from '../core/scenario/scenario.ts';
+import type { Scenario } from '../core/scenario/scenario-schema.ts';
+import { figureNames } from '../core/scenario/thresholds.ts';
 import { formatComparisonHtml } from '../report/comparison-page.ts';
-import type { RunOptions } from '../run/drive.ts';
-import { servePart } from '../run/part-process.ts';
-import { connectionsMost, processesFor } from '../run/parts.ts';
-import type { RunPorts } from '../run/ports.ts';
-import { formatComparison, formatResult, parseResult } from '../run/report.ts';
-import { isOnlyBelowRamp } from '../run/result.ts';
-import { runScenario } from '../run/run.ts';
-import { repeatCommand } from '../run/setting.ts';
+import { type FactLine, happenedLines, type RunWorld, seededLines } from '../run/facts/facts-file.ts';
+import { plannedFacts } from '../run/facts/planned-facts.ts';
+import { formatComparison, formatResult, parseResult } from '../run/measure/report.ts';
+import { isOnlyBelowRamp, isOnlyTooSmall, isWorthKeeping, type RunResult } from '../run/measure/result.ts';
+import { repeatCommand } from '../run/measure/setting.ts';
+import { keptText, runScenario } from '../run/run.ts';
+import { type RunOptions } from '../run/run-context.ts';
+import type { RunPorts } from '../run/shared/run-ports.ts';
+import { unplannedNeeds } from '../run/size-check.ts';
+import { serveWorker } from '../run/workers/worker-main.ts';
+import { connectionsMost, processesFor } from '../run/workers/workers.ts';
 import { listPresets, type NamedScenario, readScenario } from '../scenario-files.ts';
+import { readPlotLibrary } from './plot-library.ts';
 import { assertWritable, writeResults } from './results.ts';
+import { assertNumber, scenarioOf } from './scenario-flags.ts';
 import { metricsOf, targetOf, withMetrics, withTarget } from './target.ts';
 
 export const standardSocket = './fleetward-run.sock';
 
-/** Thresholds failed: neither a failure of the program nor of its usage. */
+/** A breach of the truth, or a threshold that was not met. */
 const thresholdsExitCode = 3;
-/** The truth held, but a ramp was too steep to find anything: its very first step was bad already. */
+/** No breach, but the first step of a ramp already failed. */
 const belowRampExitCode = 4;
+/** No breach, but the run observed less than its scenario needs. */
+const tooSmallExitCode = 5;
+/** No breach, but the service did not let the run look at everything. */
+const incompleteExitCode = 6;
 
-/** What every run has, whatever it does: where it goes, and what becomes of its result. */
+/** The flags of every run: its broker, and its result files. */
 export function withResult(command: Argv) {
   return withMetrics(withTarget(command))
     .option('processes', {
       type: 'number',
-      describe: 'processes that share the fleet; as many as there are cores unless the fleet is small',
+      describe:
+        'worker processes that share the fleet; by default one for each core that the fleet needs, without the core of its own broker',
     })
     .option('clean', {
       type: 'boolean',
-      default: false,
-      describe: 'remove the devices and their events at the end',
+      defaultDescription: 'with --target',
+      describe:
+        'delete the devices and their events at the end, also after a failed run; --no-clean keeps them',
     })
     .option('json', { type: 'string', describe: 'write the whole result to this file' })
     .option('report', {
       type: 'string',
-      describe: 'write one HTML file with plots, map and every finding, for people',
+      describe: 'write an HTML report with plots, map and every finding to this file',
     })
-    .option('junit', { type: 'string', describe: 'write it as JUnit XML to this file' })
+    .option('junit', { type: 'string', describe: 'write the result as JUnit XML to this file' })
     .option('threshold', {
       type: 'string',
       array: true,
       nargs: 1,
       default: [],
-      describe: "what must hold, such as 'ingest.p99<250ms'; may be repeated",
+      describe: "a condition to meet, such as 'ingest.p99<250ms'; may be repeated",
     })
     .option('state', {
       type: 'string',
-      describe: 'folder of the broker that is started; a temporary one unless given',
+      describe: "folder of the run's own broker; a temporary one unless given",
     });
 }
 
 export function withRun(command: Argv) {
   return withResult(command)
     .positional('scenario', { type: 'string', demandOption: true, describe: 'a preset, or a TOML file' })
-    .option('devices', { type: 'number', describe: 'vehicles instead of those of the scenario' })
+    .option('devices', { type: 'number', describe: 'number of vehicles, instead of that of the scenario' })
     .option('kind', {
       choices: ['agent', 'tracker'] as const,
-      describe: 'the real agent, or light trackers for pure load: a scenario without deeds and commands',
+      describe:
+        'the real agent, or light trackers for load: without actions, commands and hardware faults; the presets faults and theft need agents',
     })
-    .option('duration', { type: 'number', describe: 'seconds instead of those of the scenario' })
-    .option('rate', { type: 'number', describe: 'deeds and commands this many times as often' })
+    .option('duration', { type: 'number', describe: 'seconds, instead of the duration of the scenario' })
+    .option('rate', { type: 'number', describe: 'this many times the actions and commands of the scenario' })
     .option('seed', { type: 'string', describe: 'same seed, same facts' })
+    .option('facts', {
+      type: 'string',
+      describe: 'write what the seed plans and what happened to this file, one JSON object a line',
+    })
     .option('ctl', {
       type: 'string',
-      describe: `Unix socket at which \`ctl\` may change the run, such as ${standardSocket}`,
+      describe: `Unix socket through which \`ctl\` changes the run, such as ${standardSocket}`,
     })
-    .example('$0 run smoke', 'half a minute against a broker of its own')
+    .example('$0 run smoke', 'a minute with its own broker')
     .example("$0 run smoke --devices 100 --threshold 'ingest.p99<100ms' --junit smoke.xml", 'in CI')
     .epilogue(
-      `Exit codes: 0 passed, ${thresholdsExitCode} a breach of the truth or a threshold that was not met, ${belowRampExitCode} a ramp whose first step was bad already, 64 usage, 74 a result that could not be written, 75 no broker, 78 a wrong scenario, 130 broken off.\nThresholds: ${figureNames.join(' ')}`,
+      `Exit codes: 0 passed, ${thresholdsExitCode} a breach of the truth or a threshold that was not met, ${belowRampExitCode} a ramp whose first step already failed, ${tooSmallExitCode} too small to prove anything, ${incompleteExitCode} something could not be looked at, 64 usage, 74 a result that could not be written, 75 no broker, or a part of the run died, 77 a login or right that is missing, 78 a wrong scenario, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.\nThresholds: ${figureNames.join(' ')}`,
     );
 }
 
 type RunFlags = Awaited<ReturnType<ReturnType<typeof withRun>['parseAsync']>>;
 
-/** Of a flag that was given once. @throws AppError `usage`. */
-export function assertNumber(
-  flag: string,
-  value: unknown,
-  limits: { low: number; high: number; isWhole: boolean },
-) {
-  if (value === undefined) return;
-  const { low, high, isWhole } = limits;
-  const isNumber = typeof value === 'number' && (isWhole ? Number.isInteger(value) : Number.isFinite(value));
-  if (isNumber && value >= low && value <= high) return;
-  throw new AppError('usage', `--${flag} takes one ${isWhole ? 'whole ' : ''}number from ${low} to ${high}`);
-}
-
-function processesOf(asked: number | undefined, { fleet }: Scenario): number {
+function processesOf({ processes: asked, target }: ResultFlags, { fleet }: Scenario): number {
   assertNumber('processes', asked, { low: 1, high: 64, isWhole: true });
-  const processes = Math.min(asked ?? processesFor(fleet, availableParallelism()), fleet.devices);
+  const machine = { cores: availableParallelism(), hasBroker: target === undefined };
+  const least = Math.ceil(fleet.devices / connectionsMost);
+  const processes = Math.min(asked ?? Math.max(least, processesFor(fleet, machine)), fleet.devices);
   if (fleet.devices / processes <= connectionsMost) return processes;
   throw new AppError('usage', `${fleet.devices} connections are too many for ${processes} processes`, {
     hint: `A process may have ${connectionsMost}: give more with --processes.`,
   });
 }
 
-function faster(scenario: Scenario, rate: number | undefined): Scenario {
-  if (rate === undefined) return scenario;
-  return { ...scenario, phases: scenario.phases.map((phase) => ({ ...phase, rate: phase.rate * rate })) };
-}
-
-/** The phases and faults that fit into another duration; what is left out is said. */
-async function shortened(name: string, durationS: number) {
-  const { phases, faults } = (await readScenario(name)).scenario;
-  const kept = {
-    phases: phases.filter(({ atS }) => atS < durationS),
-    faults: faults.filter(({ atS, forS }) => atS + forS <= durationS && atS < durationS),
-  };
-  const left = faults.length - kept.faults.length;
-  if (left > 0)
-    process.stdout.write(
-      `Left out, because ${durationS} s are too short: ${countOf(left, 'fault')} of ${name}\n`,
-    );
-  return kept;
-}
-
-async function scenarioOf(flags: RunFlags): Promise<NamedScenario> {
-  const { devices, kind, duration: durationS, seed, threshold } = flags;
-  assertNumber('devices', devices, { low: 1, high: 200_000, isWhole: true });
-  assertNumber('duration', durationS, { low: 5, high: 604_800, isWhole: false });
-  assertNumber('rate', flags.rate, { low: 0, high: 100, isWhole: false });
-  if (seed !== undefined && typeof seed !== 'string') throw new AppError('usage', '--seed is given once');
-  const change = {
-    ...(durationS === undefined ? {} : await shortened(flags.scenario, durationS)),
-    fleet: { ...(devices === undefined ? {} : { devices }), ...(kind === undefined ? {} : { kind }) },
-    ...(durationS === undefined ? {} : { durationS }),
-    ...(seed === undefined ? {} : { seed }),
-  };
-  const named = await readScenario(flags.scenario, change);
-  const thresholds = [...named.scenario.thresholds, ...threshold];
-  // Once more, because a threshold of a flag may be wrong too.
-  const checked =
-    threshold.length === 0 ? named : await readScenario(flags.scenario, { ...change, thresholds });
-  return { name: checked.name, scenario: faster(checked.scenario, flags.rate) };
-}
-
-/** Resolves at the first signal; a second one ends the process, and with it the broker that it started. */
-async function untilAskedTwice(): Promise<void> {
-  await untilAsked();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+/** Resolves at the first signal; a second one ends this process and with it the broker that it started. */
+function untilSignal(): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let isAsked = false;
+    for (const signal of stopSignals) {
+      process.on(signal, () => {
+        if (isAsked) process.exit(signalExitCodes[signal]);
+        isAsked = true;
+        resolve(signal);
+      });
+    }
+  });
 }
 
 const program = fileURLToPath(new URL('../main.js', import.meta.url));
 
-const createPorts = (clock: Clock): RunPorts => ({
-  clock,
-  entropy: createSystemEntropy(),
-  openMqttLink,
-  createVerifier,
-  openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
-});
+function createPorts(clock: Clock): RunPorts {
+  const entropy = createSystemEntropy();
+  return {
+    clock,
+    entropy,
+    openMqttLink,
+    createVerifier,
+    enrolment: createEnrolmentCrypto(entropy),
+    openDatabase: (file) => openSqlite({ pageSize: 1024, ...file }),
+    openHttpReceiver,
+  };
+}
 
-/** A process of a run: started by one, never by people. */
-export const part = (): Promise<void> => servePart(createPorts(createSystemClock()));
+/** The inside of a worker process: a run starts it. */
+export const worker = (): Promise<void> => serveWorker(createPorts(createSystemClock()));
 
-type ResultFlags = Awaited<ReturnType<ReturnType<typeof withResult>['parseAsync']>>;
+type ResultFlags = Awaited<ReturnType<ReturnType<typeof withResult>['parseAsync']>> & {
+  readonly facts?: string | undefined;
+};
 
-/** Runs it and writes what was found where the flags say. */
-export async function perform(
+/** The exit code of a run that has not passed. */
+function exitCodeOf(result: RunResult): number {
+  if (result.interruptedBy !== null) return signalExitCodes[result.interruptedBy];
+  if (outcomeOf(result) === 'incomplete') return incompleteExitCode;
+  if (isOnlyBelowRamp(result)) return belowRampExitCode;
+  return isOnlyTooSmall(result) ? tooSmallExitCode : thresholdsExitCode;
+}
+
+/** Refuses a scenario that does not plan what it needs to observe. @returns whether it may run. */
+function isLargeEnough({ name, scenario, scripts }: NamedScenario & Pick<RunOptions, 'scripts'>): boolean {
+  const lacking = scripts === null ? unplannedNeeds(scenario) : [];
+  if (lacking.length === 0) return true;
+  process.stderr.write(
+    `fleetward-simulator: ${name} is too small to prove anything: ${lacking.join('; ')}\n  Use more --devices or a longer --duration, or a scenario with less in [needs].\n`,
+  );
+  process.exitCode = tooSmallExitCode;
+  return false;
+}
+
+/** The lines of the facts file of a run. */
+function* factsOf(
+  { name, scenario }: NamedScenario,
+  planned: readonly FactLine[],
+  { world, result }: { readonly world: RunWorld | null; readonly result: RunResult },
+): Generator<string> {
+  yield* seededLines(name, scenario, planned);
+  if (world !== null) yield* happenedLines(world, { ...result, outcome: outcomeOf(result) });
+}
+
+/** @returns null for a run that a signal ended before it could have a result: the reason is printed. */
+async function runUntilSignal(options: RunOptions): Promise<RunResult | null> {
+  const stopped: { by: StopSignal | null } = { by: null };
+  const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal());
+  try {
+    return await runScenario(options, stop());
+  } catch (thrown) {
+    if (stopped.by === null) throw thrown;
+    process.stderr.write(`fleetward-simulator: ${messageOf(thrown)}\n`);
+    process.exitCode = signalExitCodes[stopped.by];
+    return null;
+  }
+}
+
+/** Runs a scenario, prints its result and writes the result files. */
+export async function runAndReport(
   flags: ResultFlags,
   what: NamedScenario & Pick<RunOptions, 'scripts' | 'controlPath'>,
 ): Promise<void> {
-  const processes = processesOf(flags.processes, what.scenario);
+  const processes = processesOf(flags, what.scenario);
+  if (!isLargeEnough(what)) return;
   await assertWritable(flags);
   const clock = createSystemClock();
+  const planned = flags.facts === undefined ? [] : await plannedFacts(what.scenario);
+  let world: RunWorld | null = null;
   const folder = flags.state ?? join(tmpdir(), `fleetward-run-${process.pid}-${Math.floor(clock.utcMs())}`);
-  const result = await runScenario(
-    {
-      ...what,
-      ports: createPorts(clock),
-      target: await targetOf(flags),
-      folder,
-      environment: readEnvironment(),
-      isClean: flags.clean,
-      processes,
-      program,
-      version: readVersion(),
-      output: process.stdout,
-      command: repeatCommand(process.argv.slice(2), what.scripts === null ? what.scenario.seed : null),
-      ...(await metricsOf(flags)),
+  const result = await runUntilSignal({
+    ...what,
+    ports: createPorts(clock),
+    target: await targetOf(flags),
+    folder,
+    environment: readEnvironment(),
+    isClean: flags.clean ?? flags.target !== undefined,
+    processes,
+    program,
+    version: readVersion(),
+    output: process.stdout,
+    command: repeatCommand(process.argv.slice(2), what.scripts === null ? what.scenario.seed : null),
+    onWorld: (left) => {
+      world = left;
     },
-    untilAskedTwice(),
-  );
+    ...(await metricsOf(flags)),
+  });
+  if (result === null) return;
   process.stdout.write(formatResult(result));
   if (!result.isPassed) {
-    if (flags.target === undefined)
-      process.stdout.write(`The broker's log and database are kept in ${folder}\n`);
-    process.exitCode = isOnlyBelowRamp(result) ? belowRampExitCode : thresholdsExitCode;
+    if (flags.target === undefined && isWorthKeeping(result)) process.stdout.write(keptText(folder));
+    process.exitCode = exitCodeOf(result);
   }
-  const unwritten = await writeResults(flags, result);
+  const unwritten = await writeResults(flags, result, factsOf(what, planned, { world, result }));
   if (unwritten.length === 0) return;
-  // That the run did not hold weighs more than that its file is not there.
+  // The exit code of a failed run takes precedence over that of an unwritten file.
   if (result.isPassed) throw new AppError('storage', unwritten.join('; '));
-  process.stdout.write(unwritten.map((words) => `${words}\n`).join(''));
+  process.stdout.write(unwritten.map((line) => `${line}\n`).join(''));
 }
 
 export async function run(flags: RunFlags): Promise<void> {
   const controlPath = flags.ctl === undefined ? null : flags.ctl || standardSocket;
-  await perform(flags, { ...(await scenarioOf(flags)), controlPath, scripts: null });
+  const named = await scenarioOf(flags, (line) => void process.stdout.write(`${line}\n`));
+  await runAndReport(flags, { ...named, controlPath, scripts: null });
 }
 
 const withName = (command: Argv) =>
@@ -230,7 +264,7 @@ const withName = (command: Argv) =>
 
 async function validate({ scenario: file }: { scenario: string }): Promise<void> {
   const { scenario } = await readScenario(file);
-  process.stdout.write(`${file} is good: ${scenario.title}\n`);
+  process.stdout.write(`${file} is valid: ${scenario.title}\n`);
 }
 
 async function show({ scenario: file }: { scenario: string }): Promise<void> {
@@ -260,12 +294,12 @@ function schema({ of }: { of: 'scenario' | 'result' }): void {
 
 export function withScenario(command: Argv): Argv {
   return command
-    .command('list', 'the presets', (more) => more, list)
-    .command('show <scenario>', 'a scenario with all its defaults, as JSON', withName, show)
-    .command('validate <scenario>', 'whether a scenario is good; names every fault', withName, validate)
+    .command('list', 'lists the presets', (more) => more, list)
+    .command('show <scenario>', 'prints a scenario with all its defaults as JSON', withName, show)
+    .command('validate <scenario>', 'checks a scenario and names every fault', withName, validate)
     .command(
       'schema [of]',
-      'JSON Schema of a scenario, for the completion of an editor, or of the JSON that a run writes',
+      'prints the JSON Schema of a scenario, for editors, or of the JSON result of a run',
       withSchema,
       schema,
     )
@@ -274,21 +308,55 @@ export function withScenario(command: Argv): Argv {
 
 export const withCompare = (command: Argv) =>
   command
-    .positional('a', { type: 'string', demandOption: true, describe: 'JSON report of a run' })
-    .positional('b', { type: 'string', demandOption: true, describe: 'JSON report of another one' })
-    .option('report', { type: 'string', describe: 'write one HTML file with both, plot over plot' });
+    .positional('a', { type: 'string', demandOption: true, describe: 'JSON result of a run' })
+    .positional('b', { type: 'string', demandOption: true, describe: 'JSON result of another run' })
+    .option('report', { type: 'string', describe: 'write an HTML file with the plots of both' })
+    .option('fail-on', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      default: [],
+      describe: "a change from a to b that fails the comparison, such as 'ingest.p99>1.2x'; may be repeated",
+    })
+    .example("$0 compare before.json after.json --fail-on 'ingest.p99>1.2x'", 'in CI')
+    .epilogue(`Exit codes: 0, ${thresholdsExitCode} a change of --fail-on, 64 usage, 78 no result of a run.`);
 
-export async function compare(flags: { a: string; b: string; report?: string | undefined }): Promise<void> {
+interface CompareFlags {
+  readonly a: string;
+  readonly b: string;
+  readonly report?: string | undefined;
+  readonly failOn: readonly string[];
+}
+
+/** @throws AppError `usage` for a text that is no limit. */
+function limitsOf(texts: readonly string[]): readonly ChangeLimit[] {
+  return texts.map((text) => {
+    const parsed = parseChangeLimit(text);
+    if (parsed.kind === 'ok') return parsed.limit;
+    throw new AppError('usage', `--fail-on: ${parsed.message}`);
+  });
+}
+
+export async function compare(flags: CompareFlags): Promise<void> {
+  const limits = limitsOf(flags.failOn);
   const read = async (file: string) => {
     const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-      throw new AppError('config', `The report cannot be read: ${messageOf(thrown)}`);
+      throw new AppError('config', `Cannot read the JSON result: ${messageOf(thrown)}`, {
+        hint: 'Give the file that a run wrote with --json.',
+      });
     });
     return parseResult(text, file);
   };
   const [a, b] = [await read(flags.a), await read(flags.b)];
   process.stdout.write(formatComparison(a, b));
+  const failed = failedChanges(limits, compareFigures(a.figures, b.figures));
+  for (const { limit, ratio } of failed) {
+    const is = ratio === null ? 'not measured in both runs' : `x${ratio.toFixed(2)}`;
+    process.stdout.write(`FAILED  ${limit.text}: ${is}\n`);
+  }
+  if (failed.length > 0) process.exitCode = thresholdsExitCode;
   if (flags.report === undefined) return;
-  await writeFile(flags.report, formatComparisonHtml(a, b)).catch((cause: unknown) => {
-    throw new AppError('storage', `--report ${flags.report} is not whole: ${messageOf(cause)}`, { cause });
+  await writeFile(flags.report, formatComparisonHtml(a, b, readPlotLibrary())).catch((cause: unknown) => {
+    throw new AppError('storage', `--report ${flags.report} was not written: ${messageOf(cause)}`, { cause });
   });
 }

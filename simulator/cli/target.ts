@@ -2,20 +2,20 @@
 import { readFile } from 'node:fs/promises';
 import type { Argv } from 'yargs';
 import { AppError, messageOf } from '../../src/core/errors.ts';
-import type { MetricsAddress } from '../run/broker-watch.ts';
-import type { Target } from '../run/own-broker.ts';
-import type { Login } from '../run/service.ts';
+import type { MetricsAddress } from '../run/measure/broker-watch.ts';
+import type { Target } from '../run/service/broker-access.ts';
+import type { Login } from '../run/service/service.ts';
 
-/** What every command that asks the HTTP service needs. */
+/** Flags of every command that uses the HTTP service. */
 export function withLogin<T>(command: Argv<T>) {
   return command
     .option('target', { type: 'string', describe: 'HTTP service of a running broker, http://… or https://…' })
-    .option('account', { type: 'string', describe: 'account at it' })
+    .option('account', { type: 'string', describe: 'account of the broker' })
     .option('user', { type: 'string', default: 'admin', describe: 'an administrator of the account' })
     .option('password-file', {
       type: 'string',
       nargs: 1,
-      describe: 'file with his password; - reads standard input',
+      describe: 'file with the password of that user; - reads standard input',
     })
     .option('ca', {
       type: 'string',
@@ -23,28 +23,38 @@ export function withLogin<T>(command: Argv<T>) {
     });
 }
 
-/** What vehicles need besides. Without `--target` a broker is started for the run. */
+/** Further flags for vehicles. Without `--target` the run starts its own broker. */
 export function withTarget<T>(command: Argv<T>) {
   return withLogin(command)
-    .option('mqtt', { type: 'string', describe: 'its MQTT listener, mqtt://… or mqtts://…' })
+    .option('mqtt', { type: 'string', describe: 'MQTT listener of that broker, mqtt://… or mqtts://…' })
     .option('public-key', { type: 'string', describe: "the broker's public key, which vehicles pin" })
+    .option('approver', {
+      type: 'string',
+      describe: 'a second user of the account, who approves cuts where the account requires that',
+    })
+    .option('approver-password-file', {
+      type: 'string',
+      nargs: 1,
+      describe: "file with that user's password",
+    })
+    .implies('approver', ['target', 'approver-password-file'])
+    .implies('approver-password-file', 'approver')
     .implies('target', ['mqtt', 'account', 'password-file', 'public-key'])
     .implies('mqtt', 'target')
     .implies('ca', 'target');
 }
 
-/** Where the broker shows its own figures, for the report. */
+/** Address of the broker's metrics, for the report. */
 export function withMetrics<T>(command: Argv<T>) {
   return command
     .option('metrics', {
       type: 'string',
-      describe:
-        "where the broker shows its own figures, http://…/metrics; known for a broker of the run's own",
+      describe: "address of the broker's metrics, http://…/metrics; known for the run's own broker",
     })
     .option('metrics-token-file', {
       type: 'string',
       nargs: 1,
-      describe: 'file with the token that they ask for',
+      describe: 'file with the token of the metrics',
     })
     .implies('metrics-token-file', 'metrics');
 }
@@ -60,6 +70,8 @@ export interface LoginFlags {
 export interface TargetFlags extends LoginFlags {
   readonly mqtt?: string | undefined;
   readonly 'public-key'?: string | undefined;
+  readonly approver?: string | undefined;
+  readonly 'approver-password-file'?: string | undefined;
 }
 
 export interface MetricsFlags {
@@ -69,32 +81,45 @@ export interface MetricsFlags {
 }
 
 /** The first line of the file that `--<what>-file` names; - reads standard input. */
-async function readSecret(file: string, what: 'password' | 'metrics-token'): Promise<string> {
+async function readSecret(
+  file: string,
+  what: 'password' | 'approver-password' | 'metrics-token',
+): Promise<string> {
   const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8').catch((thrown: unknown) => {
-    throw new AppError('usage', `The file of --${what}-file cannot be read: ${messageOf(thrown)}`);
+    throw new AppError('usage', `Cannot read the file of --${what}-file: ${messageOf(thrown)}`, {
+      hint: `Check the path and its rights, or give - to read the ${what} from standard input.`,
+    });
   });
   const [secret = ''] = text.split('\n');
   if (secret !== '') return secret;
-  throw new AppError('usage', `--${what}-file ${file} has nothing in its first line`);
+  throw new AppError('usage', `The first line of --${what}-file ${file} is empty`, {
+    hint: `Write the ${what} into the first line.`,
+  });
 }
 
 async function readAuthority(file: string | undefined): Promise<string | null> {
   if (file === undefined) return null;
   const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-    throw new AppError('usage', `The authority cannot be read: ${messageOf(thrown)}`);
+    throw new AppError('usage', `Cannot read the file of --ca: ${messageOf(thrown)}`, {
+      hint: 'Check the path and its rights.',
+    });
   });
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new AppError('usage', `--ca ${file} holds no certificate in PEM`);
+  throw new AppError('usage', `--ca ${file} holds no certificate in PEM`, {
+    hint: 'Give the certificate of the authority (ca.crt of `fleetward-broker ca init`), not a key.',
+  });
 }
 
 /** An address with one of these schemes. @throws AppError `usage`. */
 function assertUrl(text: string, flag: string, schemes: readonly string[]): void {
   if (URL.canParse(text) && schemes.includes(new URL(text).protocol)) return;
   const words = schemes.map((scheme) => `${scheme}//…`).join(' or ');
-  throw new AppError('usage', `--${flag} ${text} is not ${words}`);
+  throw new AppError('usage', `--${flag} ${text} is not ${words}`, {
+    hint: `Give the address with its scheme, for example --${flag} ${schemes[0] ?? ''}//broker.example.com.`,
+  });
 }
 
-/** Where the HTTP service is and who logs in. @throws AppError `usage`. */
+/** Address of the HTTP service and login. @throws AppError `usage`. */
 export async function loginOf(
   flags: LoginFlags,
 ): Promise<{ readonly http: string; readonly login: Login; readonly ca: string | null }> {
@@ -107,7 +132,18 @@ export async function loginOf(
   return { http: target, login, ca: await readAuthority(flags.ca) };
 }
 
-/** The broker that was named; null: none. @throws AppError `usage`. */
+/** The second user, where given. @throws AppError `usage`. */
+async function approverOf(flags: TargetFlags, login: Login): Promise<Login | null> {
+  const { approver: userID, 'approver-password-file': file } = flags;
+  if (userID === undefined || file === undefined) return null;
+  if (userID === login.userID)
+    throw new AppError('usage', '--approver is the same user as --user: a cut needs two users', {
+      hint: 'Name another confirmed operator of the account.',
+    });
+  return { accountID: login.accountID, userID, password: await readSecret(file, 'approver-password') };
+}
+
+/** The given broker; null: none. @throws AppError `usage`. */
 export async function targetOf(flags: TargetFlags): Promise<Target | null> {
   const { target, mqtt } = flags;
   const publicKey = flags['public-key'];
@@ -115,10 +151,12 @@ export async function targetOf(flags: TargetFlags): Promise<Target | null> {
   if (mqtt === undefined || publicKey === undefined)
     throw new AppError('usage', '--target needs --mqtt, --account, --password-file and --public-key');
   assertUrl(mqtt, 'mqtt', ['mqtt:', 'mqtts:']);
-  return { ...(await loginOf(flags)), mqtt, publicKey };
+  const named = await loginOf(flags);
+  const approver = await approverOf(flags, named.login);
+  return { ...named, mqtt, publicKey, approver };
 }
 
-/** Where the broker shows its own figures, if that was told. @throws AppError `usage`. */
+/** Address of the broker's metrics, where given. @throws AppError `usage`. */
 export async function metricsOf(flags: MetricsFlags): Promise<{ readonly metrics?: MetricsAddress }> {
   const { metrics: url } = flags;
   const file = flags['metrics-token-file'];

@@ -1,10 +1,10 @@
-// What a demo keeps in its folder and how it gets there: account, devices and their secrets, made through the broker's
-// own command line. Each step is noted before the next, so that a start that broke off goes on; secrets have mode 0600.
+// The set-up of a demo and its folder: account, devices and their secrets, created through the broker's command line. Each step is saved
+// before the next, so that an interrupted start continues; secrets have mode 0600.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
-import { type DemoBrokerOptions, runBrokerCommand } from './demo-broker.ts';
+import { type BrokerProcessOptions, runBrokerCommand } from '../broker-process.ts';
 
 /** The one account of the demo and its administrator. */
 export const accountID = 'demo';
@@ -71,7 +71,7 @@ export interface Paths {
   readonly outboxes: string;
 }
 
-/** Where a demo keeps what it keeps. */
+/** Paths in the folder of a demo. */
 export function pathsIn(folder: string): Paths {
   const root = resolve(folder);
   return {
@@ -84,7 +84,7 @@ export function pathsIn(folder: string): Paths {
   };
 }
 
-/** Deletes what a demo makes, by name: the folder may hold other things. */
+/** Deletes the files of a demo by name: the folder may hold other files. */
 export async function forget(paths: Paths): Promise<void> {
   const { database } = paths;
   const beside = ['', '-wal', '-shm', '.signing-key.pem', '.vapid-key.pem'].map(
@@ -100,7 +100,7 @@ function generatePassword(entropy: Entropy): string {
   return Buffer.from(entropy.bytes(15)).toString('base64url');
 }
 
-/** Checked here, so that a wrong one leaves nothing behind. The limits are those of the broker's passwords. */
+/** Checked before anything is created. The limits are those of the broker's passwords. */
 function givenPassword(environment: SetupOptions['environment']): string | undefined {
   const given = environment['FLEETWARD_DEMO_PASSWORD'];
   if (given === undefined || /^[^\r\n]{12,256}$/u.test(given)) return given;
@@ -115,8 +115,12 @@ export interface Setup {
   readonly password: string | null;
 }
 
-/** Account and devices through the broker's own command line; each step is kept, so that a broken start goes on. */
-export async function setUp(options: SetupOptions, paths: Paths, broker: DemoBrokerOptions): Promise<Setup> {
+/** Creates account and devices through the broker's command line and saves each step. */
+export async function setUp(
+  options: SetupOptions,
+  paths: Paths,
+  broker: BrokerProcessOptions,
+): Promise<Setup> {
   let record = await readRecord(paths.record);
   let password: string | null = null;
   if (record.account === '') {
@@ -138,7 +142,21 @@ export async function setUp(options: SetupOptions, paths: Paths, broker: DemoBro
   return { record, password };
 }
 
-async function createDevice(broker: DemoBrokerOptions, id: string): Promise<DeviceSecret> {
+/**
+ * A new one-time code for the console's login, made through the broker's command line; null when the account of the demo allows none
+ * any more, for example because its cuts need a second user.
+ */
+export async function makeLoginCode(broker: BrokerProcessOptions): Promise<string | null> {
+  const args = ['account', 'login-code', accountID, userID, '--json'];
+  try {
+    const { code } = JSON.parse(await runBrokerCommand(broker, args)) as { readonly code?: unknown };
+    return typeof code === 'string' ? code : null;
+  } catch {
+    return null;
+  }
+}
+
+async function createDevice(broker: BrokerProcessOptions, id: string): Promise<DeviceSecret> {
   const make = (action: 'create' | 'secret'): Promise<string> =>
     runBrokerCommand(broker, ['device', action, accountID, id, '--json']);
   // An earlier start may have ended between the creation and the note of its secret.

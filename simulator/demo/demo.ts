@@ -14,16 +14,22 @@ import {
 import { type OutboxOptions, openOutbox } from '../../agent/outbox.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock, Entropy, Log, OpenMqttLink, Verifier } from '../../src/ports.ts';
+import {
+  assertPortFree,
+  type BrokerProcess,
+  type BrokerProcessOptions,
+  startBrokerProcess,
+} from '../broker-process.ts';
+import { createSeededEntropy } from '../core/random.ts';
 import { type BoardName, fittedOverrides } from '../hardware/board-maps.ts';
-import { createSeededEntropy } from '../random.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
-import { assertPortFree, type DemoBroker, type DemoBrokerOptions, startDemoBroker } from './demo-broker.ts';
 import {
   accountID,
   type DeviceSecret,
   deviceIDs,
   forget,
+  makeLoginCode,
   type Paths,
   pathsIn,
   type Setup,
@@ -32,7 +38,6 @@ import {
 } from './demo-setup.ts';
 import { createFileLog } from './file-log.ts';
 
-/** The outside world, from the composition root. */
 interface DemoPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -56,6 +61,8 @@ export interface DemoOptions {
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
+/** The one vehicle whose cargo has to be unlocked for a delivery, so that its deliveries raise an alarm. */
+const lockedVehicle = 'van-03';
 const boardName: BoardName = 'waveshare-io-analog';
 const statusEveryMs = 5000;
 const stopMostMs = 4800;
@@ -82,6 +89,7 @@ function configOf(
     protection: standardProtection,
     update: standardUpdate,
     ...standardSettings,
+    alarms: { ...standardSettings.alarms, breachLocked: id === lockedVehicle },
     reporting: { ...standardSettings.reporting, movingS: 5, stoppedS: 60, distanceM: 100, heartbeatS: 300 },
     local: { socket: '' },
     log: { level: 'info' as const },
@@ -126,12 +134,23 @@ async function startVehicle(
   });
 }
 
-function formatWelcome(options: DemoOptions, paths: Paths, password: string | null): string {
+interface Entry {
+  /** Null on a later start. */
+  readonly password: string | null;
+  /** One-time code of the console's login; null: none could be made. */
+  readonly code: string | null;
+}
+
+function formatWelcome(options: DemoOptions, paths: Paths, { password, code }: Entry): string {
   const base = `http://127.0.0.1:${options.httpPort}`;
   const body = `{"accountID":"${accountID}","userID":"${userID}","password":"'"$PASSWORD"'"}`;
   const login = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d '${body}'`;
   return [
     '',
+    // Behind `#` the code reaches neither the service's log nor a proxy's.
+    code === null
+      ? `  Console        ${base}/console/`
+      : `  Console        ${base}/console/login#code=${code}   (signs in once, within 15 min)`,
     `  HTTP service   ${base}/api/v1   (docs: ${base}/docs)`,
     `  MQTT           127.0.0.1:${options.mqttPort}`,
     `  Account        ${accountID}, user ${userID}`,
@@ -169,13 +188,13 @@ async function formatStatus(vehicles: readonly Vehicle[]): Promise<string> {
   ].join(', ');
 }
 
-/** One line that renews itself on a terminal, one line a time elsewhere; settles as `until` does. */
+/** Shows one line that is redrawn on a terminal, or one line a time elsewhere; settles as `until` does. */
 async function showStatus(output: DemoOptions['output'], vehicles: readonly Vehicle[], until: Promise<void>) {
   const isTerminal = output.isTTY === true;
   const over = until.then(() => true);
   for (let isOver = false; !isOver; ) {
     const text = await formatStatus(vehicles);
-    // A line that wraps could not renew itself.
+    // A wrapped line could not be redrawn.
     output.write(isTerminal ? `\r\u001b[K${text.slice(0, (output.columns ?? 80) - 1)}` : `${text}\n`);
     const pause = new AbortController();
     const next = sleep(isTerminal ? statusEveryMs / 5 : statusEveryMs, false, { signal: pause.signal });
@@ -197,7 +216,7 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   await assertPortFree(options.mqttPort, 'mqtt-port');
   if (options.isFresh) await forget(paths);
   await mkdir(paths.outboxes, { recursive: true, mode: 0o700 });
-  const brokerOptions: DemoBrokerOptions = {
+  const brokerOptions: BrokerProcessOptions = {
     database: paths.database,
     httpPort: options.httpPort,
     mqttPort: options.mqttPort,
@@ -207,15 +226,16 @@ export async function runDemo(options: DemoOptions, stop: Promise<void>): Promis
   output.write('Fleetward demo: starting the broker\n');
   const begin = async (): Promise<Begun> => {
     const setup = await setUp({ ...options, entropy: options.ports.entropy }, paths, brokerOptions);
-    return { ...setup, broker: await startDemoBroker(brokerOptions) };
+    return { ...setup, brokerOptions, broker: await startBrokerProcess(brokerOptions) };
   };
-  // Ctrl-C during the set-up ends at once: what was noted so far is used by the next start.
+  // Ctrl-C during the set-up ends at once: the next start continues from the saved steps.
   const begun = await Promise.race([begin(), stop.then(() => null)]);
   if (begun !== null) await runVehicles(options, paths, { ...begun, stop });
 }
 
 interface Begun extends Setup {
-  readonly broker: DemoBroker;
+  readonly brokerOptions: BrokerProcessOptions;
+  readonly broker: BrokerProcess;
 }
 
 async function runVehicles(
@@ -228,11 +248,13 @@ async function runVehicles(
   const vehicles: Vehicle[] = [];
   try {
     const log = createFileLog(paths.vehicleLog);
+    // Never rejects; it runs while the vehicles start.
+    const code = makeLoginCode(begun.brokerOptions);
     for (const id of deviceIDs(options.vehicles)) {
       const device = record.devices[id];
       if (device !== undefined) vehicles.push(await startVehicle(options, paths, { id, device, log }));
     }
-    output.write(formatWelcome(options, paths, password));
+    output.write(formatWelcome(options, paths, { password, code: await code }));
     const died = broker.died.then((reason): void => {
       throw new AppError('unavailable', reason);
     });
@@ -242,10 +264,10 @@ async function runVehicles(
   }
 }
 
-/** Vehicles first, so that the broker still takes what they report last; all of it within 5 s. */
+/** Vehicles first, so that the broker still takes their last reports; within 5 s in all. */
 async function stopAll(
   vehicles: readonly Vehicle[],
-  broker: DemoBroker,
+  broker: BrokerProcess,
   output: DemoOptions['output'],
 ): Promise<void> {
   output.write('Stopping\n');

@@ -1,6 +1,5 @@
-// A log in a file beside the demo, so that the terminal stays readable. Bounded: a demo that runs for months must not
-// fill the disk, so the file is begun anew when it is full and the one before is kept. It must never end the demo: what
-// cannot be written, as when somebody removed the folder, is not.
+// The log file of the demo's vehicles. Bounded by rotation to one older file; lines that cannot be written, for example because the
+// folder was removed, are dropped.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import type { Log, LogFields } from '../../src/ports.ts';
 

@@ -1,7 +1,7 @@
 // Register maps of the I/O boards that the simulator can be, as data. Facts are those of the makers' public manuals;
 // they are written here a second time on purpose: the agent's profiles must never be tested against themselves.
 import type { AgentFile } from '../../agent/config.ts';
-import type { FeatureName, InputName } from '../../src/core/event.ts';
+import type { FeatureName, InputName } from '../../src/core/events/event.ts';
 
 /** Relays driven by coils: FC01, FC05, FC0F. */
 interface RelayCoils {

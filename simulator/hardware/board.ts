@@ -1,8 +1,8 @@
 // One simulated I/O board (or several on one bus): bytes in, bytes out, with the timing, the power-up state and the
-// faults of real hardware. Its relay log is the ground truth of every test: it must never forget silently.
-import type { FeatureName, InputName } from '../../src/core/event.ts';
+// faults of real hardware. Its relay log is the ground truth of every test: entries beyond its bound are counted.
+import type { FeatureName, InputName } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
-import type { SeededEntropy } from '../random.ts';
+import type { SeededEntropy } from '../core/random.ts';
 import { type BoardMap, type BoardName, boardMaps } from './board-maps.ts';
 import { createContacts, type RelayChange } from './contacts.ts';
 import { type BoardPins, createSlaveUnit, isSoundFrame, type SlaveUnit } from './modbus-slave.ts';
@@ -17,9 +17,9 @@ export interface BoardFaults {
   readonly garbled: number;
   /** The answer ends somewhere in its middle. */
   readonly cut: number;
-  /** An RS485 adapter that hears itself: the request comes back before the answer. */
+  /** An RS485 adapter that echoes: the request comes back before the answer. */
   readonly echo: boolean;
-  /** The board hears and acts, but never answers. */
+  /** The board acts on requests but never answers. */
   readonly silent: boolean;
   /** Relay writes are answered as usual, but the contacts do not move. */
   readonly stuck: boolean;
@@ -145,7 +145,7 @@ function createReceiver(options: BoardOptions, onFrame: (frame: Uint8Array) => v
 interface Bus {
   readonly units: readonly SlaveUnit[];
   receive(bytes: Uint8Array): void;
-  /** Forgets what is on its way: the power went. */
+  /** Drops bytes in transit: power loss. */
   clear(): void;
   counts(): BoardCounts;
 }

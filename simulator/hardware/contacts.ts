@@ -1,6 +1,6 @@
 // The relay contacts of a simulated board and the log of every change of them: the ground truth of "executed once" and
 // "never while moving". It must never change a contact without a line in the log.
-import type { FeatureName } from '../../src/core/event.ts';
+import type { FeatureName } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import { type BoardName, boardMaps } from './board-maps.ts';
 import type { BoardPins } from './modbus-slave.ts';
@@ -32,7 +32,7 @@ export interface Contacts {
   log(): { changes: readonly RelayChange[]; forgotten: number };
 }
 
-/** All contacts are open at the start. `isStuck` true: they do not move, whatever they are told. */
+/** All contacts are open at the start. `isStuck` true: they do not move whatever is written. */
 export function createContacts(options: ContactOptions, isStuck: () => boolean): Contacts {
   const { clock } = options;
   const wired = boardMaps[options.name].wiring.relays;

@@ -1,7 +1,7 @@
-// A simulated GNSS receiver: NMEA 0183 sentences once a second from where the vehicle is, with the noise and the bad
-// days of a real one. It must never send a wrong checksum by itself (the cable does that) nor know the agent's parser.
+// A simulated GNSS receiver: NMEA 0183 sentences once a second from the vehicle's position, with the noise and the faults of a real one.
+// Wrong checksums come from the simulated cable only; it shares no code with the agent's parser.
 import type { Cancel, Clock } from '../../src/ports.ts';
-import type { SeededEntropy } from '../random.ts';
+import type { SeededEntropy } from '../core/random.ts';
 import { formatBurst, type GnssTruth, type Observation, type OptionalSentence } from './gnss-sentences.ts';
 
 export interface GnssOptions {
@@ -34,7 +34,7 @@ export interface Gnss {
   setTunnel(isInside: boolean): void;
   /** Jammed: void, and no satellite is seen. */
   setJammed(isJammed: boolean): void;
-  /** The position walks away from the truth at this speed; null ends it at once, as a spoofer's end does. */
+  /** The position walks away from the truth at this speed; null ends it at once, as when a spoofer stops. */
   setSpoof(walk: SpoofWalk | null): void;
   /** Power off: no bytes at all. On: acquires anew. */
   setPower(isOn: boolean): void;
@@ -53,7 +53,7 @@ interface Offset {
   readonly upM: number;
 }
 
-/** The receiver's error: it wanders slowly, also while the vehicle stands, and a spoofer drags it away. */
+/** The receiver's error: a slow random walk, also at standstill, plus the offset of a spoofer. */
 interface ErrorModel {
   /** The error one second later. */
   next(): Offset;
@@ -135,7 +135,7 @@ export function createGnss(options: GnssOptions): Gnss {
   const { clock } = options;
   const errors = createErrorModel(options.entropy);
   let fixAtMs = clock.monoMs() + (options.acquireS ?? 0) * 1000;
-  // One satellite tells the time long before four tell the place.
+  // One satellite is enough for the time, a fix needs four.
   let timeAtMs = clock.monoMs() + (options.acquireS ?? 0) * 400;
   let isInTunnel = false;
   let isJammed = false;

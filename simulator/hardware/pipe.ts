@@ -1,8 +1,8 @@
-// A serial cable in memory: the agent's end is an `OpenByteLink`, the other end is the simulated hardware. It takes as
-// long as the baud rate says and breaks as told, the same way for the same seed. Bytes in flight are bounded.
+// A serial cable in memory: the agent's end is an `OpenByteLink`, the other end is the simulated hardware. Bytes take the time
+// of the baud rate; faults are drawn from the seed. Bytes in flight are bounded.
 import { AppError } from '../../src/core/errors.ts';
 import type { ByteLink, ByteLinkHandlers, Clock, OpenByteLink, SerialSettings } from '../../src/ports.ts';
-import type { SeededEntropy } from '../random.ts';
+import type { SeededEntropy } from '../core/random.ts';
 
 /** What may happen to each piece that is written at either end; all 0 is a good cable. */
 export interface PipeFaults {
@@ -27,13 +27,13 @@ export interface PipeOptions {
 interface PipeCounts {
   readonly toHardware: number;
   readonly toAgent: number;
-  /** Bytes that nobody had opened the link for, or beyond the bound. */
+  /** Bytes without an open link, or beyond the bound. */
   readonly dropped: number;
 }
 
 export interface Pipe {
   readonly open: OpenByteLink;
-  /** The hardware sends; false when nobody listens (the bytes are gone, as on a real line). */
+  /** The hardware sends; false without an open link: the bytes are lost, as on a real line. */
   send(bytes: Uint8Array): boolean;
   setFaults(faults: Partial<PipeFaults>): void;
   /** Pulls the plug: the open link goes down and no new one can be opened until `plug`. */

@@ -8,14 +8,14 @@ import { AppError, messageOf } from '../../src/core/errors.ts';
 export interface PtyOptions {
   readonly linkPath: string;
   onBytes(bytes: Uint8Array): void;
-  /** The child ended though nobody asked it to. */
+  /** The child ended without `close` or `unplug`. */
   onLost(reason: string): void;
 }
 
 export interface Pty {
   /** Absolute. */
   readonly linkPath: string;
-  /** False when there is no pty or nobody has it open: the bytes are gone, as on a real line. */
+  /** False when no process has the pty open: the bytes are lost, as on a real line. */
   write(bytes: Uint8Array): boolean;
   isPlugged(): boolean;
   /** The device vanishes as a USB adapter does. */
@@ -28,7 +28,7 @@ const startTimeoutMs = 3000;
 const stopTimeoutMs = 1000;
 const pollMs = 10;
 const readerCheckMs = 500;
-/** A pty buffers 4 KiB; more than that waiting in the pipe means that nobody reads. */
+/** A pty buffers 4 KiB; more than that waiting in the pipe means that no process reads. */
 const maxWaitingBytes = 4096;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -37,7 +37,7 @@ function pointsTo(link: string, target: string): boolean {
   try {
     return readlinkSync(link) === target;
   } catch {
-    return false; // the process or the descriptor has just gone, or is another user's
+    return false; // the process or the descriptor has just closed, or belongs to another user
   }
 }
 
@@ -51,8 +51,8 @@ function holds(pid: string, device: string): boolean {
 }
 
 /**
- * Whether a process other than `exceptPids` has the device open. A pty keeps what is written while nobody listens, and
- * the next reader would get positions from the past; a UART would have dropped them. True when it cannot be told.
+ * Whether a process other than `exceptPids` has the device open. A pty keeps what is written without a reader, and
+ * the next reader would get positions from the past; a UART would have dropped them. True when it is not known.
  */
 function hasReader(linkPath: string, exceptPids: readonly number[]): boolean {
   try {
@@ -78,7 +78,7 @@ function exists(path: string): boolean {
 async function launch(linkPath: string): Promise<ChildProcess> {
   const child = spawn('socat', [`PTY,link=${linkPath},raw,echo=0`, 'STDIO'], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C at the terminal is ours to handle, in order
+    detached: true, // Ctrl-C at the terminal must reach this process only
   });
   let said = '';
   let failure: AppError | null = null;
@@ -132,7 +132,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
     }
     const started = await launch(linkPath);
     child = started;
-    started.stdin?.on('error', () => undefined); // the child has gone: `exit` tells
+    started.stdin?.on('error', () => undefined); // the child has ended: `exit` reports it
     started.stdout?.on('data', (chunk: Buffer) => options.onBytes(new Uint8Array(chunk)));
     started.removeAllListeners('exit');
     started.once('exit', (code, signal) => {

@@ -1,5 +1,5 @@
 // The fuel in a simulated vehicle's tank: it empties by distance, sloshes while the vehicle moves, and is filled or drained no
-// faster than a pump or a hose can, because agents judge a faster change as a fault of the sender.
+// faster than a pump or a hose can, since agents take a faster change for a fault of the sender.
 import type { DriverMoment } from '../world/driver.ts';
 
 export interface Tank {
@@ -37,7 +37,7 @@ export function createTank(startFraction: number): Tank {
       const drivenKm = (moment.odometerM - (atM ?? moment.odometerM)) / 1000;
       atM = moment.odometerM;
       fraction = Math.max(0, fraction - (drivenKm * litresPerKm) / tankLitres);
-      // Nobody drives off with the hose in the tank.
+      // A vehicle does not drive off while it is being filled or drained.
       if (moment.speedKmh > 1) target = null;
       flow((nowMs - (atMs ?? nowMs)) / 1000);
       atMs = nowMs;

@@ -1,10 +1,10 @@
-// The parts of a report on what was changed while a run went on: the steps of a ramp with its knee, and what people did by hand. They show
-// what was measured and judge nothing.
-import { formatIntervention } from '../core/control.ts';
-import { formatMoment, formatNumber } from '../core/plot-scale.ts';
-import { formatLevel, type RampStep } from '../core/ramp.ts';
-import type { RunResult } from '../run/result.ts';
-import { type Html, html, nothing, pill, table } from './html.ts';
+// The sections of a report on changes during a run: the steps of a ramp with its knee, and the interventions through the control
+// socket.
+import { formatIntervention } from '../core/live/control-requests.ts';
+import { formatLevel, type RampStep } from '../core/scenario/ramp.ts';
+import { formatMoment, formatNumber } from '../core/text/number-text.ts';
+import type { RunResult } from '../run/measure/result.ts';
+import { type Html, html, nothing, pill, type Section, table } from './html.ts';
 
 /** More than this are listed in the JSON only. */
 const interventionsMost = 50;
@@ -37,14 +37,14 @@ function stepRow(of: 'devices' | 'rate', step: RampStep): readonly (string | Htm
     formatNumber(online),
     formatNumber(waiting),
     `${Math.round(generatorCore * percent)} %`,
-    // Which thresholds did not hold says the knee.
-    failures.length === 0 ? pill(true, 'good') : pill(false, 'bad'),
+    // The knee names the thresholds that did not hold.
+    failures.length === 0 ? pill('good', 'good') : pill('bad', 'bad'),
   ];
 }
 
-/** Up to which load it was good; nothing of a run without a ramp. */
-export function rampPart({ ramp }: RunResult): Html {
-  if (ramp === null) return nothing;
+/** The steps and the knee; null for a run without a ramp. */
+export function rampSection({ ramp }: RunResult): Section | null {
+  if (ramp === null) return null;
   const { of, steps, knee } = ramp;
   const caption = 'Every step as it was measured, after it had settled';
   const rows = steps.slice(-stepsMost).map((step) => stepRow(of, step));
@@ -54,22 +54,23 @@ export function rampPart({ ramp }: RunResult): Html {
       ? html`<p>… and ${formatNumber(before)} good ones before: see the JSON of the run.</p>`
       : nothing;
   const shown = rows.length === 0 ? nothing : table({ caption, heads, rows });
-  return html`<section id="ramp"><h2>Ramp</h2><p>Knee: ${knee.words}.</p>${shown}${rest}</section>`;
+  return { id: 'ramp', title: 'Ramp', body: html`<p>Knee: ${knee.words}.</p>${shown}${rest}` };
 }
 
-/** What people changed; nothing where nobody did. */
-export function interventionsPart({ interventions }: RunResult): Html {
-  if (interventions.length === 0) return nothing;
+/** The interventions; null without any. */
+export function interventionsSection({ interventions }: RunResult): Section | null {
+  if (interventions.length === 0) return null;
   const rows = interventions
     .slice(0, interventionsMost)
     .map((intervention) => [formatMoment(intervention.atS * msPerS), formatIntervention(intervention)]);
   const more = interventions.length - rows.length;
   const rest = more > 0 ? html`<p>… and ${formatNumber(more)} more: see the JSON of the run.</p>` : nothing;
   const shown = table({
-    caption: 'What was asked for, and when',
+    caption: 'Interventions',
     heads: ['moment', 'change'],
     rows,
     numbersFrom: 2,
   });
-  return html`<section id="interventions"><h2>Changed by hand</h2><p>This run is not the scenario alone.</p>${shown}${rest}</section>`;
+  const body = html`<p>This run is not the scenario alone.</p>${shown}${rest}`;
+  return { id: 'interventions', title: 'Changed during the run', body };
 }

@@ -1,21 +1,21 @@
 // Two runs side by side as one HTML file: their verdicts, every figure with its ratio, and their plots one over the other. It judges
 // nothing, because what is better depends on the figure.
-import { compareFigures } from '../core/comparison.ts';
-import { formatCount } from '../core/count-words.ts';
-import { formatNumber } from '../core/plot-scale.ts';
-import { verdictOf } from '../core/verdict.ts';
-import { differencesOf, kindWords } from '../run/report.ts';
-import type { RunResult } from '../run/result.ts';
-import { type Html, html, nothing, table } from './html.ts';
-import { dayOf, page } from './page.ts';
+import { compareFigures } from '../core/result/comparison.ts';
+import { verdictOf } from '../core/result/verdict.ts';
+import { formatCount, formatNumber } from '../core/text/number-text.ts';
+import { differencesOf, kindTexts } from '../run/measure/report.ts';
+import type { RunResult } from '../run/measure/result.ts';
+import { type Html, html, nothing, type Section, table } from './html.ts';
+import { dayOf, type PlotLibrary, page } from './page.ts';
 import { comparedPlots } from './plots.ts';
+import { notesSection, outcomeWords } from './sections.ts';
 
 function card(name: 'a' | 'b', result: RunResult): Html {
-  const { isPassed, scenario, title, devices, kind, durationS, seed, startedAt, setting, ramp } = result;
-  const { sentence, reasons } = verdictOf(result);
+  const { scenario, title, devices, kind, durationS, seed, startedAt, setting, ramp } = result;
+  const { outcome, sentence, reasons } = verdictOf(result);
   const rows: readonly (readonly [name: string, value: string])[] = [
     ['Scenario', `${scenario}: ${title}`],
-    ['Vehicles', `${formatNumber(devices)} ${kindWords[kind]}`],
+    ['Vehicles', `${formatNumber(devices)} ${kindTexts[kind]}`],
     ['Time', `${formatNumber(durationS)} s, ${dayOf(startedAt)}`],
     ['Seed', seed],
     ['Machine', `${setting.machine.cpu}, ${formatCount(setting.machine.cores, 'core')}`],
@@ -23,10 +23,10 @@ function card(name: 'a' | 'b', result: RunResult): Html {
     ...(ramp === null ? [] : [['Knee', ramp.knee.words] as const]),
   ];
   const list = reasons.map((reason) => html`<li>${reason.slice(0, 600)}</li>`);
-  return html`<div class="verdict ${isPassed ? 'good' : 'bad'}"><strong>${name}: ${isPassed ? '✓ Passed' : '✗ Failed'}</strong><p>${sentence}</p>${list.length === 0 ? nothing : html`<ul>${list}</ul>`}<dl class="facts">${rows.map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl></div>`;
+  return html`<div class="verdict ${outcome === 'passed' ? 'good' : 'bad'}"><strong>${name}: ${outcomeWords[outcome]}</strong><p>${sentence}</p>${list.length === 0 ? nothing : html`<ul>${list}</ul>`}<dl class="facts">${rows.map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl></div>`;
 }
 
-function figuresPart(a: RunResult, b: RunResult): Html {
+function figuresSection(a: RunResult, b: RunResult): Section {
   const text = (value: number | null): string => (value === null ? '–' : formatNumber(value));
   const rows = compareFigures(a.figures, b.figures).map(({ name, before, after, ratio }) => [
     name,
@@ -35,21 +35,22 @@ function figuresPart(a: RunResult, b: RunResult): Html {
     ratio === null ? '–' : `× ${ratio.toFixed(2)}`,
   ]);
   const heads = ['figure', 'a', 'b', 'b by a'];
-  return html`<section><h2>Figures</h2>${table({ caption: 'Latencies in ms; what is better depends on the figure', heads, rows })}</section>`;
+  const caption = 'Latencies in ms; what is better depends on the figure';
+  return { id: 'figures', title: 'Figures', body: table({ caption, heads, rows }) };
 }
 
 /** The comparison of two runs. */
-export function formatComparisonHtml(a: RunResult, b: RunResult): string {
-  const differences = differencesOf(a, b);
-  const notes =
-    differences.length === 0
-      ? nothing
-      : html`<section class="notes"><h2>These runs differ in more than their outcome</h2><ul>${differences.map((words) => html`<li>${words}</li>`)}</ul></section>`;
-  const body = html`${card('a', a)}${card('b', b)}${notes}<section><h2>Over time</h2><p class="soft">Dashed: a. Solid: b. Shaded: the faults of b.</p>${comparedPlots(a, b)}</section>${figuresPart(a, b)}`;
-  return page({
+export function formatComparisonHtml(a: RunResult, b: RunResult, library: PlotLibrary): string {
+  const overTime = html`<p class="soft">Dashed: a. Solid: b. Shaded: the faults of b. Drag over a plot, or use the buttons, to zoom them all; a double click shows the whole run.</p>${comparedPlots(a, b)}`;
+  return page(library, {
     title: `Compared: ${a.scenario} and ${b.scenario}`,
     head: html`<h1>Two runs side by side</h1><p class="soft">${a.scenario}, ${dayOf(a.startedAt)} · ${b.scenario}, ${dayOf(b.startedAt)}</p>`,
-    body,
-    foot: `fleetward-simulator ${b.setting.version}. This file is whole: it loads nothing and tells nobody anything.`,
+    summary: html`${card('a', a)}${card('b', b)}`,
+    sections: [
+      notesSection('differences', 'These runs differ in more than their outcome', differencesOf(a, b)),
+      { id: 'time', title: 'Over time', body: overTime },
+      figuresSection(a, b),
+    ],
+    version: b.setting.version,
   });
 }

@@ -16,7 +16,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What steers a terminal or the direction of text must not steer a page. */
+/** Control characters and marks of text direction are replaced. */
 const steering = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** For text and for quoted attributes. */
@@ -43,15 +43,24 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
 
 export const nothing: Html = { markup: '' };
 
-const wordsMost = 250;
+const wordsMost = 240;
 
-/** Somebody else's words, no longer than a report has room for. */
+/** A text from outside, cut to a bounded length. */
 export const short = (text: string): string =>
   text.length > wordsMost ? `${text.slice(0, wordsMost)} …` : text;
 
-/** Something good or bad, in a word. */
-export const pill = (isGood: boolean, words: string): Html =>
-  html`<span class="pill ${isGood ? 'good' : 'bad'}">${words}</span>`;
+/** A short label for good, bad, or not judged. */
+export const pill = (outcome: 'good' | 'bad' | 'open', words: string): Html =>
+  html`<span class="pill ${outcome}">${words}</span>`;
+
+/** A part of a page with its heading, which the list of contents names. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly body: Html;
+  /** It warns. */
+  readonly isWarning?: boolean;
+}
 
 /** Data for a script of the page, which no text in it can end. */
 export function jsonIsland(id: string, value: unknown): Html {

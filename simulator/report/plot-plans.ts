@@ -1,7 +1,7 @@
 // Which plots a report has and what is drawn in each: data only, from the columns of a series.
 
-import type { ColumnName } from '../core/series-columns.ts';
-import type { SeriesLatency } from '../core/series-names.ts';
+import type { ColumnName } from '../core/series/series-columns.ts';
+import type { SeriesLatency } from '../core/series/series-names.ts';
 
 export interface PlotLine {
   readonly column: ColumnName;
@@ -75,15 +75,15 @@ const load: readonly PlotPlan[] = [
   latencyPlot(
     'ingest',
     'Until durable',
-    'From the moment at which the event stood on the vehicle, as intended, until the acknowledgement, which means on the broker’s disk. What a link fault of the scenario held up is not counted.',
+    'From the intended storing of the event on the vehicle until its acknowledgement, which means on the broker’s disk. Events that a link fault of the scenario delayed are not counted.',
   ),
   {
     ...latencyPlot(
       'visible',
       'Until visible',
-      'From the same moment until it came out of the live stream of the HTTP service; what a fault held up is counted.',
+      'From the same moment until the live stream of the HTTP service shows the event; events that a fault delayed are counted.',
     ),
-    absent: 'The live stream is read without plain positions, and nothing else came.',
+    absent: 'The live stream is read without plain positions, and has shown no other event.',
   },
   {
     ...base,
@@ -114,7 +114,7 @@ const load: readonly PlotPlan[] = [
     id: 'backlog',
     title: 'Backlog',
     unit: 'events',
-    words: 'Events on vehicles that no acknowledgement has come for.',
+    words: 'Events on vehicles without an acknowledgement.',
     lines: [{ column: 'waiting', label: 'waiting', tone: 'orange', form: 'area', row: 'max' }],
   },
 ];
@@ -147,7 +147,7 @@ const machines: readonly PlotPlan[] = [
     id: 'delays',
     title: 'Delays inside the broker',
     unit: 'ms, logarithmic',
-    words: 'Its event loop (p99 as Node tells it, about 10 ms at rest) and the mean time of a commit.',
+    words: 'Its event loop (p99 as Node measures it, about 10 ms at rest) and the mean time of a commit.',
     scale: 'log',
     of: 'broker',
     lines: [
@@ -173,7 +173,7 @@ const machines: readonly PlotPlan[] = [
     title: 'The generator’s own lag',
     unit: 'ms, logarithmic',
     words:
-      'How late the event loop of the latest of its processes was at worst. Where it is above the line, latencies are the generator’s own too.',
+      'Greatest event loop delay of its processes. Above the line, latencies include the generator’s own delay.',
     scale: 'log',
     limit: { value: 250, label: '250 ms' },
     lines: [{ column: 'lagMs', label: 'lag', tone: 'red', form: 'line', row: 'max' }],

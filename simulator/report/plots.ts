@@ -1,20 +1,25 @@
-// The plots of one run or of two, on one time axis with the faults in it, and the data for the cursor that moves over all of them.
-import { countOf, formatCount } from '../core/count-words.ts';
-import { type FaultSpan, placeLabels } from '../core/fault-spans.ts';
-import { formatMoment } from '../core/plot-scale.ts';
-import type { ColumnName } from '../core/series-columns.ts';
-import type { RunResult } from '../run/result.ts';
+// The plots of one run or of two, on one time axis with the faults in it, and the data that the page's script draws.
+
+import type { FaultSpan } from '../core/plots/fault-spans.ts';
+import type { ColumnName } from '../core/series/series-columns.ts';
+import { countOf, formatCount, formatMoment } from '../core/text/number-text.ts';
+import type { RunResult } from '../run/measure/result.ts';
 import { type Html, html, jsonIsland, nothing, table } from './html.ts';
-import { type Band, type Plot, plotFigure, type TimeAxis, type Trace } from './plot.ts';
+import { type Band, type Plot, plotFigure, type Trace } from './plot.ts';
 import { type PlotPlan, plotPlans } from './plot-plans.ts';
 
 /** Bands beyond this are no picture any more. */
 const spansMost = 100;
-/** A character of a label is about so much of the width. */
-const characterPart = 0.0095;
-const lanes = 3;
 
-/** The faults in words, beside their shades. */
+/** What all plots of a page share. */
+interface TimeAxis {
+  readonly endMs: number;
+  /** When no further facts were made; null where runs differ. */
+  readonly factsEndMs: number | null;
+  readonly spans: readonly FaultSpan[];
+}
+
+/** The faults as a list, beside their shades. */
 function faultTable(spans: readonly FaultSpan[]): Html {
   if (spans.length === 0) return nothing;
   const rows = spans
@@ -32,9 +37,8 @@ function faultTable(spans: readonly FaultSpan[]): Html {
 }
 
 function axisOf(spans: readonly FaultSpan[], endMs: number, factsEndMs: number | null): TimeAxis {
-  const end = Math.max(1000, endMs);
-  const widthMs = (characters: number): number => (characters + 2) * characterPart * end;
-  return { endMs: end, factsEndMs, spans: placeLabels(spans.slice(0, spansMost), { lanes, widthMs }) };
+  const shaded = spans.slice(0, spansMost).toSorted((a, b) => a.fromMs - b.fromMs);
+  return { endMs: Math.max(1000, endMs), factsEndMs, spans: shaded };
 }
 
 const valuesOf = ({ series }: RunResult, column: ColumnName) => series.columns[column];
@@ -48,10 +52,12 @@ function tracesOf(plan: PlotPlan, result: RunResult): readonly Trace[] {
 }
 
 function bandsOf(plan: PlotPlan, result: RunResult): readonly Band[] {
-  const { stepMs } = result.series;
+  const drawn = plan.lines
+    .map(({ column }) => column)
+    .filter((column) => valuesOf(result, column) !== undefined);
   return plan.bands.flatMap(({ low, high, strength }) => {
-    const [lower, upper] = [valuesOf(result, low), valuesOf(result, high)];
-    return lower === undefined || upper === undefined ? [] : [{ low: lower, high: upper, strength, stepMs }];
+    const [lower, upper] = [drawn.indexOf(low), drawn.indexOf(high)];
+    return lower < 0 || upper < 0 ? [] : [{ low: lower, high: upper, strength }];
   });
 }
 
@@ -60,11 +66,10 @@ function plotOf(plan: PlotPlan, traces: readonly Trace[], bands: readonly Band[]
   return { id, title, unit, words, scale, limit, traces, bands };
 }
 
-/** Why there is nothing of the broker. */
-export function sightWords({ brokerSight }: RunResult): string {
+/** Why the broker's metrics are absent. */
+export function sightText({ brokerSight }: RunResult): string {
   const { seen, missed, reason } = brokerSight;
-  if (seen === 0 && missed === 0)
-    return 'Nobody told where the broker shows its own figures (--metrics), so they are not here.';
+  if (seen === 0 && missed === 0) return 'The address of the broker’s metrics is not known (--metrics).';
   if (seen === 0) return `The broker’s own figures could not be read: ${reason}.`;
   if (missed === 0) return `The broker’s own figures were read ${countOf(seen, 'time')}.`;
   return `The broker’s own figures were read ${countOf(seen, 'time')} and ${countOf(missed, 'time')} not (last: ${reason}).`;
@@ -74,10 +79,13 @@ function missing(plan: PlotPlan, results: readonly RunResult[]): Html {
   const [first] = results;
   const words =
     plan.of === 'broker' && first !== undefined
-      ? sightWords(first)
+      ? sightText(first)
       : (plan.absent ?? 'Nothing of the kind was measured.');
   return html`<p class="absent">${plan.title}: ${words}</p>`;
 }
+
+/** Moment and zoom of all plots, for the keyboard too; the page's script shows it. */
+const tools = html`<noscript><p>The plots need JavaScript. Their figures are in the table below each.</p></noscript><div class="tools" id="tools" role="group" aria-label="Moment and zoom of all plots" hidden><p><label for="moment">Moment</label> <input type="range" id="moment" min="0" max="1000" value="0" aria-describedby="moment-words"/> <output id="moment-words" for="moment"></output></p><p><button type="button" data-zoom="in">Zoom in</button><button type="button" data-zoom="out">Zoom out</button><button type="button" data-zoom="earlier">Earlier</button><button type="button" data-zoom="later">Later</button><button type="button" data-zoom="whole">Whole run</button> <output id="range"></output></p></div>`;
 
 function figures(
   drawn: readonly { readonly plan: PlotPlan; readonly plot: Plot }[],
@@ -87,14 +95,17 @@ function figures(
   const shown = drawn.filter(({ plot }) => plot.traces.length > 0);
   const absent = drawn.filter(({ plot }) => plot.traces.length === 0);
   const island = jsonIsland('series', {
-    endMs: axis.endMs,
-    plots: shown.map(({ plot }) => ({
-      id: plot.id,
-      traces: plot.traces.map(({ values, stepMs }) => ({ stepMs, values })),
+    ...axis,
+    spans: axis.spans.map(({ kind, fromMs, toMs }) => ({ kind, fromMs, toMs })),
+    plots: shown.map(({ plot: { id, scale, limit, bands, traces } }) => ({
+      id,
+      isLog: scale === 'log',
+      limit,
+      bands,
+      traces: traces.map(({ tone, form, values, stepMs }) => ({ tone, form, stepMs, values })),
     })),
   });
-  const slider = html`<p class="moment" hidden><label for="moment">Moment</label> <input type="range" id="moment" min="0" max="1000" value="0" aria-describedby="moment-words"/> <output id="moment-words" for="moment"></output></p>`;
-  return html`${slider}${shown.map(({ plot }) => plotFigure(plot, axis))}${absent.map(({ plan }) => missing(plan, results))}${shown.length === 0 ? nothing : island}`;
+  return html`${tools}${shown.map(({ plot }) => plotFigure(plot))}${absent.map(({ plan }) => missing(plan, results))}${shown.length === 0 ? nothing : island}`;
 }
 
 /** Of one run. */
@@ -108,7 +119,7 @@ export function runPlots(result: RunResult): Html {
   return html`${faultTable(faults)}${figures(drawn, axis, [result])}`;
 }
 
-/** What is laid over the other: the first or the most telling line of each plot. */
+/** What is laid over the other: the first or the most informative line of each plot. */
 const compared: readonly { readonly id: string; readonly columns: readonly ColumnName[] }[] = [
   { id: 'rate', columns: ['acknowledgedRate'] },
   { id: 'ingest', columns: ['ingest.p50', 'ingest.p99'] },

@@ -1,35 +1,35 @@
-// The parts of a report that are words and tables: verdict, truth, thresholds, latencies, and how to repeat the run.
-import { formatCount } from '../core/count-words.ts';
-import { breachKinds, breachWords } from '../core/ledger-types.ts';
-import { formatNumber } from '../core/plot-scale.ts';
-import { latencyNames } from '../core/thresholds.ts';
-import { breachTitles, formatMeasured, verdictOf } from '../core/verdict.ts';
-import { each, formatBreach, kindWords, latencyWords, memoryPerVehicle, memoryWords } from '../run/report.ts';
-import type { RunResult } from '../run/result.ts';
-import { type Html, html, nothing, pill, short, table } from './html.ts';
-import { sightWords } from './plots.ts';
+// The verdict of a report, its figures at one look, and its sections on thresholds, latencies and how to repeat the run.
 
-/** More facts than this are listed in the JSON only. */
-const factsMost = 100;
+import { formatMeasured, verdictOf } from '../core/result/verdict.ts';
+import { latencyNames } from '../core/scenario/thresholds.ts';
+import { formatCount, formatNumber } from '../core/text/number-text.ts';
+import { each, kindTexts, latencyTexts, memoryPerVehicle, memoryText } from '../run/measure/report.ts';
+import type { RunResult } from '../run/measure/result.ts';
+import { type Html, html, nothing, pill, type Section, short, table } from './html.ts';
+import { sightText } from './plots.ts';
+
 const specMost = 60_000;
 
-export function verdictPart(result: RunResult): Html {
-  const { isPassed, sentence, reasons } = verdictOf(result);
+/** With a sign, so that it can be read without colours. */
+export const outcomeWords = { passed: '✓ Passed', failed: '✗ Failed', incomplete: '■ Incomplete' } as const;
+
+export function verdictSection(result: RunResult): Html {
+  const { outcome, sentence, reasons } = verdictOf(result);
   const list =
     reasons.length === 0
       ? nothing
       : html`<ul>${reasons.map((reason) => html`<li>${short(reason)}</li>`)}</ul>`;
-  return html`<div class="verdict ${isPassed ? 'good' : 'bad'}"><strong>${isPassed ? '✓ Passed' : '✗ Failed'}</strong><p>${sentence}</p>${list}</div>`;
+  return html`<div class="verdict ${outcome === 'passed' ? 'good' : 'bad'}"><strong>${outcomeWords[outcome]}</strong><p>${sentence}</p>${list}</div>`;
 }
 
 const msOf = (value: number | undefined): string =>
   value === undefined ? 'not measured' : `${formatNumber(value)} ms`;
 
-export function tilesPart(result: RunResult): Html {
+export function tilesSection(result: RunResult): Html {
   const { counts, figures, devices, kind } = result;
   const mb = memoryPerVehicle(result);
   const tiles: readonly (readonly [name: string, value: string, more: string])[] = [
-    [kind === 'agent' ? 'Vehicles' : 'Light trackers', formatNumber(devices), kindWords[kind]],
+    [kind === 'agent' ? 'Vehicles' : 'Light trackers', formatNumber(devices), kindTexts[kind]],
     [
       'Acknowledged',
       formatNumber(counts.acknowledged),
@@ -49,75 +49,62 @@ export function tilesPart(result: RunResult): Html {
   return html`<dl class="tiles">${shown.map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}<small>${more}</small></dd></div>`)}</dl>`;
 }
 
-export function notesPart({ warnings }: RunResult): Html {
-  if (warnings.length === 0) return nothing;
-  return html`<section class="notes"><h2>What to know before reading the figures</h2><ul>${warnings.map((warning) => html`<li>${short(warning)}</li>`)}</ul></section>`;
+/** Null without any. */
+export function notesSection(id: string, title: string, notes: readonly string[]): Section | null {
+  if (notes.length === 0) return null;
+  const body = html`<ul>${notes.map((note) => html`<li>${short(note)}</li>`)}</ul>`;
+  return { id, title, body, isWarning: true };
 }
 
-export function truthPart(result: RunResult): Html {
-  const { truth, breaches, counts, unjudged } = result;
-  const total = breachKinds.reduce((sum, kind) => sum + truth[kind], 0);
-  const rows = breachKinds.map((kind) => [
-    breachTitles[kind],
-    breachWords[kind],
-    pill(truth[kind] === 0, formatNumber(truth[kind])),
-  ]);
-  const listed = breaches.slice(0, factsMost);
-  const more = total - listed.length;
-  const found =
-    total === 0
-      ? nothing
-      : html`<details open><summary>The facts, events and commands that it concerns</summary><ol class="found">${listed.map((breach) => html`<li>${short(formatBreach(breach))}</li>`)}</ol>${more > 0 ? html`<p>… and ${formatNumber(more)} more: see the JSON of the run.</p>` : nothing}</details>`;
-  const judged = `${formatCount(counts.facts, 'fact')} happened${unjudged > 0 ? `, ${formatNumber(unjudged)} of which could not be judged` : ''}; ${formatCount(counts.events, 'event was', 'events were')} stored on vehicles and ${formatNumber(counts.shown)} came back.`;
-  return html`<section><h2>Truth</h2><p>${judged}</p>${table({ caption: 'What must never happen, and how often it did', heads: ['check', 'means', 'found'], rows, numbersFrom: 2 })}${found}</section>`;
-}
-
-export function thresholdPart({ thresholds }: RunResult): Html {
+export function thresholdSection({ thresholds }: RunResult): Section {
+  const [id, title] = ['thresholds', 'Thresholds'];
   if (thresholds.length === 0)
-    return html`<section><h2>Thresholds</h2><p>None were set; the truth must hold without any.</p></section>`;
+    return { id, title, body: html`<p>None were set; the checks must hold without any.</p>` };
   const rows = thresholds.map((threshold) => [
     threshold.text,
     formatMeasured(threshold),
-    pill(threshold.isMet, threshold.isMet ? 'met' : 'not met'),
+    threshold.isMet ? pill('good', 'met') : pill('bad', 'not met'),
   ]);
-  return html`<section><h2>Thresholds</h2>${table({ caption: 'What was asked for, and what was measured', heads: ['threshold', 'measured', 'result'], rows })}</section>`;
+  const heads = ['threshold', 'measured', 'result'];
+  return { id, title, body: table({ caption: 'Thresholds and measured values', heads, rows }) };
 }
 
-const parts = ['p50', 'p90', 'p95', 'p99', 'p999', 'max', 'count'] as const;
+const parts = ['p50', 'p90', 'p95', 'p99', 'p999', 'max'] as const;
+/** With fewer samples a percentile is the greatest of them and says nothing more. */
+const samplesLeast: Readonly<Record<string, number>> = { p90: 10, p95: 20, p99: 100, p999: 1000 };
 
-export function latencyPart({ figures }: RunResult): Html {
-  const rows = latencyNames.flatMap((name) =>
-    figures[`${name}.count`] === undefined
-      ? []
-      : [
-          [
-            latencyWords[name].replace('->', '→').replace("'", '’'),
-            ...parts.map((part) => {
-              const value = figures[`${name}.${part}`];
-              return value === undefined ? '–' : formatNumber(value);
-            }),
-          ],
-        ],
-  );
-  if (rows.length === 0) return nothing;
-  return html`<section><h2>Latencies</h2>${table({ caption: 'Milliseconds over the whole run, from the intended moment', heads: ['from → to', ...parts], rows })}</section>`;
+export function latencySection({ figures }: RunResult): Section {
+  const [id, title] = ['latencies', 'Latencies'];
+  const rows = latencyNames.flatMap((name) => {
+    const count = figures[`${name}.count`];
+    if (count === undefined) return [];
+    const values = parts.map((part) => {
+      const value = figures[`${name}.${part}`];
+      return value === undefined || count < (samplesLeast[part] ?? 1) ? '–' : formatNumber(value);
+    });
+    return [[latencyTexts[name].replace('->', '→').replace("'", '’'), formatNumber(count), ...values]];
+  });
+  if (rows.length === 0) return { id, title, body: html`<p>None was measured.</p>` };
+  const caption =
+    'Milliseconds over the whole run, from the intended moment; a percentile that has too few samples to differ from the maximum is left out';
+  return { id, title, body: table({ caption, heads: ['from → to', 'samples', ...parts], rows }) };
 }
 
-export function settingPart(result: RunResult): Html {
+export function settingSection(result: RunResult): Section {
   const { setting, spec, seed, kind, devices, durationS, elapsedS, machine, counts, series } = result;
   const { memoryMb, cpu, cores, system } = setting.machine;
   const spec2 = JSON.stringify(spec, null, 2);
-  const memory = memoryWords(result);
+  const memory = memoryText(result);
   const rows: readonly (readonly [name: string, value: string | Html])[] = [
     ['Scenario', `${result.scenario}: ${result.title}`],
     ['Seed', html`<code>${seed === '' ? '(empty)' : seed}</code>`],
-    ['Vehicles', `${formatNumber(devices)} ${kindWords[kind]}; ${formatCount(counts.connects, 'connect')}`],
+    ['Vehicles', `${formatNumber(devices)} ${kindTexts[kind]}; ${formatCount(counts.connects, 'connect')}`],
     [
       'Time',
-      `${formatNumber(durationS)} s of facts were asked for, ${formatNumber(elapsedS)} s were made; what waited was awaited until ${formatNumber(series.endMs / 1000)} s`,
+      `${formatNumber(durationS)} s planned, ${formatNumber(elapsedS)} s run; deliveries were awaited until ${formatNumber(series.endMs / 1000)} s`,
     ],
-    ['Broker', setting.target ?? 'one of the run’s own, from the same build'],
-    ['Broker’s figures', sightWords(result)],
+    ['Broker', setting.target ?? 'the run’s own, from the same build'],
+    ['Broker’s metrics', sightText(result)],
     [
       'Generator',
       `${formatCount(machine.processes, 'process', 'processes')}, ${formatNumber(machine.cpuMs / 1000)} s of CPU, ${formatNumber(machine.rssMb)} MiB at the end${memory === '' ? '' : `, ${memory}`}`,
@@ -128,10 +115,11 @@ export function settingPart(result: RunResult): Html {
   const command =
     setting.command === ''
       ? nothing
-      : html`<h3>To repeat it</h3><pre class="command" tabindex="0" role="region" aria-label="Command to repeat the run"><code>${setting.command}</code></pre>`;
+      : html`<h3>Repeat the run</h3><pre class="command" tabindex="0" role="region" aria-label="Command to repeat the run"><code>${setting.command}</code></pre>`;
   const whole =
     spec2.length > specMost
       ? html`<p>The scenario is too long to be shown here; it is in the JSON of the run.</p>`
       : html`<details><summary>The whole scenario with all its defaults</summary><pre tabindex="0" role="region" aria-label="Scenario as JSON"><code>${spec2}</code></pre></details>`;
-  return html`<section><h2>How it was run</h2><dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>${command}${whole}</section>`;
+  const body = html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>${command}${whole}`;
+  return { id: 'setting', title: 'How it was run', body };
 }

@@ -1,5 +1,5 @@
 // The Unix socket of a running simulation: one line of JSON in, one out, for the user of this process only (mode 0600). It never
-// listens on a network, never takes the place of another listener, and never holds up the run.
+// replaces the socket of another listener.
 import { access, chmod, constants, lstat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -26,7 +26,7 @@ function serve(socket: Socket, answer: Answer): void {
   let text = '';
   socket.setEncoding('utf8');
   socket.setTimeout(limits.patienceMs, () => socket.destroy());
-  socket.on('error', () => undefined); // whoever asked has gone
+  socket.on('error', () => undefined); // the client has disconnected
   socket.on('data', (chunk: string) => {
     text += chunk;
     const end = text.indexOf('\n');
@@ -37,7 +37,7 @@ function serve(socket: Socket, answer: Answer): void {
   });
 }
 
-/** Whether somebody listens there. */
+/** Whether a process listens at the socket. */
 function isAlive(path: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(path);
@@ -50,21 +50,21 @@ function isAlive(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a socket that nobody listens at any more; any other file is left alone.
+ * Removes a socket without a listener; leaves any other file alone.
  * @throws AppError `usage` when the path is taken.
  */
-export async function makeWay(path: string): Promise<void> {
+export async function removeStaleSocket(path: string): Promise<void> {
   const there = await lstat(path).catch(() => null);
   if (there === null) {
     await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
-      throw new AppError('usage', `--ctl ${path} cannot be made: ${messageOf(cause)}`, { cause });
+      throw new AppError('usage', `--ctl ${path} cannot be created: ${messageOf(cause)}`, { cause });
     });
     return;
   }
-  if (!there.isSocket()) throw new AppError('usage', `--ctl ${path} is a file and no socket`);
+  if (!there.isSocket()) throw new AppError('usage', `--ctl ${path} is a file, not a socket`);
   if (await isAlive(path))
     throw new AppError('usage', `Another run listens at ${path}`, {
-      hint: 'Give each run a socket of its own.',
+      hint: 'Use a different socket for each run.',
     });
   await unlink(path);
 }
@@ -78,10 +78,10 @@ function listen(server: Server, path: string): Promise<void> {
 
 /** Listens. @throws AppError `usage` when the path cannot be used. */
 export async function openControlSocket(path: string, answer: Answer): Promise<ControlSocket> {
-  await makeWay(path);
+  await removeStaleSocket(path);
   const server = createServer((socket) => serve(socket, answer));
   server.maxConnections = limits.connections;
-  // The socket is made with what the mask leaves: nobody else may connect, not for a moment.
+  // The umask applies when the socket is created: at no moment may another user connect.
   const mask = process.umask(0o177);
   try {
     await listen(server, path);
@@ -99,7 +99,7 @@ interface Reply {
   readonly error?: { readonly detail: string; readonly hint?: string };
 }
 
-/** Asks a running simulation. @throws AppError `unavailable` when none listens, `usage` with its words when it refuses. */
+/** Sends a request to a running simulation. @throws AppError `unavailable` without a listener, `usage` when it refuses. */
 export async function askControlSocket(path: string, request: unknown): Promise<unknown> {
   const line = await new Promise<string>((done, fail) => {
     let text = '';
@@ -110,7 +110,7 @@ export async function askControlSocket(path: string, request: unknown): Promise<
       text = (text + chunk).slice(0, limits.answerBytes);
     });
     socket.once('error', (error) => {
-      const hint = 'Start the run with --ctl, and give the same path to both.';
+      const hint = 'Start the run with --ctl and use the same path for both.';
       fail(new AppError('unavailable', `No simulation answers at ${path}: ${error.message}`, { hint }));
     });
     socket.once('end', () => done(text));

@@ -1,62 +1,62 @@
-// A broker of the run's own: the program from this build on a database in the run's folder, set up through its own command line.
-// It can be killed without mercy and started again on the same files; it never outlives the run.
+// A broker of the run's own: the program from this build on a database in the run's folder, set up through its command line. It can be
+// killed with SIGKILL and started again on the same files; it never outlives the run.
 import { mkdir, readdir, stat } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Entropy } from '../../src/ports.ts';
+import { sql } from '../../src/sql.ts';
 import {
-  type DemoBroker,
-  type DemoBrokerOptions,
+  type BrokerProcess,
+  type BrokerProcessOptions,
   runBrokerCommand,
-  startDemoBroker,
-} from '../demo/demo-broker.ts';
-import type { Login } from './service.ts';
+  startBrokerProcess,
+} from '../broker-process.ts';
+import type { OwnBroker } from './service/broker-access.ts';
+import type { Login } from './service/service.ts';
+import type { RunPorts } from './shared/run-ports.ts';
+import { createSecretText } from './shared/secret-text.ts';
 
-/** Where a run sends its vehicles. */
-export interface Target {
-  /** Of the HTTP service, such as `http://127.0.0.1:8080`. */
-  readonly http: string;
-  /** Of the MQTT listener, such as `mqtt://127.0.0.1:1883`. */
-  readonly mqtt: string;
-  readonly login: Login;
-  /** The key that vehicles pin; null: asked for with the first device. */
-  readonly publicKey: string | null;
-  /** PEM of the authority to trust, for both; null: the system's list. */
-  readonly ca?: string | null;
-}
-
-export interface OwnBroker {
-  readonly target: Target;
-  /** Where it shows its figures. */
-  readonly metricsUrl: string;
-  /** The broker's public key, told with the new secret of this device; the secret before is void. */
-  keyWithSecret(deviceID: string): Promise<{ readonly secret: string; readonly publicKey: string }>;
-  /** Kills it (SIGKILL). */
-  kill(): void;
-  /** Starts it again on the same database and ports. */
-  restart(): Promise<void>;
-  /** Resolves with the reason when it ends although nobody stopped it. */
-  readonly died: Promise<string>;
-  close(): Promise<void>;
-}
-
+/** A run of hours stays far below it. */
+const databaseMostBytes = 16 * 1024 * 1024 * 1024;
 const accountID = 'simulation';
 const userID = 'simulator';
 const host = '127.0.0.1';
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, host, done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((done) => server.close(() => done()));
-  return port;
+/** Below those that Linux gives to outgoing connections (32768 and up): a broker that was killed finds its ports free again. */
+const portLeast = 16_384;
+const portCount = 16_384;
+const portTries = 100;
+
+/** A free port of that range, held by the server. @throws AppError `unavailable` when none is found. */
+async function holdPort(entropy: Entropy): Promise<Server> {
+  let error: Error | null = null;
+  for (let tries = 0; tries < portTries; tries += 1) {
+    const server = createServer();
+    const port = portLeast + Math.floor(entropy.fraction() * portCount);
+    error = await new Promise<Error | null>((done) => {
+      server.once('error', done);
+      server.listen(port, host, () => done(null));
+    });
+    if (error === null) return server;
+  }
+  throw new AppError('unavailable', `No free port was found at ${host}: ${messageOf(error)}`, {
+    hint: 'Can programs listen on the loopback interface of this machine?',
+  });
+}
+
+/** Distinct free ports: all are held until the last is known. */
+async function freePorts(entropy: Entropy, count: number): Promise<readonly number[]> {
+  const servers: Server[] = [];
+  while (servers.length < count) servers.push(await holdPort(entropy));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise<void>((done) => server.close(() => done()))));
+  return ports;
 }
 
 /**
- * One after the other from the top: asked for a whole path at once, Node 20 never comes back where a parent takes no folder and says
- * that it is not there, as /proc does.
+ * Creates the folders of a path one by one: a recursive `mkdir` of Node 20 never returns where a parent reports ENOENT for a new
+ * folder, as /proc does.
  */
 async function makeFolder(folder: string): Promise<void> {
   const isThere = (await stat(folder).catch(() => null))?.isDirectory() === true;
@@ -65,52 +65,59 @@ async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 });
 }
 
-/** A run removes its folder when it has passed: whatever else is in there must not go with it. */
-async function claim(folder: string): Promise<void> {
+/** A run removes its folder when it has passed, so the folder must hold nothing else. */
+async function assertEmptyFolder(folder: string): Promise<void> {
   await makeFolder(resolve(folder)).catch((cause: unknown) => {
-    throw new AppError('usage', `The folder ${folder} cannot be made: ${messageOf(cause)}`, { cause });
+    throw new AppError('usage', `The folder ${folder} cannot be created: ${messageOf(cause)}`, { cause });
   });
   if ((await readdir(folder)).length === 0) return;
   throw new AppError('usage', `The folder ${folder} is not empty`, {
-    hint: 'A run removes its folder at the end: give it one of its own with --state.',
+    hint: 'A run removes its folder at the end: choose an empty one with --state.',
   });
 }
 
 /**
- * Starts a broker in `folder`, which must be new or empty. Rejects with AppError `usage`, or `unavailable` and the broker's
- * last words.
+ * Starts a broker in `folder`, which must be new or empty. Rejects with AppError `usage`, or `unavailable` and the last lines of
+ * the broker's log.
  */
 export async function startOwnBroker(options: {
   readonly folder: string;
   readonly entropy: Entropy;
-  readonly environment: DemoBrokerOptions['environment'];
+  readonly openDatabase: RunPorts['openDatabase'];
+  readonly environment: BrokerProcessOptions['environment'];
 }): Promise<OwnBroker> {
-  const { folder, entropy, environment } = options;
-  await claim(folder);
-  const metricsPort = await freePort();
-  const broker: DemoBrokerOptions = {
+  const { folder, entropy, openDatabase, environment } = options;
+  await assertEmptyFolder(folder);
+  const [metricsPort = 0, httpPort = 0, mqttPort = 0] = await freePorts(entropy, 3);
+  const broker: BrokerProcessOptions = {
     database: join(folder, 'fleetward.db'),
-    httpPort: await freePort(),
-    mqttPort: await freePort(),
+    httpPort,
+    mqttPort,
     metricsPort,
     logFile: join(folder, 'broker.log'),
+    // A webhook of the run itself is on this machine.
+    flags: ['--notify-allow-private-targets'],
     environment,
   };
-  const password = Buffer.from(entropy.bytes(24)).toString('base64url');
-  const create = ['account', 'create', accountID, '--admin', userID, '--password-file', '-'];
-  await runBrokerCommand(broker, create, `${password}\n`);
-  let running: DemoBroker = await startDemoBroker(broker);
-  let tell: (reason: string) => void = () => undefined;
+  const createAccount = async (name: string): Promise<Login> => {
+    const password = createSecretText(entropy);
+    const create = ['account', 'create', name, '--admin', userID, '--password-file', '-'];
+    await runBrokerCommand(broker, create, `${password}\n`);
+    return { accountID: name, userID, password };
+  };
+  const login = await createAccount(accountID);
+  let running: BrokerProcess = await startBrokerProcess(broker);
+  let onDied: (reason: string) => void = () => undefined;
   const died = new Promise<string>((done) => {
-    tell = done;
+    onDied = done;
   });
-  const watch = (): void => void running.died.then((reason) => tell(reason));
+  const watch = (): void => void running.died.then((reason) => onDied(reason));
   watch();
   return {
     target: {
       http: `http://${host}:${broker.httpPort}`,
       mqtt: `mqtt://${host}:${broker.mqttPort}`,
-      login: { accountID, userID, password },
+      login,
       publicKey: null,
     },
     metricsUrl: `http://${host}:${metricsPort}/metrics`,
@@ -118,9 +125,33 @@ export async function startOwnBroker(options: {
       const printed = await runBrokerCommand(broker, ['device', 'secret', accountID, deviceID, '--json']);
       return JSON.parse(printed) as { secret: string; publicKey: string };
     },
+    async ageUser(user) {
+      const db = await openDatabase({ path: broker.database, maxBytes: databaseMostBytes });
+      try {
+        await db.write([sql`UPDATE users SET granted_s = 1, granted_by = NULL WHERE user_id = ${user}`]);
+      } finally {
+        await db.close();
+      }
+    },
+    auditFault: () =>
+      runBrokerCommand(broker, ['audit', 'verify']).then(
+        () => null,
+        (thrown: unknown) => messageOf(thrown),
+      ),
+    createAccount,
+    async loginCode(of) {
+      const printed = await runBrokerCommand(broker, [
+        'account',
+        'login-code',
+        of.accountID,
+        of.userID,
+        '--json',
+      ]);
+      return (JSON.parse(printed) as { code: string }).code;
+    },
     kill: () => running.kill(),
     async restart() {
-      running = await startDemoBroker(broker);
+      running = await startBrokerProcess(broker);
       watch();
     },
     died,

@@ -1,12 +1,13 @@
-// Looks before a run whether its vehicles can reach the broker that it was pointed at, and whether the key that they are to pin is
-// that broker's: a wrong one would make every vehicle refuse its welcome, and the run would only say that all was lost.
+// Checks before a run that its vehicles reach the given broker and that the key they pin is the key of that broker. With a wrong key
+// every vehicle would refuse the welcome, and the run would only report that everything was lost.
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import { hexId } from '../../src/core/ids.ts';
-import { encodeJsonMessage, signedTypes } from '../../src/core/wire.ts';
+import { encodeJsonMessage, signedTypes } from '../../src/core/wire/wire.ts';
 import type { MqttLink, Verifier } from '../../src/ports.ts';
-import type { Target } from './own-broker.ts';
-import type { RunPorts } from './ports.ts';
-import type { Provisioned } from './provision.ts';
+import { deviceLink } from './link/device-link.ts';
+import type { Target } from './service/broker-access.ts';
+import type { Provisioned } from './service/provision.ts';
+import type { RunPorts } from './shared/run-ports.ts';
 
 const patienceMs = 15_000;
 
@@ -14,8 +15,8 @@ function verifierOf({ createVerifier }: RunPorts, publicKey: string): Verifier {
   try {
     return createVerifier(publicKey);
   } catch (thrown) {
-    throw new AppError('usage', `--public-key is no key: ${messageOf(thrown)}`, {
-      hint: '`fleetward-broker device secret` shows the one of the broker.',
+    throw new AppError('usage', `--public-key is not a key: ${messageOf(thrown)}`, {
+      hint: '`fleetward-broker device secret` shows the key of the broker.',
     });
   }
 }
@@ -23,14 +24,14 @@ function verifierOf({ createVerifier }: RunPorts, publicKey: string): Verifier {
 function refusal(target: Target, reason: string): AppError {
   const isTls = target.mqtt.startsWith('mqtts:');
   const hint = isTls
-    ? 'Does its MQTT listener speak TLS there, and is --ca the authority of its certificate?'
-    : 'Is its MQTT listener there, and does it take connections without TLS?';
+    ? 'Does its MQTT listener use TLS there, and is --ca the authority of its certificate?'
+    : 'Does its MQTT listener accept connections without TLS there?';
   return new AppError('unavailable', `No vehicle can connect to ${target.mqtt}: ${reason}`, { hint });
 }
 
 /**
  * Connects once as this device and waits for the signed welcome.
- * @throws AppError `unavailable` where there is no broker; `usage` where it signs with another key.
+ * @throws AppError `unavailable` without a broker there, `usage` when it signs with another key.
  */
 export async function preflight(ports: RunPorts, target: Target, device: Provisioned): Promise<void> {
   const { publicKey } = target;
@@ -61,22 +62,13 @@ export async function preflight(ports: RunPorts, target: Target, device: Provisi
       await open.publish({ topic: `${root}/hello`, payload: hello, qos: 1 });
     };
     const opened = ports.openMqttLink(
-      {
-        url: target.mqtt,
-        clientId: user,
-        username: user,
-        password: device.secret,
-        keepaliveS: 60,
-        connectTimeoutMs: 10_000,
-        will: { topic: `${root}/presence`, payload: new TextEncoder().encode('offline'), qos: 1 },
-        ...(target.ca === null || target.ca === undefined ? {} : { ca: target.ca }),
-      },
+      deviceLink({ ...device, url: target.mqtt, ca: target.ca, accountID: target.login.accountID }),
       {
         onUp: () => void greet(opened).catch((thrown: unknown) => end(refusal(target, messageOf(thrown)))),
         onMessage({ payload }, acknowledge) {
           acknowledge();
           const isOurs = verifier.verify(new TextDecoder().decode(payload), signedTypes.welcome) !== null;
-          const hint = '`fleetward-broker device secret` shows the right one.';
+          const hint = '`fleetward-broker device secret` shows the key of the broker.';
           end(isOurs ? null : new AppError('usage', '--public-key is not the key of this broker', { hint }));
         },
         onDown: (reason) => end(refusal(target, reason)),

@@ -1,101 +1,149 @@
-// One run of a scenario from its first device to its judgement. It ends every process and connection that it began, and calls no run
-// good whose truth it has not read back.
+// One run of a scenario, from creating its devices to its judgement. It ends every process and connection that it began, and passes no
+// run whose events it has not read back.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';
 import type { Cancel } from '../../src/ports.ts';
-import { linkShares } from '../core/control.ts';
-import { countOf } from '../core/count-words.ts';
-import { judge } from '../core/judgement.ts';
-import { createLedger } from '../core/ledger.ts';
-import { watchBroker } from './broker-watch.ts';
-import { collect, findBeginning } from './collect.ts';
-import { makeWay } from './control-socket.ts';
-import { drive, type RunOptions, type Scene, type Site } from './drive.ts';
-import type { FleetDevice } from './fleet.ts';
-import type { RunTime } from './fleet-vehicle.ts';
-import { createLatencies } from './latency.ts';
+import { judge } from '../core/judgement/judgement.ts';
+import { createLedger } from '../core/ledger/ledger.ts';
+import { linkShares } from '../core/live/control-requests.ts';
+import type { StopSignal } from '../core/result/stop-signal.ts';
+import { countOf } from '../core/text/number-text.ts';
+import { removeStaleSocket } from './control-socket.ts';
+import { execute, stoppedDrainS } from './execute.ts';
+import { readFinally } from './final-reads.ts';
+import type { FleetDevice } from './fleet/fleet.ts';
+import { watchBroker } from './measure/broker-watch.ts';
+import { createIntervalMetrics } from './measure/interval-metrics.ts';
+import { createLatencies } from './measure/latency.ts';
+import { createRecorder } from './measure/recorder.ts';
+import { isWorthKeeping, type RunResult, resultOf } from './measure/result.ts';
+import { settingOf } from './measure/setting.ts';
 import { startOwnBroker } from './own-broker.ts';
-import type { PartSetup } from './part.ts';
-import { openParts } from './parts.ts';
 import { preflight } from './preflight.ts';
-import { deviceIDs, type Provisioned, provision, removeDevices } from './provision.ts';
-import { createRecorder } from './recorder.ts';
-import { type RunResult, resultOf } from './result.ts';
-import { openService } from './service.ts';
-import { settingOf } from './setting.ts';
-import { createTap } from './tap.ts';
+import { type RunContext, type RunOptions } from './run-context.ts';
+import type { BrokerAccess, OwnBroker, Target } from './service/broker-access.ts';
+import { deviceIDs, type Provisioned, provision, removeDevices } from './service/provision.ts';
+import { findNewestEvent } from './service/read-back.ts';
+import { type Login, openService, type Service } from './service/service.ts';
+import { type RunTime } from './shared/run-ports.ts';
+import { createSecretText } from './shared/secret-text.ts';
+import type { WorkerSetup } from './workers/worker.ts';
+import { openWorkers } from './workers/workers.ts';
 
 const idBits = 36;
 
-async function openSite(options: RunOptions): Promise<Site> {
+/** A run with a control socket sends all its vehicles through proxies; the proxies cannot inject faults into a TLS link. */
+const linkSharesOf = ({ controlPath }: RunOptions, target: Target): readonly number[] =>
+  controlPath === null || !target.mqtt.startsWith('mqtt:') ? [] : linkShares;
+
+const secondPerson = 'second-person';
+
+/** A user who approves cuts; this one and the one who asks are of long ago. */
+async function createSecondPerson({ ports }: RunOptions, own: OwnBroker, service: Service): Promise<Login> {
+  const { accountID } = own.target.login;
+  const password = createSecretText(ports.entropy);
+  const body = { userID: secondPerson, roleID: 'operator', groups: ['all'], password };
+  await service.call({ method: 'POST', path: '/user/createuser/authorization', body });
+  for (const user of [secondPerson, own.target.login.userID]) await own.ageUser(user);
+  return { accountID, userID: secondPerson, password };
+}
+
+async function openBrokerAccess(options: RunOptions): Promise<BrokerAccess> {
   const { ports, folder, environment } = options;
   const own =
-    options.target === null ? await startOwnBroker({ folder, entropy: ports.entropy, environment }) : null;
+    options.target === null
+      ? await startOwnBroker({
+          folder,
+          entropy: ports.entropy,
+          openDatabase: ports.openDatabase,
+          environment,
+        })
+      : null;
   const target = options.target ?? own?.target;
-  if (target === undefined) throw new AppError('internal', 'there is no broker');
+  const opened: Service[] = [];
+  if (target === undefined) throw new AppError('internal', 'The run has no broker');
   try {
-    const service = await openService(target.http, target.login, target.ca ?? null);
+    const logIn = async (login: Login): Promise<Service> => {
+      const service = await openService(target.http, login, target.ca ?? null);
+      opened.push(service);
+      return service;
+    };
+    const service = await logIn(target.login);
+    const { approver = null } = target;
     if (own !== null) {
       const body = { accountID: target.login.accountID, cutsPerHour: 1000 };
       await service.call({ method: 'POST', path: '/auth/updateaccount/authorization', body });
     }
-    return { own, target, service };
+    const approving =
+      approver !== null
+        ? await logIn(approver)
+        : own !== null && options.scenario.exercises.includes('approvals')
+          ? await logIn(await createSecondPerson(options, own, service))
+          : null;
+    const linkShares = linkSharesOf(options, target);
+    return { own, target, service, approver: approving, created: [], linkShares };
   } catch (thrown) {
+    for (const one of opened) await one.close();
     await own?.close();
     throw thrown;
   }
 }
 
-/** The broker's key; the own broker tells it together with a new secret of the first device. */
-async function findKey(site: Site, devices: readonly Provisioned[]) {
+/** The broker's public key; the run's own broker returns it together with a new secret of the first device. */
+async function findKey(access: BrokerAccess, devices: readonly Provisioned[]) {
   const [first, ...others] = devices;
-  if (site.target.publicKey !== null) return { publicKey: site.target.publicKey, devices };
-  if (site.own === null || first === undefined) {
+  if (access.target.publicKey !== null) return { publicKey: access.target.publicKey, devices };
+  if (access.own === null || first === undefined) {
     throw new AppError('usage', 'The public key of the broker is not known', {
       hint: 'Give it with --public-key: `fleetward-broker device secret` shows it.',
     });
   }
-  const { secret, publicKey } = await site.own.keyWithSecret(first.deviceID);
+  const { secret, publicKey } = await access.own.keyWithSecret(first.deviceID);
   return { publicKey, devices: [{ ...first, secret }, ...others] };
 }
 
-async function prepare(options: RunOptions, site: Site) {
+/** Whether the run shall end early, and the signal that asked for it. */
+interface Stop {
+  isAsked: boolean;
+  signal: StopSignal | null;
+}
+
+async function prepare(options: RunOptions, access: BrokerAccess, stop: Stop) {
   const { scenario, ports, output } = options;
   const runID = Math.floor(ports.clock.utcMs()).toString(idBits);
   const ids = deviceIDs(runID, scenario.fleet.devices);
-  output.write(`Creating ${countOf(ids.length, 'device')} (${ids[0]} ...) at ${site.target.http}\n`);
-  const since = await findBeginning(site.service);
-  const secrets = await provision(site.service, ids, (count) => {
+  output.write(`Creating ${countOf(ids.length, 'device')} (${ids[0]} ...) at ${access.target.http}\n`);
+  const since = await findNewestEvent(access.service);
+  access.created.push(...ids);
+  const secrets = await provision(access.service, ids, (count) => {
+    if (stop.isAsked)
+      throw new AppError('unavailable', `${stop.signal} ended the run before its vehicles started`);
     if (count % 500 === 0) output.write(`  ${count} of ${ids.length} have their secret\n`);
   });
   const [first] = secrets;
-  if (first !== undefined) await preflight(ports, site.target, first);
-  const { publicKey, devices } = await findKey(site, secrets);
+  if (first !== undefined) await preflight(ports, access.target, first);
+  const { publicKey, devices } = await findKey(access, secrets);
   return { since, publicKey, devices: devices.map((device, index): FleetDevice => ({ ...device, index })) };
 }
 
 const disksOf = ({ folder }: RunOptions): string => join(folder, 'vehicles');
 
-/** A run that may be changed by hand sends all its vehicles through proxies; an encrypted link cannot be struck. */
-const sharesOf = ({ controlPath }: RunOptions, { target }: Site): readonly number[] =>
-  controlPath === null || !target.mqtt.startsWith('mqtt:') ? [] : linkShares;
-
-/** The scripts of the vehicles of a process, by number. */
-function scriptsFor({ scripts, processes }: RunOptions, no: number): PartSetup['scripts'] {
+/** The scripts of a worker's vehicles, by number. */
+function scriptsFor({ scripts, processes }: RunOptions, no: number): WorkerSetup['scripts'] {
   if (scripts === null) return null;
   const mine = [...scripts.entries()].filter(([index]) => index % processes === no);
   return new Map(mine);
 }
 
-/** Every process takes each so-many-th vehicle, so that faults and phases strike all processes alike. */
+/** Vehicles are dealt to the workers in turn, so that faults and phases load all workers alike. */
 function setupsOf(
   options: RunOptions,
-  site: Site,
+  access: BrokerAccess,
   of: { publicKey: string; devices: readonly FleetDevice[] },
-): readonly PartSetup[] {
+): readonly WorkerSetup[] {
   const { scenario, processes, version } = options;
-  const { target } = site;
+  const { target } = access;
   const needsDisks =
     options.controlPath !== null ||
     scenario.faults.some(({ kind }) => kind === 'agent-kill' || kind === 'disk-full');
@@ -107,7 +155,7 @@ function setupsOf(
     publicKey: of.publicKey,
     mqttUrl: target.mqtt,
     ca: target.ca ?? null,
-    linkShares: sharesOf(options, site),
+    linkShares: access.linkShares,
     folder: needsDisks ? disksOf(options) : null,
     scripts: scriptsFor(options, no),
     version,
@@ -116,16 +164,20 @@ function setupsOf(
 
 const mebibyte = 1024 * 1024;
 
-async function openFleet(options: RunOptions, site: Site, prepared: Awaited<ReturnType<typeof prepare>>) {
+async function openFleet(
+  options: RunOptions,
+  access: BrokerAccess,
+  prepared: Awaited<ReturnType<typeof prepare>>,
+) {
   const { ports, environment, program } = options;
   let begun: RunTime | null = null;
   const time: RunTime = { nowMs: () => begun?.nowMs() ?? 0 };
   const recorder = createRecorder({ clock: ports.clock, time });
-  const latencies = recorder.tee(createLatencies());
-  const tap = createTap();
-  let say = (text: string): void => void options.output.write(`${text}\n`);
-  const parts = await openParts({
-    setups: setupsOf(options, site, prepared),
+  const latencies = recorder.wrap(createLatencies());
+  const intervalMetrics = createIntervalMetrics();
+  let print = (text: string): void => void options.output.write(`${text}\n`);
+  const workers = await openWorkers({
+    setups: setupsOf(options, access, prepared),
     program,
     environment,
     ports,
@@ -133,37 +185,37 @@ async function openFleet(options: RunOptions, site: Site, prepared: Awaited<Retu
     handlers: {
       onLatency(name, ms) {
         latencies.record(name, ms);
-        tap.record(name, ms);
+        intervalMetrics.record(name, ms);
       },
-      say: (text) => say(text),
+      say: (text) => print(text),
     },
     onLag(ms) {
       latencies.recordLag(ms);
       recorder.book.gauge('lagMs', time.nowMs(), ms);
-      tap.record('lag', ms);
+      intervalMetrics.record('lag', ms);
     },
   }).catch((thrown: unknown) => {
     latencies.close();
     throw thrown;
   });
-  const onSay = (tell: (text: string) => void): void => {
-    say = tell;
+  const setPrinter = (printer: (text: string) => void): void => {
+    print = printer;
   };
-  const begin = async (): Promise<RunTime> => (begun = await parts.begin());
-  return { latencies, recorder, tap, parts, onSay, begin };
+  const begin = async (): Promise<RunTime> => (begun = await workers.begin());
+  return { latencies, recorder, intervalMetrics, workers, setPrinter, begin };
 }
 
 type OpenFleet = Awaited<ReturnType<typeof openFleet>>;
 
-/** What the generator itself took: this process and those of the parts. */
-function watchMachine({ parts }: OpenFleet) {
+/** CPU time and memory of the generator since now: this process and the worker processes. */
+function measureGenerator({ workers }: OpenFleet) {
   const startRssMb = process.memoryUsage.rss() / mebibyte;
   const usage = process.cpuUsage();
   return () => {
     const { user, system } = process.cpuUsage(usage);
-    const others = parts.machine();
+    const others = workers.machine();
     const rssMb = process.memoryUsage.rss() / mebibyte;
-    // Whoever leads has made thousands of devices before, and lets go of that meanwhile: the vehicles are in the others.
+    // This process frees memory of the device set-up meanwhile: with worker processes, only their growth is that of the vehicles.
     const isApart = others.processes > 1;
     return {
       grownMb: isApart ? others.rssMb - others.startRssMb : rssMb - startRssMb,
@@ -176,51 +228,72 @@ function watchMachine({ parts }: OpenFleet) {
   };
 }
 
-async function clean({ output }: RunOptions, { service }: Site, devices: readonly FleetDevice[]) {
-  const ids = devices.map(({ deviceID }) => deviceID);
-  const kept = await removeDevices(service, ids);
+/** Deletes the devices of the run. @returns how many could not be deleted. */
+async function removeCreated({ output }: RunOptions, { service, created }: BrokerAccess): Promise<number> {
+  if (created.length === 0) return 0;
+  const kept = await removeDevices(service, created);
   output.write(
     kept.length === 0
       ? 'The devices are removed\n'
-      : `${countOf(kept.length, 'device')} could not be removed\n`,
+      : `${countOf(kept.length, 'device')} could not be removed: ${kept[0]} ...\n`,
   );
+  return kept.length;
 }
 
-async function runAt(options: RunOptions, site: Site, stop: { isAsked: boolean }): Promise<RunResult> {
-  const { scenario, ports, output } = options;
-  const prepared = await prepare(options, site);
+async function runWith(options: RunOptions, access: BrokerAccess, stop: Stop): Promise<RunResult> {
+  const { scenario, ports, output, scripts } = options;
+  const prepared = await prepare(options, access, stop);
   const { devices } = prepared;
-  const open = await openFleet(options, site, prepared);
-  const { parts, latencies, recorder } = open;
-  const machine = watchMachine(open);
+  const open = await openFleet(options, access, prepared);
+  const { workers, latencies, recorder } = open;
+  const machine = measureGenerator(open);
   let endWatch: Cancel = () => undefined;
   const startedAt = new Date(ports.clock.utcMs()).toISOString();
   output.write(`Running ${options.name} for ${scenario.durationS} s: ${scenario.title}\n`);
-  const lead = async (): Promise<RunResult> => {
+  const measured = async (): Promise<RunResult> => {
     const time = await open.begin();
     const metrics =
-      options.metrics ?? (site.own === null ? null : { url: site.own.metricsUrl, token: null, ca: null });
+      options.metrics ?? (access.own === null ? null : { url: access.own.metricsUrl, token: null, ca: null });
     const watch = watchBroker({ address: metrics, clock: ports.clock, time, book: recorder.book });
     endWatch = () => watch.close();
-    const { ledger } = parts;
-    const shares = sharesOf(options, site);
-    const scene: Scene = { ...site, ...open, options, time, ledger, devices, machine, linkShares: shares };
-    const driven = await drive(scene, stop);
+    const { ledger } = workers;
+    const context: RunContext = { ...access, ...open, options, time, ledger, devices, machine };
+    const execution = await execute(context, stop);
     watch.close();
-    output.write('Reading back what the service holds\n');
-    await collect(site.service, ledger, prepared.since);
-    const { panicMs, fleet } = scenario;
-    const judgement = judge(ledger, { endMs: driven.offRoadMs, panicMs, inputsMs: fleet.inputsMs });
-    if (options.isClean) await clean(options, site, devices);
+    output.write('Reading back the records of the service\n');
+    const { streamSight, exercises } = execution;
+    const { since } = prepared;
+    const isStopped = stop.isAsked;
+    let unreadReason: string | null = null;
+    const onUnread = (reason: string): void => {
+      unreadReason = reason;
+    };
+    const asked = { options, access, ledger, devices, since, streamSight, exercises, isStopped, onUnread };
+    const { views, exercised } = await readFinally(asked);
+    const { panicMs, fleet, reporting } = scenario;
+    const judgement = judge(ledger, {
+      endMs: execution.offRoadMs,
+      panicMs,
+      inputsMs: fleet.inputsMs,
+      movingS: reporting.movingS,
+      views,
+    });
+    options.onWorld?.({ ledger, devices, faults: recorder.faults() });
     return resultOf({
-      ...driven,
+      ...execution,
+      exercised,
       name: options.name,
       scenario,
       startedAt,
       ledger,
       judgement,
       latencies,
-      elapsedS: driven.endMs / 1000,
+      elapsedS: execution.endMs / 1000,
+      readVehicles: views?.vehicles.length ?? 0,
+      recorded: scripts === null ? null : [...scripts].reduce((sum, script) => sum + script.length, 0),
+      interruptedBy: stop.signal,
+      hasViews: views !== null,
+      unreadReason,
       thresholds: scenario.thresholds,
       series: recorder.data(),
       faults: recorder.faults(),
@@ -233,47 +306,74 @@ async function runAt(options: RunOptions, site: Site, stop: { isAsked: boolean }
     });
   };
   try {
-    return await Promise.race([lead(), parts.failed]);
+    return await Promise.race([measured(), workers.failed]);
   } catch (thrown) {
-    // Where a process of the fleet has failed, what still drives comes to its end too.
+    // After the failure of a worker process, the execution that still goes on must end too.
     stop.isAsked = true;
     throw thrown;
   } finally {
     endWatch();
     recorder.close();
     latencies.close();
-    parts.kill();
+    workers.kill();
     await rm(disksOf(options), { recursive: true, force: true });
   }
 }
 
+/** Deletes the devices and closes the access. @returns how many devices could not be deleted. */
+async function closeBrokerAccess(options: RunOptions, access: BrokerAccess): Promise<number> {
+  try {
+    return options.isClean ? await removeCreated(options, access) : 0;
+  } finally {
+    await access.approver?.close();
+    await access.service.close();
+    await access.own?.close();
+  }
+}
+
+/** Where to look for the cause of a failed run, as a line for people. */
+export const keptText = (folder: string): string => `The broker's log and database are kept in ${folder}\n`;
+
 /**
- * Runs a scenario. Ended early by `stop` it is judged on what there was until then.
- * @throws AppError when it cannot be run: broker not there, login wrong, scenario that does not fit.
+ * Runs a scenario. A run that a signal ends early reports what it found until then and has not passed. `isClean` deletes its devices
+ * also when it failed.
+ * @throws AppError when it cannot run: no broker, wrong login, a scenario that does not fit.
  */
-export async function runScenario(options: RunOptions, stop: Promise<void>): Promise<RunResult> {
-  const asked = { isAsked: false };
-  const ask = (): boolean => (asked.isAsked = true);
-  void stop.then(ask);
+export async function runScenario(options: RunOptions, stop: Promise<StopSignal>): Promise<RunResult> {
+  const asked: Stop = { isAsked: false, signal: null };
+  const listen = async (): Promise<void> => {
+    const signal = await stop;
+    Object.assign(asked, { isAsked: true, signal });
+    options.output.write(
+      `Interrupted by ${signal}: waiting up to ${stoppedDrainS} s for deliveries; a second signal ends at once\n`,
+    );
+  };
+  void listen();
   if (options.target !== null && options.scenario.faults.some(({ kind }) => kind === 'broker-kill')) {
     throw new AppError(
       'usage',
-      'A broker that the run did not start is never killed: broker-kill needs its own',
+      'The fault broker-kill needs a broker that the run starts itself: leave out --target, or remove the fault',
     );
   }
-  // Said before anything is started for nothing.
-  if (options.controlPath !== null) await makeWay(options.controlPath);
-  const site = await openSite(options);
-  const died = site.own?.died.then((reason): never => {
+  if (options.controlPath !== null) await removeStaleSocket(options.controlPath);
+  const access = await openBrokerAccess(options);
+  const died = access.own?.died.then((reason): never => {
     throw new AppError('unavailable', reason);
   });
+  let result: RunResult;
   try {
-    const run = runAt(options, site, asked);
-    const result = await (died === undefined ? run : Promise.race([run, died]));
-    if (site.own !== null && result.isPassed) await rm(options.folder, { recursive: true, force: true });
-    return result;
-  } finally {
-    await site.service.close();
-    await site.own?.close();
+    const run = runWith(options, access, asked);
+    result = await (died === undefined ? run : Promise.race([run, died]));
+  } catch (thrown) {
+    // The cause of the failure is reported; devices that could not be removed were already printed.
+    await closeBrokerAccess(options, access).catch(() => undefined);
+    if (access.own !== null) options.output.write(keptText(options.folder));
+    throw thrown;
   }
+  const left = await closeBrokerAccess(options, access);
+  if (access.own !== null && !isWorthKeeping(result))
+    await rm(options.folder, { recursive: true, force: true });
+  if (left === 0) return result;
+  const warning = `${countOf(left, 'device')} of the run could not be removed`;
+  return { ...result, warnings: [...result.warnings, warning] };
 }

@@ -1,13 +1,13 @@
-// Routes that nobody drove but somebody could: streets on a bent grid around a city's centre, corners taken slowly,
-// traffic lights, deliveries with the ignition off, a depot. Same seed, same route; it never needs a map or a file.
-import type { Point } from '../../src/core/geo.ts';
-import type { SeededEntropy } from '../random.ts';
+// Generated routes: streets on a bent grid around a city's centre, slow corners, traffic lights, deliveries with the ignition off, a
+// depot. Same seed, same route, without a map.
+import type { Point } from '../../src/core/geo/geo.ts';
+import type { SeededEntropy } from '../core/random.ts';
 import { createRoute, type Knot, type Phase, pathDistancesM, type Route } from './routes.ts';
 
 export interface CityRouteOptions {
   readonly centre: Point;
   readonly entropy: SeededEntropy;
-  /** Deliveries in a round; 4 to 9 unless told. */
+  /** Deliveries in a round; 4 to 9 unless given. */
   readonly stops?: number;
   /** Time the vehicle rests at the depot between rounds, seconds. */
   readonly restS?: number;
@@ -72,7 +72,7 @@ function createStreetMap(options: CityRouteOptions): (crossing: Crossing) => Poi
   };
 }
 
-/** The crossings from one to another, as drivers choose them: both directions mixed, but not at every corner. */
+/** The crossings between two corners: both directions mixed, but without a turn at every corner. */
 function walk(from: Crossing, to: Crossing, entropy: SeededEntropy): Crossing[] {
   const way: Crossing[] = [];
   let { column, row } = from;
@@ -88,7 +88,7 @@ function walk(from: Crossing, to: Crossing, entropy: SeededEntropy): Crossing[] 
   return way;
 }
 
-/** The deliveries in the order of a sensible driver: always the nearest next. */
+/** The order of deliveries: always the nearest next. */
 function orderStops(depot: Crossing, stops: readonly Crossing[]): Crossing[] {
   const open = [...stops];
   const order: Crossing[] = [];
@@ -249,7 +249,7 @@ function standStill(line: Timeline, sM: number, halt: Halt): void {
 /** A round of deliveries in a city that exists only for its seed. Roughly 10 to 30 km and 40 to 120 minutes. */
 export function createCityRoute(options: CityRouteOptions): Route {
   const corners = planCorners(options);
-  const driver = 0.88 + options.entropy.fraction() * 0.2; // of the speed limit: some are always a little too fast
+  const driver = 0.88 + options.entropy.fraction() * 0.2; // of the speed limit: some drive a little too fast
   const waypoints = layPath(corners, createStreetMap(options), driver);
   const path = waypoints.map((waypoint) => waypoint.point);
   const distances = pathDistancesM(path);

@@ -1,6 +1,6 @@
-// Who drives a simulated vehicle: along the route by its timetable, or by hand at the bench. Speed changes only as fast
-// as a vehicle can change it, and an engine whose starter is cut does not start: the driver has to wait.
-import type { Point } from '../../src/core/geo.ts';
+// The driver of a simulated vehicle: follows the route by its timetable, or the commands of the bench. Speed changes only as fast as a
+// vehicle can change it, and an engine whose starter is cut does not start.
+import type { Point } from '../../src/core/geo/geo.ts';
 import type { Clock } from '../../src/ports.ts';
 import type { Route, RoutePlace } from './routes.ts';
 
@@ -18,7 +18,7 @@ export interface DriverOptions {
   readonly route: Route;
   /** True while the starter circuit is cut: a running engine runs on, a stopped one does not start. */
   isStarterCut(): boolean;
-  /** Where on the timetable the vehicle is; null = parked at the start, ignition off, driven by hand. */
+  /** Where on the timetable the vehicle is; null = parked at the start, ignition off, driven by commands. */
   readonly startS: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface Driver {
   setSpeed(kmh: number): boolean;
   /** Pulled along the route at this speed with the ignition off, 0 to be let go. `drive` ends it. */
   tow(kmh: number): void;
-  /** The vehicle is somewhere else at once, as after a ferry or a transport. */
+  /** Moves the vehicle to another place at once, as a ferry does. */
   goTo(point: Point): void;
 }
 
@@ -44,7 +44,7 @@ const maxSteps = 600;
 /** A vehicle that joins its timetable creeps at least this fast, because timetables also stand still. */
 const joinMps = 2;
 
-type Mode = 'timetable' | 'joining' | 'hand';
+type Mode = 'timetable' | 'joining' | 'manual';
 
 interface Vehicle {
   mode: Mode;
@@ -61,7 +61,7 @@ function approach(value: number, target: number, step: number): number {
   return value < target ? Math.min(target, value + step) : Math.max(target, value - step);
 }
 
-/** Moves `vehicle` by hand for `forS` seconds; constant acceleration towards the target speed. */
+/** Moves `vehicle` at the commanded speed for `forS` seconds; constant acceleration towards the target speed. */
 function roll(vehicle: Vehicle, forS: number): void {
   const isPulled = vehicle.isRunning || vehicle.isTowed;
   const rate = isPulled ? rateMps2 : rollMps2;
@@ -78,7 +78,7 @@ function tryStart(vehicle: Vehicle, isCut: boolean): void {
 /** Follows the timetable for `forS` seconds, but waits wherever the engine has to be started and does not start. */
 function follow(vehicle: Vehicle, route: Route, step: { forS: number; isCut: boolean }): void {
   if (vehicle.ignition && !vehicle.isRunning) {
-    // Who has turned the key waits with it turned.
+    // The ignition stays on while the driver waits for the starter.
     tryStart(vehicle, step.isCut);
     vehicle.speedMps = 0;
     if (!vehicle.isRunning) return;
@@ -111,7 +111,7 @@ function parkedAt(options: DriverOptions): Vehicle {
   const first = options.route.at(startS ?? 0);
   const isDriven = startS !== null;
   return {
-    mode: isDriven ? 'timetable' : 'hand',
+    mode: isDriven ? 'timetable' : 'manual',
     tS: startS ?? 0,
     odometerM: isDriven ? first.odometerM : 0,
     speedMps: isDriven ? first.speedKmh / 3.6 : 0,
@@ -123,7 +123,7 @@ function parkedAt(options: DriverOptions): Vehicle {
 }
 
 /** Brings a vehicle up to the clock's time, in steps small enough for its acceleration. */
-function createJourney(options: DriverOptions, vehicle: Vehicle): () => void {
+function createCatchUp(options: DriverOptions, vehicle: Vehicle): () => void {
   const { clock, route } = options;
   let atMs = clock.monoMs();
   const advance = (forS: number): void => {
@@ -147,7 +147,7 @@ function createJourney(options: DriverOptions, vehicle: Vehicle): () => void {
 export function createDriver(options: DriverOptions): Driver {
   const { route } = options;
   const vehicle = parkedAt(options);
-  const catchUp = createJourney(options, vehicle);
+  const catchUp = createCatchUp(options, vehicle);
   let shift: Point = { latitude: 0, longitude: 0 };
   /** Turns the key if need be; true when the engine runs. */
   const start = (): boolean => {
@@ -157,7 +157,7 @@ export function createDriver(options: DriverOptions): Driver {
     return vehicle.isRunning;
   };
   const byHand = (targetMps: number): void => {
-    vehicle.mode = 'hand';
+    vehicle.mode = 'manual';
     vehicle.targetMps = targetMps;
   };
   const now = (): DriverMoment => {
@@ -198,7 +198,7 @@ export function createDriver(options: DriverOptions): Driver {
     drive() {
       vehicle.isTowed = false;
       if (!start()) return false;
-      if (vehicle.mode === 'hand') vehicle.mode = 'joining';
+      if (vehicle.mode === 'manual') vehicle.mode = 'joining';
       return true;
     },
     setSpeed(kmh) {

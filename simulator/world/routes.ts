@@ -1,6 +1,6 @@
 // A route: where a vehicle is, how fast and what its driver does, at any time of any day. Speed is by construction the
 // derivative of the position along the path, so that Doppler and odometer never contradict the fixes.
-import { distanceM, headingDeg, type Point } from '../../src/core/geo.ts';
+import { distanceM, headingDeg, type Point } from '../../src/core/geo/geo.ts';
 
 export interface RoutePlace extends Point {
   readonly altitudeM: number;

@@ -1,7 +1,7 @@
 // Routes from recorded tracks: a CSV file with the header `t,lat,lon` (seconds, degrees). The track's noise is thinned
-// and its speed made smooth; it must never invent a jump: what no vehicle can drive is left out.
+// and its speed made smooth; points that no vehicle can reach in time are left out.
 import { AppError } from '../../src/core/errors.ts';
-import { distanceM, type Point } from '../../src/core/geo.ts';
+import { distanceM, type Point } from '../../src/core/geo/geo.ts';
 import { createRoute, type Knot, type Phase, pathDistancesM, type Route } from './routes.ts';
 
 interface TrackPoint extends Point {
@@ -67,7 +67,7 @@ function thin(points: readonly TrackPoint[]): TrackPoint[] {
   return kept;
 }
 
-/** Slopes of Fritsch and Butland (1984): the curve through the points never overshoots, so nobody drives backwards. */
+/** Slopes of Fritsch and Butland (1984): the curve through the points never overshoots, so no vehicle drives backwards. */
 function monotoneSpeeds(tS: readonly number[], sM: Float64Array): number[] {
   const step = (at: number): { h: number; v: number } => {
     const h = (tS[at + 1] ?? 0) - (tS[at] ?? 0);

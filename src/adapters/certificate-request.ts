@@ -1,5 +1,5 @@
-// A request for a certificate (PKCS #10, RFC 2986) as a vehicle makes it: a new P-256 key and its signature. The private key
-// stays with who called; the name in the request is a placeholder, the authority writes the real one.
+// A certificate request (PKCS #10, RFC 2986) of a vehicle: a new P-256 key and its signature. The private key stays
+// with the caller; the name in the request is a placeholder, the authority writes the real one.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { derContext, derTags, encodeBits, encodeCommonName, encodeDer, encodeOid } from '../core/der.ts';
 

@@ -1,5 +1,5 @@
-// The cryptography of enrolment over node:crypto: scrypt, Ed25519 (RFC 8032), X25519 (RFC 7748), HKDF-SHA-256 (RFC 5869),
-// AES-256-GCM. Keys of an exchange are used once. Nothing here throws on what a stranger sent.
+// The cryptography of enrolment over node:crypto: scrypt, Ed25519 (RFC 8032), X25519 (RFC 7748), HKDF-SHA-256 (RFC
+// 5869), AES-256-GCM. Keys of an exchange are used once. Untrusted input never throws.
 import {
   createCipheriv,
   createDecipheriv,
@@ -18,7 +18,7 @@ import {
   type EnrolmentRequest,
   sealContextOf,
   transcriptOf,
-} from '../core/enrolment.ts';
+} from '../core/wire/enrolment.ts';
 import type { Entropy } from '../ports.ts';
 
 /** 16 MiB and some 50 ms for each guess at a captured exchange; twenty times that on a small vehicle computer. */
@@ -29,7 +29,7 @@ const ivBytes = 12;
 
 type Curve = 'Ed25519' | 'X25519';
 
-/** What stands before the 32 raw bytes of a private key in PKCS #8 (RFC 8410 section 7). */
+/** Prefix of the 32 raw bytes of a private key in PKCS #8 (RFC 8410 section 7). */
 const pkcs8Heads: Readonly<Record<Curve, string>> = {
   Ed25519: '302e020100300506032b657004220420',
   X25519: '302e020100300506032b656e04220420',
@@ -62,9 +62,9 @@ interface Sealing {
 }
 
 /**
- * Key and IV of one answer. Both sides come to the same: by their X25519 secret, the verifier of the code, which no stranger
- * knows, and every byte that was said. The IV is never used twice because the key is not.
- * @throws Error when the other side's key is none, or one of small order.
+ * Key and IV of one answer. Both sides derive the same: from their X25519 secret, the verifier of the code, which
+ * is secret, and every transmitted byte. The IV is never used twice because the key is not.
+ * @throws Error when the other side's key is invalid, or one of small order.
  */
 function sealingOf({ privateKey, publicKey, verifier, context }: Sealing) {
   const shared = diffieHellman({ privateKey, publicKey: publicKeyOf('X25519', publicKey) });
@@ -96,7 +96,7 @@ export function createEnrolmentCrypto(entropy: Entropy): EnrolmentCrypto {
     const raw = entropy.bytes(keyBytes);
     return { privateKey: encode(raw), publicKey: publicPart(privateKeyOf('X25519', raw)) };
   };
-  const nobody = publicPart(privateKeyOf('Ed25519', entropy.bytes(keyBytes)));
+  const unknownKey = publicPart(privateKeyOf('Ed25519', entropy.bytes(keyBytes)));
   return {
     async deriveCodeKey({ codeID, secret }) {
       const seed = await deriveSeed(secret, `fleetward-enrolment-1\n${codeID}`);
@@ -104,7 +104,7 @@ export function createEnrolmentCrypto(entropy: Entropy): EnrolmentCrypto {
     },
     createExchangeKey,
     sign: (seed, transcript) => encode(sign(null, transcript, privateKeyOf('Ed25519', seed))),
-    verify: (verifier, request) => isSigned(verifier ?? nobody, request) && verifier !== null,
+    verify: (verifier, request) => isSigned(verifier ?? unknownKey, request) && verifier !== null,
     seal({ verifier, request }, plain) {
       const own = createExchangeKey();
       const privateKey = privateKeyOf('X25519', decode(own.privateKey));

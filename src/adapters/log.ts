@@ -1,40 +1,113 @@
 // Log over pino: JSON lines on stdout for the journal, one line per state change. Secrets are redacted by key as a
 // last line of defence; callers must not pass any.
 import { type Logger, pino } from 'pino';
-import type { Log } from '../ports.ts';
+import type { Log, LogFields } from '../ports.ts';
 
-const secretKeys = ['password', 'token', 'secret', 'authorization', 'privateKey'];
+const secretKeys: ReadonlySet<string> = new Set([
+  'password',
+  'token',
+  'secret',
+  'authorization',
+  'privateKey',
+]);
 
-function wrap(logger: Logger): Log {
+/** True when a key of these fields, or of an object among them, is that of a secret. */
+function holdsSecret(fields: object, depth = 1): boolean {
+  return Object.entries(fields).some(([key, value]) => secretKeys.has(key) || (depth > 0 && isHolder(value)));
+}
+
+const isHolder = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && holdsSecret(value, 0);
+
+/**
+ * The same fields without secrets. Not the redaction of pino, which copies the fields of every line: each request writes a line,
+ * and none of them holds a secret.
+ */
+function redacted(fields: object): LogFields {
+  if (!holdsSecret(fields)) return fields as LogFields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [
+      key,
+      secretKeys.has(key) ? '[Redacted]' : isHolder(value) ? redacted(value) : value,
+    ]),
+  );
+}
+
+function wrap(logger: Logger, flush: () => void): Log {
   return {
-    debug: (event, fields = {}) => logger.debug(fields, event),
-    info: (event, fields = {}) => logger.info(fields, event),
-    warn: (event, fields = {}) => logger.warn(fields, event),
-    error: (event, fields = {}) => logger.error(fields, event),
-    with: (fields) => wrap(logger.child(fields)),
+    debug: (event, fields = {}) => logger.debug(redacted(fields), event),
+    info: (event, fields = {}) => logger.info(redacted(fields), event),
+    warn(event, fields = {}) {
+      logger.warn(redacted(fields), event);
+      flush();
+    },
+    error(event, fields = {}) {
+      logger.error(redacted(fields), event);
+      flush();
+    },
+    with: (fields) => wrap(logger.child(redacted(fields)), flush),
   };
 }
 
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** Characters of lines that are written at once although the turn of the loop has not ended. */
+const linesMost = 64 * 1024;
+
+interface Writer {
+  write(line: string): void;
+  flush(): void;
+}
+
+/**
+ * Writes lines together: those of one turn of the loop in one system call, at its end. Warnings and errors, and what is left when
+ * the process ends, are written at once.
+ */
+function createWriter(fd: 1 | 2): Writer {
+  const destination = pino.destination({ dest: fd, sync: true });
+  let lines = '';
+  const flush = (): void => {
+    const text = lines;
+    lines = '';
+    if (text !== '') destination.write(text);
+  };
+  process.on('exit', flush);
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush).unref();
+      lines += line;
+      if (lines.length >= linesMost) flush();
+    },
+    flush,
+  };
+}
+
+const writers = new Map<1 | 2, Writer>();
+
+/** One writer for all logs of a stream, so that their lines keep their order. */
+function writerOf(fd: 1 | 2): Writer {
+  const writer = writers.get(fd) ?? createWriter(fd);
+  writers.set(fd, writer);
+  return writer;
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
  * `stderr` keeps stdout free for the output of command line tools.
- * @param onLine gets every line as it is written, so without what is redacted.
+ * @param onLine gets every line as it is written, with secrets redacted.
  */
 export function createLog(
   level: LogLevel,
   stream: 'stdout' | 'stderr' = 'stdout',
   onLine?: (line: string) => void,
 ): Log {
-  const redact = [...secretKeys, ...secretKeys.map((key) => `*.${key}`)];
-  const destination = pino.destination({ dest: stream === 'stdout' ? 1 : 2, sync: true });
+  const writer = writerOf(stream === 'stdout' ? 1 : 2);
   const tee = {
     write(line: string): void {
-      destination.write(line);
+      writer.write(line);
       onLine?.(line);
     },
   };
-  const target = onLine === undefined ? destination : tee;
-  return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact }, target));
+  const target = onLine === undefined ? writer : tee;
+  return wrap(pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, target), writer.flush);
 }

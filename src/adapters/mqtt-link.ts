@@ -1,13 +1,13 @@
 // MqttLink over mqtt.js, used as transport only: one attempt, one connection, no store, no replay, no reconnect; the
-// outbox keeps what matters. The PUBACK of a received message is ours to send, once the message is persisted. Never
-// lets an error of the peer's making escape, whatever bytes it sends.
+// outbox keeps the events. The PUBACK of a received message is sent by the caller, once the message is persisted. No
+// error caused by the peer ever escapes, whatever bytes it sends.
 import { Readable } from 'node:stream';
 import { connect, type IClientOptions, type MqttClient } from 'mqtt';
 import { generate } from 'mqtt-packet';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { MqttLink, MqttLinkHandlers, MqttLinkOptions, MqttMessage, OpenMqttLink } from '../ports.ts';
 
-/** Bytes that may come in without making up a packet; ours are far below. */
+/** Bytes received without a complete packet; our packets are far below. */
 const inboundMost = 256 * 1024;
 const closeTimeoutMs = 2000;
 
@@ -58,7 +58,7 @@ function clientOptions(options: MqttLinkOptions): IClientOptions {
   };
 }
 
-/** What went wrong, in words that help. */
+/** The fault, as a helpful text. */
 function reasonOf(thrown: unknown): string {
   const code: unknown =
     typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
@@ -72,13 +72,13 @@ function reasonOf(thrown: unknown): string {
 interface LinkState {
   readonly handlers: MqttLinkHandlers;
   client: MqttClient | null;
-  /** `closing`: by ourselves, so nobody is told. */
+  /** `closing`: closed by the caller, so `onDown` is not called. */
   phase: 'open' | 'closing' | 'down';
   /** Bytes since the last whole packet. */
   unparsedBytes: number;
 }
 
-/** Ends the link once, for whatever reason, and tells the owner unless it asked for the end itself. */
+/** Ends the link once, and calls `onDown` unless the caller closed it. */
 function bringDown(state: LinkState, reason: string, isSilent = false): void {
   if (state.phase === 'down') return;
   const isOurs = state.phase === 'closing';
@@ -99,7 +99,9 @@ function guard(state: LinkState, work: () => void): void {
 type Publish = Parameters<MqttClient['handleMessage']>[0];
 type PublishDone = Parameters<MqttClient['handleMessage']>[1];
 
-/** Hands a message on. With an error mqtt.js sends no PUBACK, and reads on: `acknowledge` sends it (mqtt.js 5.16). */
+/**
+ * Passes a message on. With an error mqtt.js sends no PUBACK, and reads on: `acknowledge` sends it (mqtt.js 5.16).
+ */
 function receive(state: LinkState, packet: Publish, done: PublishDone): void {
   const { messageId, qos } = packet;
   const payload = typeof packet.payload === 'string' ? Buffer.from(packet.payload) : packet.payload;
@@ -129,7 +131,7 @@ function listen(state: LinkState, client: MqttClient): void {
     // We subscribe with QoS 1 at most; the handshake of QoS 2 would keep state that nothing here bounds.
     if (packet.cmd === 'publish' && packet.qos === 2) bringDown(state, 'the peer sent a message of QoS 2');
   });
-  // The words of mqtt.js 5.16 for a PINGRESP that did not come.
+  // The message of mqtt.js 5.16 for a missing PINGRESP.
   client.on('error', (error) => bringDown(state, reasonOf(error), error.message === 'Keepalive timeout'));
   client.on('close', () => bringDown(state, 'the connection was closed'));
   client.stream.on('error', (error: Error) => bringDown(state, reasonOf(error)));

@@ -1,11 +1,11 @@
-// What the three command lines share: ending in words with an exit code of sysexits.h, and stopping on a signal. The
-// composition roots use it and nothing else does.
+// Shared by the three command lines: error output with an exit code of sysexits.h, and stopping on a signal. Used by
+// the composition roots only.
 import { AppError, errorKinds, messageOf } from '../core/errors.ts';
 
-/** A stop that takes longer is no longer orderly; systemd and people do not wait longer either. */
+/** A stop that takes longer is no longer orderly; systemd does not wait longer either. */
 const stopMostMs = 5000;
 
-/** Ends the process after 5 s whatever still hangs, with its exit code or as one that was unavailable. */
+/** Ends the process after 5 s even if it hangs, with its exit code or as unavailable. */
 export function endSoon(): void {
   const { exitCode = errorKinds.unavailable.exitCode } = process;
   setTimeout(() => process.exit(exitCode), stopMostMs).unref();
@@ -13,8 +13,8 @@ export function endSoon(): void {
 
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP. From then on the process ends at a second signal (exit 130), or
- * after 5 s (exit 75), whatever still hangs.
- * @param onReload is what SIGHUP does instead, unless a terminal is at the other end: closing that sends one too.
+ * after 5 s (exit 75), even if it hangs.
+ * @param onReload is called on SIGHUP instead, unless stdin is a terminal: closing that sends one too.
  */
 export function untilStopped(onReload?: () => void): Promise<void> {
   return new Promise((resolve) => {
@@ -41,9 +41,9 @@ export function untilAsked(): Promise<void> {
   });
 }
 
-/** Runs a program to its end and ends the process: timers that nobody waits for do not keep it. */
+/** Runs a program to its end and ends the process, pending timers included. */
 export async function runProgram(name: string, run: () => Promise<unknown>): Promise<never> {
-  // What is created holds people's movements and keys: it is for the program's own user alone.
+  // New files hold movements of persons and keys: they are readable by the program's own user alone.
   process.umask(0o077);
   try {
     await run();

@@ -62,7 +62,7 @@ export function createVerifier(publicKey: string): Verifier {
       if (token.length > tokenMost) return null;
       const [header, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) return null;
-      // The header is ours to the letter or it is refused: no algorithm or key is ever taken from a token.
+      // The header must match exactly: no algorithm or key is ever taken from a token.
       if (header !== expectedHeader(type)) return null;
       const good = verify(
         null,

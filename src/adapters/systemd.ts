@@ -9,7 +9,7 @@ const statusMostCharacters = 200;
 
 export interface SupervisorOptions {
   readonly log: Log;
-  /** The environment of the program; NOTIFY_SOCKET decides whether there is anyone to tell. */
+  /** The environment of the program; without NOTIFY_SOCKET nothing is sent. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Another program than `systemd-notify`, for tests. */
   readonly program?: string;

@@ -1,15 +1,15 @@
-// The place of a thread among all that want a core. Only ever backwards: what a thread gave up it does not get back, so it
-// must never be called in a thread that an acknowledgement waits for.
+// The scheduling priority of a thread. It can only be lowered, never raised again, so it must never be called in a
+// thread that an acknowledgement waits for.
 import { getPriority, setPriority } from 'node:os';
 
 const niceMost = 19;
 
 /**
- * The calling thread steps back by `niceness` (1 to 19) from where it stands. Linux counts that for the thread alone
- * (setpriority(2), "C library/kernel differences"); elsewhere it would be the whole program, so nothing is done there.
- * False: it was not done, and the thread goes on as it is.
+ * Lowers the priority of the calling thread by `niceness` (1 to 19). Linux applies that to the thread alone
+ * (setpriority(2), "C library/kernel differences"); elsewhere it would be the whole program, so nothing is done
+ * there. False: not applied.
  */
-export function stepBack(niceness: number, platform: NodeJS.Platform = process.platform): boolean {
+export function lowerThreadPriority(niceness: number, platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== 'linux') return false;
   try {
     setPriority(0, Math.min(niceMost, getPriority(0) + niceness));

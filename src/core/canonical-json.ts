@@ -1,7 +1,7 @@
-// JSON with one spelling for one value: members in the order of their names, no spaces. Two configurations are the same
-// exactly when these texts are, so that nothing is ever rebuilt because a text merely looks different.
+// JSON with one spelling for one value: members sorted by name, no spaces. Two configurations are equal exactly when
+// these texts are, so that nothing is rebuilt because of formatting.
 
-/** The canonical text of a JSON value; members that are undefined are left out. Throws on what JSON cannot say (cycles, BigInt). */
+/** The canonical text of a JSON value; members that are undefined are left out. Throws on cycles and BigInt. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);

@@ -1,7 +1,7 @@
-// Where the store is: a SQLite file, or a PostgreSQL database named by a URL. A URL may hold a password, so whatever is
-// shown or written of it goes through here; what comes out must never hold one.
+// The address of the store: a SQLite file, or a PostgreSQL database named by a URL. A URL may hold a password, so
+// every output of it goes through here; the result must never hold one.
 
-/** Parts of a PostgreSQL URL that hold a secret when it stands among the parameters. */
+/** Query parameters of a PostgreSQL URL that hold a secret. */
 const secretParameters = ['password', 'sslpassword'];
 
 /** True for `postgres://...` and `postgresql://...`; everything else is a file. */
@@ -9,7 +9,7 @@ export function isPostgresUrl(database: string): boolean {
   return /^postgres(ql)?:\/\//i.test(database);
 }
 
-/** The same without its password, for people and logs; a file as it is. Never throws. */
+/** The same without its password, for messages and logs; a file path is unchanged. Never throws. */
 export function withoutPassword(database: string): string {
   if (!isPostgresUrl(database)) return database;
   // By text and not by URL: a socket's folder (`user@%2Frun%2Fpostgresql`) and a typing error must be shown too. Everything

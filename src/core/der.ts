@@ -1,5 +1,5 @@
-// The little of DER (ITU-T X.690) that a unit needs to ask for a certificate: a writer of short values, so that the agent
-// needs no library for one request in its life. Pure. Reads nothing.
+// The part of DER (ITU-T X.690) that a unit needs to request a certificate: a writer of short values, so that the
+// agent needs no library for it. Pure. Write-only.
 
 export const derTags = {
   integer: 0x02,

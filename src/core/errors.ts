@@ -19,7 +19,9 @@ export const errorKinds = {
   not_acceptable: { status: 406, title: 'Only JSON is supported', exitCode: 64 },
   invalid_content: { status: 422, title: 'The content of the request is invalid', exitCode: 65 },
   conflict: { status: 422, title: 'The request conflicts with what is there', exitCode: 65 },
-  forbidden: { status: 422, title: 'Your role does not allow this', exitCode: 77 },
+  forbidden: { status: 422, title: 'Your role or token does not allow this', exitCode: 77 },
+  password_needed: { status: 422, title: 'This needs the password again', exitCode: 77 },
+  password_wrong: { status: 422, title: 'The password is wrong', exitCode: 77 },
   unsupported: { status: 422, title: 'This device cannot do that', exitCode: 69 },
   throttled: { status: 503, title: 'Too many requests', exitCode: 75 },
   unavailable: { status: 503, title: 'The service cannot do this now', exitCode: 75 },
@@ -32,6 +34,10 @@ export const errorKinds = {
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorKinds;
+
+/** Whether a text, of another process, names an error of ours. */
+export const isErrorCode = (code: string | undefined): code is ErrorCode =>
+  code !== undefined && Object.hasOwn(errorKinds, code);
 
 /** One fault inside a larger input: `pointer` is a JSON pointer (RFC 6901) into it. */
 export interface ErrorDetail {
@@ -67,7 +73,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Code of a cause when nobody knows whether a batch was stored. */
+/** Code of a cause when it is unknown whether a batch was stored. */
 export const unknownOutcome = 'UNKNOWN_OUTCOME';
 
 /** The code of what an AppError wraps; '' when it wraps nothing, has none, or is no AppError. */

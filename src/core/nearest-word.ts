@@ -1,4 +1,4 @@
-// The word that somebody meant: the nearest of those that there are. Pure; only for hints, never to decide anything.
+// The closest match of a misspelt name among the known ones. Pure; only for hints, never for decisions.
 
 /** Edit distance (Levenshtein). */
 function distance(left: string, right: string): number {
@@ -14,10 +14,13 @@ function distance(left: string, right: string): number {
   return row[right.length] ?? 0;
 }
 
-/** A longer word is nobody's slip, and would only cost time. */
+/** A longer text is no misspelling, and would only cost time. */
 const wordMost = 100;
 
-/** Null: there is none to choose from. @param word compared without regard to case. */
+/**
+ * Null: no close match.
+ * @param word compared without regard to case.
+ */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const wanted = word.slice(0, wordMost).toLowerCase();
   const ranked = known.map((name) => ({ name, far: distance(wanted, name.toLowerCase()) }));

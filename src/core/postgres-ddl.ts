@@ -1,13 +1,28 @@
-// The tables' one text, in SQLite's words, said in PostgreSQL's. Everything else that the product says to a database is the
-// same text on both; what differs is here and nowhere else. It must never change what a table promises.
+// Translates the tables' DDL from SQLite to PostgreSQL. All other statements are the same text on both; the
+// differences are here and nowhere else. The guarantees of a table must never change.
+
+const triggerForm =
+  /^\s*CREATE TRIGGER (\w+) (AFTER .+? ON \w+ FOR EACH ROW)( WHEN \(.+?\))? BEGIN\s(.+)\sEND\s*$/s;
+
+/** A trigger of PostgreSQL calls a function; one statement makes both. */
+function toPostgresTrigger(text: string): string {
+  const parts = triggerForm.exec(text);
+  if (parts === null) throw new Error(`a trigger that is not of the form of the others: ${text}`);
+  const [, name, event, when = '', body] = parts;
+  return `DO $do$ BEGIN
+    CREATE FUNCTION ${name}() RETURNS TRIGGER LANGUAGE plpgsql AS $body$ BEGIN ${body} RETURN NULL; END $body$;
+    CREATE TRIGGER ${name} ${event}${when} EXECUTE FUNCTION ${name}();
+  END $do$`;
+}
 
 /**
- * One statement that creates a table or an index, for PostgreSQL; any other statement comes back as it is.
- * Whole numbers are 64 bits wide, as SQLite's are, so that a parameter beside them is too. Texts compare by their bytes
- * whatever the language of the database, as SQLite's do: ids in an answer stand in the same order on both.
- * Types are written in capitals, names are not: there are columns that are called `text`.
+ * One statement that creates a table, an index or a trigger, for PostgreSQL; any other statement is returned unchanged. Whole
+ * numbers are 64 bits wide, as in SQLite, so that a parameter beside them is too. Texts are ordered by their bytes
+ * whatever the collation of the database, as in SQLite: ids in an answer have the same order on both. Types are
+ * written in capitals, names are not: there are columns called `text`.
  */
 export function toPostgresDdl(text: string): string {
+  if (/^\s*CREATE\s+TRIGGER\b/i.test(text)) return toPostgresTrigger(text);
   if (!/^\s*CREATE\s+TABLE\b/i.test(text)) return text;
   return text
     .replace(

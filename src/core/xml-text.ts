@@ -1,5 +1,5 @@
-// Text into XML 1.0: markup escaped, and nothing left that a parser would refuse. Pure. Whatever comes in, what comes out is text of
-// an element or of a quoted attribute, and never markup.
+// Text for XML 1.0: markup escaped, and characters removed that a parser would refuse. Pure. The result is the text
+// of an element or of a quoted attribute, and never markup.
 
 const markup: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -11,7 +11,10 @@ const markup: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** What is no `Char` of XML 1.0 (2.2): most control characters, halves of surrogate pairs, U+FFFE and U+FFFF. */
+/**
+ * Everything that is no `Char` of XML 1.0 (2.2): most control characters, halves of surrogate pairs, U+FFFE and
+ * U+FFFF.
+ */
 const noCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 /** Text of an element; characters that XML cannot hold become U+FFFD, so that it can be seen that something was there. */

@@ -1,21 +1,18 @@
 // Three RabbitMQ nodes, two bridges, one PostgreSQL and some hundred vehicles, all real processes on loopback. One after the
 // other is killed under load: nothing that was acknowledged is lost, nothing is stored twice, no command is carried out
 // twice, and there is no gap over 15 s. Prints its figures. FLEETWARD_VEHICLES says how many vehicles (300).
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database } from '../../src/ports.ts';
-import { checkout } from '../support/checkout.ts';
 import {
   type Balancer,
   type Bridge,
   createAccount,
   startBalancer,
   startBridge,
-} from '../support/cluster-bridge.ts';
+} from '../support/cluster/cluster-bridge.ts';
 import {
   addDevices,
   compare,
@@ -23,17 +20,19 @@ import {
   startFleet,
   startOrders,
   watchGaps,
-} from '../support/cluster-fleet.ts';
-import type { Vehicle } from '../support/cluster-vehicle.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
-import { until } from '../support/pty-bus.ts';
+} from '../support/cluster/cluster-fleet.ts';
+import type { Vehicle } from '../support/cluster/cluster-vehicle.ts';
 import {
   freePorts,
   type RabbitBench,
   type RabbitNode,
   rabbitmqMissing,
   startRabbit,
-} from '../support/rabbitmq.ts';
+} from '../support/cluster/rabbitmq.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
+import { checkout } from '../support/machine/checkout.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
 const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
@@ -44,7 +43,7 @@ const loadMs = 10_000;
 const draining = { timeout: 90_000, interval: 250 } as const;
 
 describe.skipIf(missing !== null)(title, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-cluster-'));
+  const folder = temporaryFolder('cluster');
   const figures: Record<string, unknown>[] = [];
   let rabbit: RabbitBench;
   let postgres: PostgresBench;

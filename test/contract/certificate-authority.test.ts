@@ -1,23 +1,22 @@
 // Certificates of vehicles as others read them: every shape of authority, checked by OpenSSL, which is not our code.
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
-import { loadCertificateAuthority } from '../../broker/adapters/certificate-authority.ts';
+import { describe, expect, it } from 'vitest';
+import { loadCertificateAuthority } from '../../broker/adapters/keys/certificate-authority.ts';
 import { createCertificateRequest } from '../../src/adapters/certificate-request.ts';
 import { createSystemEntropy } from '../../src/adapters/system.ts';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
 const entropy = createSystemEntropy();
 const dayMs = 24 * 3600_000;
 
 describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-ca-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('ca');
   const openssl = (...args: readonly string[]): string =>
     execFileSync('openssl', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
 
@@ -123,7 +122,7 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     expect(loadCertificateAuthority(ec, entropy).issue(request, { ...to, nowMs })).toBeNull();
   });
 
-  it('are not given for a key that nobody has proven to hold, nor for another kind of key', () => {
+  it('are not issued for a key without proof of possession, nor for another kind of key', () => {
     const issuer = loadCertificateAuthority(ec, entropy);
     const { request } = createCertificateRequest();
     const other = createCertificateRequest().request;
@@ -154,7 +153,7 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => issuer.issue(bytes, to) === null));
   });
 
-  it('want a key that nobody else can read, and the two halves of one authority', () => {
+  it('need a key that only the owner can read, and both halves of one authority', () => {
     const other = authority('other', ['-newkey', 'ed25519']);
     expect(() => loadCertificateAuthority({ ...ec, keyFile: other.keyFile }, entropy)).toThrow(/not that of/);
     expect(() => loadCertificateAuthority({ ...ec, certFile: 'none.pem' }, entropy)).toThrow(/none\.pem/);
@@ -165,7 +164,7 @@ describe.skipIf(missing !== null)(`certificates of vehicles ${missing ?? ''}`, (
     expect(() => loadCertificateAuthority(leaf, entropy)).toThrow(/CA:TRUE/);
   });
 
-  it('have serial numbers that nobody can guess, all different', () => {
+  it('have unpredictable serial numbers, all different', () => {
     const issuer = loadCertificateAuthority(ec, entropy);
     const { request } = createCertificateRequest();
     const serials = Array.from({ length: 20 }, () => issuer.issue(request, to)?.serial);

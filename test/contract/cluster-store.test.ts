@@ -1,7 +1,8 @@
 // What several bridges behind a cluster share in the database, on both of them: whose turn it is, who logged in with what, and
 // who is there. And the two rounds that keep it true.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashSecret } from '../../broker/devices/device-secret.ts';
+import { createClusterPresence, presenceLimits } from '../../broker/cluster/cluster-presence.ts';
+import { watchClusterRevocations } from '../../broker/cluster/cluster-revocations.ts';
 import {
   findDeviceRef,
   isTurnOver,
@@ -10,22 +11,21 @@ import {
   shareClusterFact,
   staleClusterLogins,
 } from '../../broker/store/cluster.ts';
+import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import {
   type DeviceRef,
   findDevice,
   recordHello,
   replaceSecret,
   setOnline,
-} from '../../broker/store/devices.ts';
-import { setHeartbeat } from '../../broker/store/projections.ts';
-import { createClusterPresence, presenceLimits } from '../../broker/upkeep/cluster-presence.ts';
-import { watchClusterRevocations } from '../../broker/upkeep/cluster-revocations.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
-import type { Hello } from '../../src/core/wire.ts';
+} from '../../broker/store/devices/devices.ts';
+import { setHeartbeat } from '../../broker/store/events/projections.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
+import type { Hello } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker-bench.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 let server: PostgresBench | null = null;
 beforeAll(async () => {
@@ -70,7 +70,9 @@ const ways = [
     missing: postgresMissing !== null,
   },
 ] as const;
-const waiting = { timeout: 10_000, interval: 20 } as const;
+const waiting = { interval: 20 } as const;
+/** Ends what a test has started, before its database closes. */
+const stops: (() => unknown)[] = [];
 
 for (const { name, open, missing } of ways) {
   describe.skipIf(missing)(`bridges ${name}`, () => {
@@ -81,10 +83,13 @@ for (const { name, open, missing } of ways) {
       device = await addDevice(db, 'acme', 'truck-1');
       expect(await findDeviceRef(db, { accountID: 'acme', deviceID: 'truck-1' })).toEqual(device);
     });
-    afterEach(() => db.close());
+    afterEach(async () => {
+      for (const stop of stops.splice(0)) await stop();
+      await db.close();
+    });
     const record = async () => findDevice(db, device);
 
-    test('a turn is higher than every one before, whoever takes it', async () => {
+    test('a turn is higher than every one before, for every bridge', async () => {
       const turns = await Promise.all(Array.from({ length: 8 }, () => nextClusterTurn(db, 'sessions')));
       expect([...turns].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     });
@@ -117,11 +122,11 @@ for (const { name, open, missing } of ways) {
       expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 10, turn: 1 }))).toBe(1);
       expect(await changes(recordHello(device.deviceNo, helloOf('b2'), { atMs: 20, turn: 2 }))).toBe(1);
       expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 30, turn: 1 }))).toBe(0);
-      expect(await changes(setOnline(device.deviceNo, false, 1))).toBe(0);
+      expect(await changes(setOnline(device.deviceNo, false, { atMs: 30, cause: 'closed' }, 1))).toBe(0);
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: true });
       expect(await isTurnOver(db, device.deviceNo, 1)).toBe(true);
       expect(await isTurnOver(db, device.deviceNo, 2)).toBe(false);
-      expect(await changes(setOnline(device.deviceNo, false, 2))).toBe(1);
+      expect(await changes(setOnline(device.deviceNo, false, { atMs: 30, cause: 'closed' }, 2))).toBe(1);
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: false });
     });
 
@@ -156,16 +161,18 @@ for (const { name, open, missing } of ways) {
       ]);
       const ended: string[] = [];
       let isAway = true;
-      const stop = watchClusterRevocations({
-        db,
-        clock,
-        log: silent,
-        disconnect({ deviceID }) {
-          if (isAway) return Promise.reject(new Error('no node answers'));
-          return Promise.resolve(void ended.push(deviceID));
-        },
-        onEnded: () => undefined,
-      });
+      stops.push(
+        watchClusterRevocations({
+          db,
+          clock,
+          log: silent,
+          disconnect({ deviceID }) {
+            if (isAway) return Promise.reject(new Error('no node answers'));
+            return Promise.resolve(void ended.push(deviceID));
+          },
+          onEnded: () => undefined,
+        }),
+      );
       const left = async () => (await staleClusterLogins(db, { nowS: 1, limit: 10 })).length;
       // Far longer than it would wait otherwise: what could not be ended is not forgotten.
       const sinceMs = clock.utcMs();
@@ -174,7 +181,6 @@ for (const { name, open, missing } of ways) {
       isAway = false;
       await expect.poll(left, waiting).toBe(0);
       expect(new Set(ended)).toEqual(new Set(['truck-1']));
-      stop();
     });
 
     test('a vehicle whose will was lost is found offline, and one whose old will came late online', async () => {
@@ -186,6 +192,7 @@ for (const { name, open, missing } of ways) {
         log: silent,
         isConnected: () => Promise.resolve(isThere),
       });
+      stops.push(() => presence.close());
       const longAgoMs = clock.utcMs() - presenceLimits.silentMs - 1000;
       await db.write([
         recordHello(device.deviceNo, helloOf('b1'), { atMs: longAgoMs }),
@@ -196,14 +203,13 @@ for (const { name, open, missing } of ways) {
       isThere = true;
       presence.ask(device.deviceNo);
       await expect.poll(isOnline, waiting).toBe(true);
-      await presence.close();
     });
 
-    test('a vehicle that counts as offline and is heard of is found online, without any further word', async () => {
+    test('a vehicle recorded as offline that sends events is found online', async () => {
       const clock = createHastyClock();
       await db.write([
         recordHello(device.deviceNo, helloOf('b1'), { atMs: clock.utcMs() }),
-        setOnline(device.deviceNo, false),
+        setOnline(device.deviceNo, false, { atMs: clock.utcMs(), cause: 'closed' }),
         // Events go on arriving.
         setHeartbeat(device.deviceNo, clock.utcMs() + 600_000),
       ]);
@@ -213,11 +219,11 @@ for (const { name, open, missing } of ways) {
         log: silent,
         isConnected: () => Promise.resolve(true),
       });
+      stops.push(() => presence.close());
       await expect.poll(async () => (await record())?.isOnline, waiting).toBe(true);
-      await presence.close();
     });
 
-    test('nobody is forgotten while the cluster, or the database, does not answer', async () => {
+    test('no vehicle is forgotten while the cluster or the database does not answer', async () => {
       const clock = createHastyClock();
       const names = Array.from({ length: 60 }, (_, at) => `van-${at}`);
       const vans: DeviceRef[] = [];
@@ -243,6 +249,7 @@ for (const { name, open, missing } of ways) {
         log: silent,
         isConnected: () => (isAway ? refuse() : Promise.resolve(false)),
       });
+      stops.push(() => presence.close());
       for (const { deviceNo } of vans) presence.ask(deviceNo);
       const sinceMs = clock.utcMs();
       await expect.poll(() => clock.utcMs() - sinceMs > 20_000, waiting).toBe(true);
@@ -250,7 +257,6 @@ for (const { name, open, missing } of ways) {
       const online = async () =>
         (await db.read(sql`SELECT device_no FROM devices WHERE is_online = 1`)).length;
       await expect.poll(online, waiting).toBe(0);
-      await presence.close();
     });
 
     test('all vehicles of a suspended account are ended in one look, also behind some that cannot be', async () => {
@@ -266,19 +272,22 @@ for (const { name, open, missing } of ways) {
         sql`UPDATE accounts SET is_active = 0 WHERE account_id = 'acme'`,
       ]);
       const ended: string[] = [];
-      const stop = watchClusterRevocations({
-        db,
-        clock,
-        log: silent,
-        disconnect: ({ deviceID }) =>
-          deviceID === 'van-0' ? Promise.reject(new Error('no')) : Promise.resolve(void ended.push(deviceID)),
-        onEnded: () => undefined,
-      });
+      stops.push(
+        watchClusterRevocations({
+          db,
+          clock,
+          log: silent,
+          disconnect: ({ deviceID }) =>
+            deviceID === 'van-0'
+              ? Promise.reject(new Error('no'))
+              : Promise.resolve(void ended.push(deviceID)),
+          onEnded: () => undefined,
+        }),
+      );
       const left = async () => (await staleClusterLogins(db, { nowS: 1, limit: 1000 })).length;
       await expect.poll(left, waiting).toBe(1);
       // Each of them once: no page was read twice.
       expect(ended).toHaveLength(449);
-      stop();
     });
   });
 }

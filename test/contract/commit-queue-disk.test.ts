@@ -1,16 +1,17 @@
 // The commit queue on a real outbox whose disk fails for a while: whoever waits for a commit is told at once that it is
 // not durable, nothing is taken for stored that is not, and all of it is stored in order once the disk works.
 
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createCommitQueue } from '../../agent/commit-queue.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { type Commit, type VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import { emptyMemory, readVehicleRecord } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
-import { createFolder, drain, open, silentLog } from '../support/outbox-bench.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
+import { createFolder, drain, open, silentLog } from '../support/storage/outbox-bench.ts';
 
 const panicWith = (counter: number): Commit => ({
   kind: 'commit',
@@ -30,6 +31,7 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READ
   'while every write ends with %s',
   async (code) => {
     const place = createFolder();
+    onTestFinished(() => place.remove());
     const disk = { isFailing: false };
     const clock = createVirtualClock();
     const outbox = await open(place.path, {
@@ -56,27 +58,25 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READ
       dispatch: (event) => void told.push(event),
       acknowledge: (receipt) => void receipts.push(receipt),
     });
-    const turns = async (): Promise<void> => {
-      for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    };
     const answers = (): readonly string[] =>
       told.flatMap((event) => (event.kind === 'committed' ? [`${event.token} ${event.durable}`] : []));
 
     queue.add(panicWith(1));
-    await turns();
+    await waitUntil('the first commit', () => answers().length === 1 && receipts.length === 1);
     disk.isFailing = true;
     queue.add(panicWith(2));
     queue.add(panicWith(3));
-    for (let wait = 0; wait < 20 && answers().length < 3; wait += 1) await turns();
+    await waitUntil('an answer to each commit', () => answers().length >= 3);
     expect(answers()).toEqual(['order-1 true', 'order-2 false', 'order-3 false']);
     expect(receipts).toEqual([1]);
     expect(queue.status().failing).not.toBeNull();
 
     disk.isFailing = false;
-    for (let wait = 0; wait < 20 && queue.status().waiting > 0; wait += 1) {
+    await waitUntil('an empty queue', () => {
+      if (queue.status().waiting === 0) return true;
       clock.advance(60_000);
-      await turns();
-    }
+      return false;
+    });
     // Told once and for all that it was not durable; the machine has asked anew or given up since.
     expect(answers()).toHaveLength(3);
     expect(receipts).toEqual([1, 2, 3]);
@@ -87,6 +87,5 @@ it.each(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'SQLITE_READ
     expect((await drain(after)).flatMap(({ events }) => events.map(({ upMs }) => upMs))).toEqual([1, 2, 3]);
     expect((await readVehicleRecord(after)).record.counter).toBe(3);
     await after.close();
-    place.remove();
   },
 );

@@ -3,10 +3,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createConfigFiles } from '../../agent/adapters/config-files.ts';
 import { standardSettings } from '../../agent/config.ts';
 import { readRemoteConfig } from '../../agent/config-origin.ts';
-import { createConfigFiles, createMemorySlots } from '../../agent/config-store.ts';
 import { encodeSlot } from '../../agent/core/config/config-record.ts';
+import { createMemorySlots } from '../../agent/memory-slots.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -34,7 +35,7 @@ describe.each([
 });
 
 describe('a slot in a file', () => {
-  it('is JSON for people, and for nobody but its owner', async () => {
+  it('is readable JSON, for its owner only', async () => {
     await createConfigFiles(folder).write('a', bytesOf('{"n":1}'));
     const path = join(folder, 'config-a.json');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ slot: { n: 1 } });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabaseCheck } from '../../broker/upkeep/database-check.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchClock, openBenchDatabase } from '../support/broker-bench.ts';
+import { createBenchClock, openBenchDatabase } from '../support/broker/broker-bench.ts';
 
 let folder = '';
 let db: Database;
@@ -36,7 +36,7 @@ test('the check writes to the disk, leaves nothing behind, and asks at most once
   expect(logBytes()).toBeGreaterThan(once);
 });
 
-test('a database that takes no writes is told, and so is that it takes them again', async () => {
+test('reports a database that refuses writes, and its recovery', async () => {
   const clock = createBenchClock();
   let isFull = true;
   const full: Database = {
@@ -50,7 +50,7 @@ test('a database that takes no writes is told, and so is that it takes them agai
   expect(await check()).toEqual({ name: 'database', fault: null });
 });
 
-test('a database that hangs is asked once, and nobody waits for it twice', async () => {
+test('asks a hanging database once, and no caller waits for it twice', async () => {
   const clock = createBenchClock();
   const held: (() => void)[] = [];
   const hanging: Database = {

@@ -4,16 +4,21 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openPostgres } from '../../src/adapters/postgres.ts';
-import { holdLock, openSqlite, openSqliteThreads, type SqliteOptions } from '../../src/adapters/sqlite.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
+import {
+  holdLock,
+  openSqlite,
+  openSqliteThreads,
+  type SqliteOptions,
+} from '../../src/adapters/database/sqlite.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { ddl, migrate } from '../../src/migrate.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { type RowsShape, toRows } from '../../src/rows.ts';
-import { patiently, sql } from '../../src/sql.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { lowPriorityReads, pointRead, sql } from '../../src/sql.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
-const isBuilt = existsSync(new URL('../../dist/src/adapters/sqlite-worker.js', import.meta.url));
+const isBuilt = existsSync(new URL('../../dist/src/adapters/database/sqlite-worker.js', import.meta.url));
 
 let server: PostgresBench | null = null;
 beforeAll(async () => {
@@ -206,7 +211,7 @@ for (const { name, place, open, missing, isConcurrent, codes } of implementation
     test.skipIf(!isConcurrent)(
       'patient reads, however many, stand before no other read and no write',
       async () => {
-        const many = patiently(db);
+        const many = lowPriorityReads(db);
         const long = sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
         SELECT COUNT(*) AS seen FROM n`;
         const ended: string[] = [];
@@ -221,7 +226,29 @@ for (const { name, place, open, missing, isConcurrent, codes } of implementation
 
     test('a patient read sees what was written before it', async () => {
       await db.write([sql`INSERT INTO items (name) VALUES ('a')`]);
-      expect(await patiently(db).read(sql`SELECT name FROM items`)).toEqual([{ name: 'a' }]);
+      expect(await lowPriorityReads(db).read(sql`SELECT name FROM items`)).toEqual([{ name: 'a' }]);
+    });
+
+    test('a point read sees every write that was reported before it, beside other reads and writes', async () => {
+      for (let round = 0; round < 50; round++) {
+        const name = `item ${round}`;
+        await db.write([sql`INSERT INTO items (name, big) VALUES (${name}, ${round})`]);
+        const point = pointRead(sql`SELECT name, big FROM items WHERE name = ${name}`);
+        const before = pointRead(sql`SELECT name FROM items WHERE name = ${`item ${round - 1}`}`);
+        const beside = db.write([sql`UPDATE items SET amount = 1 WHERE name = ${name}`]);
+        const found = await Promise.all([db.read(point), db.read(before), db.read(point)]);
+        expect(found[0]).toEqual([{ name, big: round }]);
+        expect(found[1]).toHaveLength(round === 0 ? 0 : 1);
+        expect(found[2]).toEqual(found[0]);
+        await beside;
+      }
+    });
+
+    test('a point read that is wrong fails alone, like every other read', async () => {
+      const wrong = db.read(pointRead(sql`SELECT nothing FROM nowhere`));
+      const right = db.read(pointRead(sql`SELECT 1 AS one`));
+      await expect(wrong).rejects.toMatchObject({ code: 'storage', cause: { code: codes.syntax } });
+      expect(await right).toEqual([{ one: 1 }]);
     });
 
     test('a batch with one fault leaves nothing of itself', async () => {
@@ -333,7 +360,7 @@ for (const { name, place, open, missing, isConcurrent, codes } of implementation
       expect(last).toEqual({ last: 'Z' });
     });
 
-    test('counts, sums and conditions are numbers, and a number that cannot be told exactly is an error', async () => {
+    test('counts, sums and conditions are numbers, and a number that is not exact is an error', async () => {
       await db.write([
         sql`INSERT INTO items (name, amount, big) VALUES ('a', 0.5, ${2 ** 52})`,
         sql`INSERT INTO items (name, amount, big) VALUES ('b', ${1e-7}, ${2 ** 52 - 1})`,

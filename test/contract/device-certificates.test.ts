@@ -1,8 +1,9 @@
 // Which certificates of a device count, by the statements that decide it: those that were issued since its last revocation,
 // and never those of a device that had its name before.
-import { beforeEach, describe, expect, it } from 'vitest';
-import { revocationFault } from '../../broker/core/client-certificate.ts';
-import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
+import { revocationFault } from '../../broker/core/accounts/client-certificate.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
 import {
   findBySerial,
   findCertificate,
@@ -10,10 +11,9 @@ import {
   recordCertificate,
   revokeAllCertificates,
   revokeCertificate,
-} from '../../broker/store/certificates.ts';
-import { deleteDevice } from '../../broker/store/deletions.ts';
-import type { DeviceRef } from '../../broker/store/devices.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
+} from '../../broker/store/devices/certificates.ts';
+import { deleteDevice } from '../../broker/store/devices/device-deletion.ts';
+import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
@@ -21,7 +21,7 @@ import {
   createBenchEntropy,
   openBenchDatabase,
   startMs,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
 
 const hourMs = 3600_000;
 let db: Database;
@@ -30,6 +30,7 @@ beforeEach(async () => {
   db = await openBenchDatabase();
   truck = await addDevice(db, 'acme', 'truck-1');
 });
+afterEach(() => db.close());
 
 const issued = (serial: string) => ({ serial, atMs: startMs, untilMs: startMs + hourMs });
 /** Why a certificate does not count for the device; null when it does. */
@@ -41,7 +42,7 @@ const changes = async (): Promise<number | undefined> =>
   (await findCertificate(db, truck.deviceNo, 'none'))?.changes;
 
 describe('a certificate', () => {
-  it('counts whoever made it, until one of its device is revoked', async () => {
+  it('is valid whichever process issued it, until one of its device is revoked', async () => {
     await db.write([recordCertificate(truck, issued('a1'))]);
     expect([await faultOf(truck, 'a1', startMs), await faultOf(truck, 'f00', 0)]).toEqual([null, null]);
     await db.write(revokeAllCertificates(truck, { atMs: startMs + 5, isForSecret: false }));

@@ -1,18 +1,18 @@
 // Mail through a real SMTP server: what it accepts, what it refuses, and that nothing leaves without TLS where TLS is asked for.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   createEmailSender,
   type EmailSender,
   readMailPassword,
   type SmtpSettings,
-} from '../../broker/adapters/email.ts';
-import { requires } from '../support/requires.ts';
-import { type AcceptedMail, type SmtpServer, startSmtpServer } from '../support/smtp-server.ts';
+} from '../../broker/adapters/delivery/email.ts';
+import { type AcceptedMail, type SmtpServer, startSmtpServer } from '../support/broker/smtp-server.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const { missing, python } = requires({ python: ['aiosmtpd'], debian: ['python3-aiosmtpd'] });
 
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
     await server.close();
   });
 
-  it('is plain text to one mailbox, named so that a repeat can be told', async () => {
+  it('is plain text to one mailbox, with an id by which a repeat is recognised', async () => {
     expect(await sender.send(mail())).toEqual({ kind: 'sent' });
     const { from, to, content } = await arrived(server, '4711-night-watch');
     const [head = '', body = ''] = content.split('\r\n\r\n', 2);
@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
     expect(head).not.toMatch(/^Bcc:/im);
   });
 
-  it('goes to nobody whom a crafted address would add', async () => {
+  it('reaches no recipient that a crafted address would add', async () => {
     for (const to of ['a@example.com, thief@example.com', 'a@example.com\r\nRCPT TO:<thief@example.com>']) {
       await sender.send(mail({ to }));
     }
@@ -123,25 +123,25 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
 
 it('mail to a server that is not there, or hangs, fails and ends with the service', async () => {
   const silent = createServer();
+  onTestFinished(() => void silent.close());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
   const hanging = createEmailSender(settings(port));
-  const sending = hanging.send(mail());
-  setTimeout(() => hanging.close(), 100);
-  expect(await sending).toMatchObject({ kind: 'failed' });
+  onTestFinished(() => hanging.close());
+  silent.once('connection', () => hanging.close());
+  expect(await hanging.send(mail())).toMatchObject({ kind: 'failed' });
   await new Promise((resolve) => silent.close(resolve));
   const nobody = createEmailSender(settings(port));
+  onTestFinished(() => nobody.close());
   expect(await nobody.send(mail())).toMatchObject({ kind: 'failed' });
-  nobody.close();
 });
 
-it('the password is the first line of a file that not everybody may read', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mail-'));
+it('the password is the first line of a file that others cannot read', () => {
+  const folder = temporaryFolder('mail');
   const path = join(folder, 'password');
   writeFileSync(path, 'correct horse\nsecond line\n', { mode: 0o640 });
   expect(readMailPassword(path)).toBe('correct horse');
   writeFileSync(join(folder, 'open'), 'x', { mode: 0o644 });
   expect(() => readMailPassword(join(folder, 'open'))).toThrow('everybody may read it');
   expect(() => readMailPassword(join(folder, 'none'))).toThrow('cannot read the mail password file');
-  rmSync(folder, { recursive: true });
 });

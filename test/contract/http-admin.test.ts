@@ -1,26 +1,26 @@
 // The listener of the service's operator: who may use it, what it does to accounts, and that a deleted account leaves
 // nothing behind but the chain of its audit log.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clearSome } from '../../broker/accounts/account-deletion.ts';
-import { createAdminToken, loadAdminTokenHash } from '../../broker/adapters/admin-token-file.ts';
-import { createHttpServer, type HttpServer } from '../../broker/adapters/fastify.ts';
+import { createHttpServer, type HttpServer } from '../../broker/adapters/http/fastify.ts';
+import { createAdminToken, loadAdminTokenHash } from '../../broker/adapters/keys/admin-token-file.ts';
 import { createOperatorCheck } from '../../broker/api/accounts/admin-caller.ts';
 import { adminIntroduction, adminOperations } from '../../broker/api/accounts/admin-operations.ts';
-import { servedPaths } from '../../broker/api/operation.ts';
+import { servedPaths } from '../../broker/api/base/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
-import { accountTables } from '../../broker/store/account-deletion.ts';
-import { userTables } from '../../broker/store/users.ts';
+import { accountTables } from '../../broker/store/accounts/account-deletion.ts';
+import { userTables } from '../../broker/store/accounts/users.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemEntropy } from '../../src/adapters/system.ts';
-import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
-import { password, startHttpService } from '../support/http-service.ts';
-import { tablesOf } from '../support/test-database.ts';
+import { tablesOf } from '../support/database/test-database.ts';
+import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
+import { password, startHttpService } from '../support/http/http-service.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-admin-'));
+const folder = temporaryFolder('admin');
 const file = join(folder, 'admin.token');
 const acme = { accountID: 'acme' };
 
@@ -121,6 +121,7 @@ describe('the token of the operator', () => {
       version: '0.0.0',
       readiness: async () => [],
     });
+    onTestFinished(() => wrong.close());
     const authorization = await service.login('acme', 'admin');
     for (const { method, examples, path } of adminOperations) {
       const answer = await wrong.inject({
@@ -131,12 +132,11 @@ describe('the token of the operator', () => {
       });
       expect(answer.statusCode).toBe(404);
     }
-    await wrong.close();
   });
 });
 
 describe('accounts', () => {
-  it('are created with an administrator whose password is shown once, or given', async () => {
+  it('are created with an administrator; a generated password is shown once', async () => {
     const made = await call('/createaccount', { accountID: 'newcomer', userID: 'ann', maximumDevices: 1 });
     expect(made.json()).toMatchObject({
       accountID: 'newcomer',

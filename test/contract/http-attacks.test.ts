@@ -2,19 +2,28 @@
 // read, ids and cursors of others. What is costly is counted in work that is refused, never measured in time.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { operations } from '../../broker/api/operations.ts';
-import { createLoginThrottle } from '../../broker/core/login-throttle.ts';
-import { networkOf } from '../../broker/core/source-network.ts';
-import { createPageTurns } from '../../broker/work/page-turns.ts';
-import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
-import { storeMany } from '../support/stored-events.ts';
+import { createLoginThrottle } from '../../broker/core/accounts/login-throttle.ts';
+import { networkOf } from '../../broker/core/accounts/source-network.ts';
+import { createPageLimit } from '../../broker/scheduling/per-account-limits.ts';
+import { storeMany } from '../support/database/stored-events.ts';
+import { holdClock } from '../support/http/held-clock.ts';
+import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
+import { type HttpServiceLimits, startHttpService } from '../support/http/http-service.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 
 type Answer = Awaited<ReturnType<HttpService['call']>>;
 const errorOf = (answer: Answer) =>
   answer.json()['error'] as { code: string; detail: string; errors?: readonly object[] };
 const v1 = (path: string) => `/api/v1${path}/authorization`;
+
+/** A service that ends with the test, also when that fails. */
+async function startForTest(limits: HttpServiceLimits = {}): Promise<HttpService> {
+  const service = await startHttpService(limits);
+  onTestFinished(() => service.close());
+  return service;
+}
 
 describe('a body that is costly to look through', () => {
   let service: HttpService;
@@ -52,7 +61,7 @@ describe('a body that is costly to look through', () => {
     ['/notification/updaterule', 'statusCodes', { ruleID: 'all' }],
     ['/route/routeupdate', 'deviceIDs', { routeID: 'run' }],
     ['/notificationqueue/setMessages', 'deviceIDs', { message: 'x' }],
-  ])('because %s has 200,000 times the same in %s is told one fault', async (path, member, others) => {
+  ])('because %s has 200,000 times the same in %s gets one fault', async (path, member, others) => {
     const answer = await post(path, { ...others, [member]: Array.from({ length: 200_000 }, () => 'a') });
     expect(answer.status).toBe(422);
     expect(errorOf(answer).errors).toEqual([
@@ -60,7 +69,7 @@ describe('a body that is costly to look through', () => {
     ]);
   });
 
-  it('because of a list one level down is told one fault', async () => {
+  it('rejected for a nested list gets one fault', async () => {
     const addresses = Array.from({ length: 200_000 }, () => 'a');
     const answer = await post('/notification/updaterule', { ruleID: 'all', email: { addresses } });
     expect(errorOf(answer).errors).toEqual([
@@ -68,7 +77,7 @@ describe('a body that is costly to look through', () => {
     ]);
   });
 
-  it('because of members without end is told one fault, also where everybody may ask', async () => {
+  it('rejected for too many members gets one fault, also without a token', async () => {
     const body = Object.fromEntries(Array.from({ length: 50_000 }, (_unused, at) => [`m${at}`, 1]));
     for (const path of ['/api/v1/auth/login', v1('/device/createdevice')]) {
       const answer = await service.call({ method: 'POST', path, token: admin, body: { data: body } });
@@ -116,7 +125,8 @@ describe('a source with many addresses', () => {
 
   it('guesses no more tokens either', async () => {
     const rates = { token: { burst: 99, perS: 99 }, failures: { burst: 3, perS: 1 } };
-    const service = await startHttpService({ rates });
+    const service = await startForTest({ rates });
+    holdClock(service);
     const statuses: number[] = [];
     for (let at = 1; at <= 6; at++) {
       const token = `acme%7Cguest%7C${String(at).padStart(64, '0')}`;
@@ -124,27 +134,28 @@ describe('a source with many addresses', () => {
       statuses.push(answer.status);
     }
     expect(statuses).toEqual([401, 401, 401, 503, 503, 503]);
-    await service.close();
   });
 });
 
 describe('a caller with many long answers', () => {
-  it('has two pages made at a time, in order, and holds up nobody of another account', async () => {
-    const turns = createPageTurns();
+  const never = new AbortController().signal;
+
+  it('has two pages built at a time, in order, without delaying other accounts', async () => {
+    const pages = createPageLimit();
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const take = (accountID: string, name: string) =>
-      turns.take(accountID, () => {
+      pages.run(accountID, never, () => {
         begun.push(name);
         return new Promise<void>((resolve) => void ends.push(resolve));
       });
     const mine = ['a', 'b', 'c', 'd'].map((name) => take('acme', name));
     const theirs = take('rival', 'other');
-    await pause(10);
+    await waitUntil('the page of the other account', () => begun.includes('other'));
     expect(begun).toEqual(['a', 'b', 'other']);
     ends[0]?.();
     await mine[0];
-    await pause(10);
+    await waitUntil('the third page', () => begun.includes('c'));
     expect(begun).toEqual(['a', 'b', 'other', 'c']);
     const state = { isOver: false };
     const all = Promise.all(mine).then(() => void (state.isOver = true));
@@ -157,18 +168,20 @@ describe('a caller with many long answers', () => {
   });
 
   it('has sixteen under way at most, and gets each place back once', () => {
-    const turns = createPageTurns();
-    const ends = Array.from({ length: 16 }, () => turns.begin('acme'));
-    expect(() => turns.begin('acme')).toThrow('16 long answers of this account are under way');
-    turns.begin('rival');
-    ends[0]?.();
-    ends[0]?.();
-    turns.begin('acme');
-    expect(() => turns.begin('acme')).toThrow('under way');
+    const pages = createPageLimit();
+    const ends = Array.from({ length: 16 }, () => new AbortController());
+    for (const { signal } of ends) pages.begin('acme', signal);
+    expect(() => pages.begin('acme', never)).toThrow('16 long answers of this account are under way');
+    pages.begin('rival', never);
+    ends[0]?.abort();
+    ends[0]?.abort();
+    pages.begin('acme', never);
+    expect(() => pages.begin('acme', never)).toThrow('under way');
+    expect(pages.count()).toBe(17);
   });
 
-  it('has its places back when an answer is never read', { timeout: 30_000 }, async () => {
-    const service = await startHttpService();
+  it('has its places back when an answer is never read', async () => {
+    const service = await startForTest();
     await service.account('acme');
     await service.device('acme', 'chatty');
     await storeMany(service.db, {
@@ -185,70 +198,95 @@ describe('a caller with many long answers', () => {
       }
       expect((await service.call({ path, token })).status).toBe(200);
     }
-    await service.close();
+  });
+
+  it('may have 256 pages waiting for their turn, and those that leave make way', async () => {
+    const pages = createPageLimit();
+    const work = () => new Promise<void>(() => undefined);
+    void pages.run('acme', never, work);
+    void pages.run('acme', never, work);
+    const leaving = new AbortController();
+    const waiting = Array.from({ length: 256 }, () => pages.run('acme', leaving.signal, work));
+    await expect(pages.run('acme', never, work)).rejects.toMatchObject({
+      code: 'throttled',
+      retryAfterS: 1,
+    });
+    leaving.abort();
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    const state = { isRefused: false };
+    void pages.run('acme', never, work).catch(() => void (state.isRefused = true));
+    await pause(10);
+    expect(state.isRefused).toBe(false);
   });
 
   it('gives a turn back that came to nothing', async () => {
-    const turns = createPageTurns();
+    const pages = createPageLimit();
     const failing = Array.from({ length: 5 }, () =>
-      turns.take('acme', () => Promise.reject(new Error('no such page'))),
+      pages.run('acme', never, () => Promise.reject(new Error('no such page'))),
     );
     const outcomes = await Promise.allSettled(failing);
     expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'rejected'));
-    expect(await turns.take('acme', async () => 'read')).toBe('read');
+    expect(await pages.run('acme', never, async () => 'read')).toBe('read');
   });
 });
 
 describe('a client that asks and never reads', () => {
-  it('is cut, and gives back its place among the exports', { timeout: 60_000 }, async () => {
-    const service = await startHttpService({ stalledMs: 4000 });
+  it('is cut, and gives back its place among the exports', async () => {
+    const service = await startForTest({ stalledMs: 4000 });
     const sockets: Socket[] = [];
-    try {
-      await service.account('acme');
-      await service.device('acme', 'truck-1');
-      const nowS = Math.floor(Date.now() / 1000);
-      await storeMany(service.db, {
-        device: 'truck-1',
-        count: 19_000,
-        boot: 'b1',
-        of: (i) => ({
-          timestampMs: (nowS - 20_000 + i) * 1000,
-          receivedMs: nowS * 1000,
-          latitude: 43.6,
-          longitude: -79.3 + i * 0.00001,
-        }),
-      });
-      const token = await service.login('acme', 'admin');
-      const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
-      const path = v1(`/export/geojson/truck-1/${nowS - 20_000}/${nowS}`);
-      const ends = Array.from({ length: 4 }, () => {
-        const socket = connect({ host: '127.0.0.1', port });
-        sockets.push(socket.on('error', () => undefined));
-        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\n\r\n`);
-        // It takes the first bytes, so that the answer has begun, and then no more.
-        return new Promise<void>((resolve) => {
-          socket.once('data', () => resolve(void socket.pause()));
-          socket.once('close', () => resolve());
-        });
-      });
-      await Promise.all(ends);
-      expect((await service.call({ path, token })).status).toBe(503);
-      let answer = await service.call({ path, token });
-      for (let tries = 0; tries < 400 && answer.status === 503; tries++) {
-        await pause(100);
-        answer = await service.call({ path, token });
-      }
-      expect(answer.status).toBe(200);
-    } finally {
+    onTestFinished(() => {
       for (const socket of sockets) socket.destroy();
-      await service.close();
-    }
+    });
+    await service.account('acme');
+    await service.device('acme', 'truck-1');
+    const nowS = Math.floor(Date.now() / 1000);
+    await storeMany(service.db, {
+      device: 'truck-1',
+      count: 19_000,
+      boot: 'b1',
+      of: (i) => ({
+        timestampMs: (nowS - 20_000 + i) * 1000,
+        receivedMs: nowS * 1000,
+        latitude: 43.6,
+        longitude: -79.3 + i * 0.00001,
+      }),
+    });
+    const token = await service.login('acme', 'admin');
+    const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
+    const path = v1(`/export/geojson/truck-1/${nowS - 20_000}/${nowS}`);
+    let closed = 0;
+    const openOne = (): Promise<void> => {
+      const socket = connect({ host: '127.0.0.1', port });
+      sockets.push(socket.on('error', () => undefined));
+      socket.on('close', () => (closed += 1));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\n\r\n`);
+      // It takes the first bytes, so that the answer has begun, and then no more.
+      return new Promise<void>((resolve) => {
+        socket.once('data', () => resolve(void socket.pause()));
+        socket.once('close', () => resolve());
+      });
+    };
+    // A machine that stalls for longer than such a client may lets it be cut before a fifth one has asked: then once more.
+    await waitUntil('a fifth export that is refused', async () => {
+      while (service.api.exportLimit.count() < 4) await openOne();
+      const { status } = await service.call({ path, token });
+      return status === 503;
+    });
+    await waitUntil('an export that is answered', async () => {
+      const { status } = await service.call({ path, token });
+      expect([200, 503]).toContain(status);
+      return status === 200;
+    });
+    // None of them has left: a place was free because one was cut. A socket that does not read learns of it when it reads.
+    for (const socket of sockets) socket.resume();
+    await waitUntil('the end of a connection', () => closed > 0);
   });
 });
 
 describe('a client that leaves its side of the connection open', () => {
-  it('is cut after it was told that its request took too long', { timeout: 20_000 }, async () => {
-    const service = await startHttpService({ requestMs: 200 });
+  it('is closed after the answer that its request took too long', async () => {
+    const service = await startForTest({ requestMs: 200 });
     const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
     const cut = (text: string) =>
       new Promise<string>((resolve) => {
@@ -256,6 +294,10 @@ describe('a client that leaves its side of the connection open', () => {
         const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true }).resume();
         socket.write(text);
         const drip = setInterval(() => socket.write('x'), 50);
+        onTestFinished(() => {
+          clearInterval(drip);
+          socket.destroy();
+        });
         socket.on('error', (fault) => {
           clearInterval(drip);
           resolve('code' in fault ? String(fault.code) : '');
@@ -264,15 +306,14 @@ describe('a client that leaves its side of the connection open', () => {
           clearInterval(drip);
           resolve('still open');
           socket.destroy();
-        }, 10_000).unref();
+        }, hangMs).unref();
       });
     const ends = await Promise.all(['x', 'GET /livez HTTP/1.1\r\nX: '].map(cut));
     for (const end of ends) expect(end).toMatch(/^(ECONNRESET|EPIPE)$/);
-    await service.close();
   });
 
-  it('is not taken at its word where two headers contradict each other', async () => {
-    const service = await startHttpService();
+  it('is rejected when two headers contradict each other', async () => {
+    const service = await startForTest();
     await service.account('acme');
     const token = await service.login('acme', 'admin');
     const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
@@ -289,11 +330,10 @@ describe('a client that leaves its side of the connection open', () => {
     expect(await ask(`Host: x\r\nAuthorization: ${token}`)).toMatch(/^HTTP\/1\.1 200 /);
     expect(await ask(`Host: x\r\nHost: y\r\nAuthorization: ${token}`)).toMatch(/^HTTP\/1\.1 400 /);
     expect(await ask(`Host: x\r\nAuthorization: ${token}\r\nAuthorization: x`)).toMatch(/^HTTP\/1\.1 400 /);
-    await service.close();
   });
 });
 
-describe('what belongs to others', () => {
+describe('objects of other accounts', () => {
   let service: HttpService;
   const tokens: Record<string, string> = {};
   beforeAll(async () => {

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mayApprove } from '../../broker/store/approvals.ts';
-import { keysMost } from '../../broker/store/idempotency.ts';
+import { keysMost } from '../../broker/store/accounts/idempotency.ts';
+import { mayApprove } from '../../broker/store/commands/approvals.ts';
 import { sql } from '../../src/sql.ts';
-import { type HttpServiceLimits, startHttpService } from '../support/http-service.ts';
+import { holdClock } from '../support/http/held-clock.ts';
+import { type HttpServiceLimits, startHttpService } from '../support/http/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 
@@ -46,6 +47,7 @@ describe('a restore', () => {
 
   it('comes through although the same token asks for other things too often', async () => {
     const { service, tokens, post, restore } = await start({ rates });
+    holdClock(service);
     let last = 200;
     for (let at = 0; at < 8; at++) last = (await service.call({ path: reading, token: tokens.olga })).status;
     expect(last).toBe(503);
@@ -60,6 +62,7 @@ describe('a restore', () => {
 
   it('comes through from an address that sends wrong tokens for other things', async () => {
     const { service, post, restore } = await start({ rates });
+    holdClock(service);
     const from = '10.0.0.1';
     const guess = (at: number) => `acme%7Colga%7C${String(at).padStart(64, '0')}`;
     let last = 401;
@@ -82,7 +85,7 @@ describe('a restore', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 
-  it('is for who sees the device, and needs neither a second user nor a closed breaker', async () => {
+  it('is open to users who see the device, without a second user or a closed breaker', async () => {
     const { service, post, restore } = await start();
     await service.sql(
       "UPDATE accounts SET needs_approval = 1, cuts_per_hour = 0, breaker_s = 1, breaker_by = 'olga'",
@@ -162,7 +165,7 @@ describe('an approval', () => {
     expect((await post('/command/approve', { approvalID }, { token: otto })).status).toBe(200);
   });
 
-  it('is not asked for by who could not be one of two: nobody could approve it, and it would stand in the way', async () => {
+  it('is rejected from a requester who does not count as a second person, as it could never be approved', async () => {
     const { service, tokens, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     await service.sql(
@@ -178,7 +181,7 @@ describe('an approval', () => {
     expect((await post('/command/feature', cut)).json()).toMatchObject({ commandState: 'approval' });
   });
 
-  it('is still that of a second person after an administrator has saved him as he was', async () => {
+  it('still counts as a second person after an administrator saved the user unchanged', async () => {
     const { service, tokens, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     const { approvalID } = (await post('/command/feature', cut)).json();
@@ -191,7 +194,7 @@ describe('an approval', () => {
     const promoted = await post('/command/approve', { approvalID }, { token: otto });
     expect(seen(promoted), 'olga was promoted a moment ago').toEqual(conflict);
     expect(promoted.text).toContain('nothing was sent');
-    await service.sql("UPDATE users SET granted_s = 1 WHERE user_id = 'olga'");
+    await service.sql("UPDATE users SET granted_s = 1, granted_by = NULL WHERE user_id = 'olga'");
     expect((await post('/command/approve', { approvalID }, { token: otto })).status).toBe(200);
   });
 
@@ -246,7 +249,7 @@ describe('over a file with a writing and a reading thread', () => {
     return start({ databasePath: join(folder, 'broker.db') });
   };
 
-  it('two approvals, a restore and a withdrawal at once never leave more than one wish', async () => {
+  it('leaves at most one order after concurrent approvals, a restore and a withdrawal', async () => {
     const { service, tokens, post, restore } = await startOnFile();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     const otto = await service.login('acme', 'otto');

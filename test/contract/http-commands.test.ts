@@ -1,7 +1,8 @@
 // Commands over HTTP: who may give them, how many, how they are read and withdrawn, and the jobs for the unit itself. What
 // holds for every operation is in http-operations.test.ts; the second user is in http-approvals.test.ts.
 import { afterEach, describe, expect, it } from 'vitest';
-import { startHttpService } from '../support/http-service.ts';
+import { holdClock } from '../support/http/held-clock.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 
@@ -13,6 +14,7 @@ afterEach(async () => {
 async function start() {
   const service = await startHttpService();
   open.push(service);
+  holdClock(service);
   await service.account('acme');
   await service.user('acme', 'olga', 'operator');
   await service.user('acme', 'otto', 'operator');
@@ -55,7 +57,7 @@ const seen = (answer: Awaited<ReturnType<Service['call']>>) => ({
 const conflict = { status: 422, code: 'conflict' };
 
 describe('a command', () => {
-  it('stands in the audit log once, with who asked for it, and a repeat does not', async () => {
+  it('is in the audit log once, with its requester; a repeat is not', async () => {
     const { order, audit } = await start();
     const { commandID } = (await order('olga', 'truck-1', { reason: 'stolen' })).json();
     expect((await order('olga', 'truck-1', { reason: 'stolen' })).json()).toMatchObject({ commandID });
@@ -207,7 +209,7 @@ describe('limits', () => {
 });
 
 describe('the open breaker', () => {
-  it('is reset by an administrator who did not open it, and counting begins anew', async () => {
+  it('is reset by an administrator who did not open it, and counting restarts', async () => {
     const { cuts, order, post, audit, service } = await start();
     await service.sql("UPDATE accounts SET cuts_per_hour = 2 WHERE account_id = 'acme'");
     await cuts('admin', 3);
@@ -300,7 +302,7 @@ describe('a firmware job', () => {
     }
   });
 
-  it('shows what may be a key to the file to nobody', async () => {
+  it('never shows the part of the URL that may give access to the file', async () => {
     const { service, post, get } = await start();
     const url = `${job.url}?signature=SECRET`;
     const { commandID } = (await post('anna', '/command/firmware', { ...job, url })).json();
@@ -311,7 +313,7 @@ describe('a firmware job', () => {
     }
   });
 
-  it('can be withdrawn while it executes, which takes days; the unit has the last word', async () => {
+  it('can be withdrawn while it executes, which takes days; the unit decides', async () => {
     const { service, post, get } = await start();
     const { commandID } = (await post('anna', '/command/firmware', job)).json();
     const tell = (seq: number, statusCode: number, commandState: string) =>

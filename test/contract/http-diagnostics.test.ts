@@ -1,9 +1,9 @@
 // The health of units and fleet, and the audit log, as an integrator asks for them; each for what its caller may see.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertAudit } from '../../broker/store/audit.ts';
-import { canary } from '../support/canary.ts';
-import type { HttpService } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { insertAudit } from '../../broker/store/accounts/audit.ts';
+import { canary } from '../support/http/canary.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 let token = '';
@@ -82,7 +82,7 @@ describe('diagnostics', () => {
     expect(((await get('/diagnostic/diagnosticall'))['diagnostics'] as object[])[1]).toMatchObject(expected);
   });
 
-  it('list every device in the order of ids, and for a limited user those of his groups', async () => {
+  it('list every device in the order of ids, and for a limited user those of its groups', async () => {
     const ids = async (by: string) =>
       ((await get('/diagnostic/diagnosticall', by))['diagnostics'] as { deviceID: string }[]).map(
         ({ deviceID }) => deviceID,
@@ -100,7 +100,7 @@ describe('lost vehicles', () => {
     ((await get(path, by))['devices'] as { deviceID: string }[]).map(({ deviceID }) => deviceID);
   const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000;
 
-  it('are those silent for longer, longest first; one never heard of counts from its creation', async () => {
+  it('are those silent for longer, longest first; one that never reported counts from its creation', async () => {
     const set = (deviceID: string, heartbeatMs: number, createdMs: number) =>
       service.sql(`UPDATE devices SET heartbeat_ms = ${heartbeatMs}, created_s = ${Math.floor(createdMs / 1000)}
         WHERE device_id = '${deviceID}'`);
@@ -212,9 +212,7 @@ describe('the audit log', () => {
   });
 
   it('seals an entry soon, and shows an erased detail as null', async () => {
-    await expect
-      .poll(async () => (await page('?limit=1')).entries[0]?.['hash'], { timeout: 5000 })
-      .toMatch(/^[0-9a-f]{64}$/);
+    await expect.poll(async () => (await page('?limit=1')).entries[0]?.['hash']).toMatch(/^[0-9a-f]{64}$/);
     await service.sql(`UPDATE audit SET detail = NULL WHERE account_id = 'acme'`);
     expect((await page('?limit=1')).entries[0]).toMatchObject({
       detail: null,

@@ -1,17 +1,19 @@
 // Enrolment over HTTP, with the real cryptography: a code is good once, for one unit, for its time; what is asked again is
 // answered again, and nobody else learns or changes anything. The clock is the test's.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isSecret } from '../../broker/devices/device-secret.ts';
-import { findCredential } from '../../broker/store/credentials.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findCredential } from '../../broker/store/devices/credentials.ts';
+import { isSecret } from '../../broker/store/devices/device-secret.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
-import { transcriptOf } from '../../src/core/enrolment.ts';
-import { parseEnrolmentCode } from '../../src/core/enrolment-code.ts';
-import { helloOf, jsonBytes } from '../support/broker-bench.ts';
-import { createUnit, crypto } from '../support/enrolling-unit.ts';
-import { startHttpService } from '../support/http-service.ts';
-import { isOnPostgres } from '../support/test-database.ts';
+import { transcriptOf } from '../../src/core/wire/enrolment.ts';
+import { parseEnrolmentCode } from '../../src/core/wire/enrolment-code.ts';
+import { helloOf, jsonBytes } from '../support/broker/broker-bench.ts';
+import { isOnPostgres } from '../support/database/test-database.ts';
+import { holdClock } from '../support/http/held-clock.ts';
+import { startHttpService } from '../support/http/http-service.ts';
+import { hangMs } from '../support/machine/wait-until.ts';
+import { createUnit, crypto } from '../support/vehicle/enrolling-unit.ts';
 
-/** Attempts at once that none of slows down: where answers take a journey to a server, none has ended before the next. */
+/** Attempts at once that none of slows down: where answers take a round trip to a server, none has ended before the next. */
 const many = isOnPostgres ? 5 : 8;
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
@@ -115,7 +117,7 @@ describe('a code', () => {
     expect((await trail()).filter(({ action }) => action === 'device.enrol')).toHaveLength(1);
   });
 
-  it('gives the very same answer to the very same request, at once and later, and to nobody else', async () => {
+  it('gives an identical request the identical answer, at once and later, and no other request', async () => {
     const unit = await createUnit(await makeCode());
     const together = await Promise.all(Array.from({ length: many }, () => enrol(unit.request)));
     expect(together.map(statusOf)).toEqual(together.map(() => 'ok'));
@@ -251,7 +253,7 @@ describe('a code', () => {
         username: 'acme/truck-17',
         password,
         keepaliveS: 60,
-        connectTimeoutMs: 20_000,
+        connectTimeoutMs: hangMs,
         will: { topic: 'fleet/v1/acme/truck-17/presence', payload: new Uint8Array(), qos: 1 },
       },
       {
@@ -260,17 +262,17 @@ describe('a code', () => {
         onDown: (reason) => downs.push(reason),
       },
     );
-    await expect.poll(() => service.api.isOnline('acme', 'truck-17'), { timeout: 20_000 }).toBe(true);
+    onTestFinished(() => link.destroy('the test is over'));
+    await expect.poll(() => service.api.isOnline('acme', 'truck-17')).toBe(true);
     const loud = await post('createenrolmentcode', { deviceID: 'truck-17' });
     expect(loud.json()).toMatchObject({ isOnline: true, warning: expect.stringContaining('cut off') });
     expect(downs).toEqual([]);
     await enrol((await createUnit(String(loud.json()['code']))).request);
-    await expect.poll(() => downs.length, { timeout: 20_000 }).toBe(1);
-    link.destroy('the test is over');
+    await expect.poll(() => downs.length).toBe(1);
   });
 });
 
-describe('whoever does not have the code', () => {
+describe('a client without the code', () => {
   it('learns nothing: a code that is not there and a wrong proof are one answer', async () => {
     const unit = await createUnit(await makeCode());
     const other = await createUnit(await makeCode({}, admin));
@@ -296,8 +298,9 @@ describe('whoever does not have the code', () => {
     expect((await trail()).map(({ action }) => action)).toContain('enrolmentcode.fail');
   });
 
-  it('is slowed, and the one who has it is let in from elsewhere', async () => {
+  it('is throttled, while the unit with the code enrols from another address', async () => {
     service.pin();
+    holdClock(service);
     const unit = await createUnit(await makeCode());
     const other = await createUnit(await makeCode({}, admin));
     const guess = { ...other.request, proof: unit.request.proof };
@@ -312,6 +315,7 @@ describe('whoever does not have the code', () => {
 
   it('is slowed over many codes, and over many addresses', async () => {
     service.pin();
+    holdClock(service);
     const unit = await createUnit(await makeCode());
     const ids = Array.from({ length: 60 }, (_unused, at) => `0000${String(at).padStart(2, '0')}`);
     const byCode: string[] = [];
@@ -325,7 +329,7 @@ describe('whoever does not have the code', () => {
     expect(await service.login('acme', 'admin')).toMatch(/%7C/);
   });
 
-  it('is not sealed an answer for a key that everybody has', async () => {
+  it('gets no answer for a well-known public key', async () => {
     const code = await makeCode();
     const parsed = parseEnrolmentCode(code);
     if (!parsed.ok) throw new Error(parsed.reason);
@@ -337,7 +341,7 @@ describe('whoever does not have the code', () => {
   });
 });
 
-describe('who may make codes', () => {
+describe('the users who may create codes', () => {
   it('are administrators, for devices of their own account', async () => {
     await service.account('rival');
     await service.device('rival', 'van-1');
@@ -356,7 +360,7 @@ describe('who may make codes', () => {
     expect(statusOf(await enrol(unit.request))).toBe('ok');
   });
 
-  it('leave a trail, each deed in the batch of its effect', async () => {
+  it('write audit entries, each in the batch of its effect', async () => {
     const code = await makeCode();
     const unit = await createUnit(code);
     await enrol({ ...unit.request, nonce: 'AAAAAAAAAAAAAAAAAAAAAA' });

@@ -2,8 +2,8 @@
 // and reports whose trips stay the same however the period is cut.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLongReads } from '../../broker/work/long-reads.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { createExportLimit } from '../../broker/scheduling/per-account-limits.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 interface Trip {
@@ -185,7 +185,7 @@ describe('an export', () => {
     expect((await get('/export/csv/parked/0/0')).text.trim().split('\r\n')).toHaveLength(1);
   });
 
-  it('is nobody else’s, and no longer than a year', async () => {
+  it('covers only devices of the caller, and at most a year', async () => {
     for (const format of ['gpx', 'csv', 'geojson']) {
       expect((await get(`/export/${format}/van-1/0/0`, rival)).status).toBe(404);
       expect((await get(`/export/${format}/van-1/${startS - 400 * 86_400}/0`)).status).toBe(422);
@@ -195,22 +195,101 @@ describe('an export', () => {
 });
 
 describe('long reads', () => {
-  async function* parts() {
-    yield 1;
-    yield 2;
-  }
+  it('are four at once for an account, and a place is given back when the answer has ended', () => {
+    const reads = createExportLimit();
+    const never = new AbortController().signal;
+    const open = Array.from({ length: 4 }, () => new AbortController());
+    for (const { signal } of open) reads.begin('acme', signal);
+    const fifth = () => reads.begin('acme', never);
+    expect(fifth).toThrow(expect.objectContaining({ code: 'throttled', retryAfterS: 10 }));
+    reads.begin('rival', never);
+    open[0]?.abort();
+    fifth();
+    expect(fifth).toThrow(expect.objectContaining({ code: 'throttled' }));
+    // An answer that has ended takes no place, for nothing would give it back.
+    reads.begin('rival', AbortSignal.abort());
+    expect(reads.count()).toBe(5);
+  });
+});
 
-  it('are four at once for an account, and a place is given back however they end', async () => {
-    const reads = createLongReads();
-    const open = Array.from({ length: 4 }, () => reads.limit('acme', parts()));
-    for (const one of open) await one.next();
-    const fifth = () => reads.limit('acme', parts()).next();
-    await expect(fifth()).rejects.toMatchObject({ code: 'throttled', retryAfterS: 10 });
-    expect((await reads.limit('rival', parts()).next()).value).toBe(1);
-    await open[0]?.return();
-    expect((await fifth()).value).toBe(1);
-    await expect(fifth()).rejects.toMatchObject({ code: 'throttled' });
-    await open[1]?.throw(new Error('broken')).catch(() => undefined);
-    expect((await fifth()).value).toBe(1);
+describe('a thinned track', () => {
+  interface Listed {
+    readonly eventdata: { readonly devices: readonly Record<string, unknown>[] };
+    readonly thinning: { readonly records: number; readonly kept: number; readonly maximumDeviation: number };
+  }
+  const track = async (query: string, as = token) => {
+    const path = `/api/v1/eventdata/devicedata/van-1/${startS}/0/authorization${query}`;
+    const answer = await service.call({ path, token: as });
+    return { status: answer.status, body: answer.json() as unknown as Listed, error: answer.json()['error'] };
+  };
+
+  it('has at most so many records, all of them records of the whole one, and says what was left out', async () => {
+    const whole = (await track('')).body.eventdata.devices;
+    const { status, body } = await track('?points=300');
+    expect(status).toBe(200);
+    const kept = body.eventdata.devices;
+    expect(kept.length).toBeLessThanOrEqual(300);
+    expect(kept.length).toBeGreaterThan(200);
+    expect(body.thinning).toMatchObject({ records: whole.length, kept: kept.length });
+    expect(body.thinning.maximumDeviation).toBeGreaterThan(0);
+    const texts = whole.map((record) => JSON.stringify(record));
+    const places = kept.map((record) => texts.indexOf(JSON.stringify(record)));
+    expect(places).toEqual([...places].sort((one, other) => one - other));
+    expect([places[0], places.at(-1)]).toEqual([0, whole.length - 1]);
+    expect((await track('?points=300')).body).toEqual(body);
+  });
+
+  it('has each record where the ignition changed, and both ends of the silent nights', async () => {
+    const kept = (await track('?points=2&fields=timestamp')).body.eventdata.devices.map((one) =>
+      Number(one['timestamp']),
+    );
+    const sent = events as readonly { timestamp: number; inputs: { ignition: boolean } }[];
+    for (const [index, event] of sent.entries()) {
+      const before = sent[index - 1];
+      if (before === undefined || before.inputs.ignition === event.inputs.ignition) continue;
+      expect(kept).toContain(event.timestamp / 1000);
+    }
+    expect(kept.length).toBeLessThan(150);
+  });
+
+  it.each([
+    '?points=1',
+    '?points=0',
+    '?points=5001',
+    '?points=x',
+    '?points=-5',
+    '?points=',
+    '?points=10&limit=5',
+    '?points=10&cursor=x',
+    '?points=10&since=0',
+    '?points=2&points=3',
+  ])('refuses %s', async (query) => {
+    const { status, error } = await track(query);
+    expect([status, error]).toMatchObject([422, { code: 'invalid_content' }]);
+  });
+
+  it('is of a device that the caller sees only', async () => {
+    expect((await track('?points=10', rival)).status).toBe(404);
+  });
+
+  it('is exported in every format, with lines that break at gaps only', async () => {
+    const path = (format: string, query: string) =>
+      service.call({ path: `/api/v1/export/${format}/van-1/${startS}/0/authorization${query}`, token });
+    const csv = (await path('csv', '?points=400')).text.trimEnd().split('\r\n');
+    expect(csv.length - 1).toBeLessThanOrEqual(400);
+    const [whole, thinned] = [(await path('gpx', '')).text, (await path('gpx', '?points=400')).text];
+    const segments = (text: string) => text.split('<trkseg>').length - 1;
+    expect(segments(thinned)).toBeLessThanOrEqual(segments(whole));
+    expect(thinned.split('<trkpt').length - 1).toBe(csv.length - 1);
+    const json = JSON.parse((await path('geojson', '?points=400')).text) as {
+      features: { geometry: { type: string } | null }[];
+    };
+    expect(json.features.filter(({ geometry }) => geometry?.type === 'Point')).toHaveLength(csv.length - 1);
+    expect((await path('csv', '?points=1')).status).toBe(422);
+    expect((await path('csv', '?limit=1')).status).toBe(422);
+  });
+
+  it('gives back its place among the reports, also when the caller leaves early', async () => {
+    for (let turn = 0; turn < 12; turn += 1) expect((await track('?points=50')).status).toBe(200);
   });
 });

@@ -1,8 +1,8 @@
 // Geozones, routes, addresses and people aboard over HTTP: what the interface says to the letter, and every choice that
 // stands in the descriptions where it says nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { geozonesMost } from '../../broker/store/geozones.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { geozonesMost } from '../../broker/store/geozones/geozones.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
 let token = '';
@@ -486,12 +486,14 @@ describe('a route', () => {
     );
   });
 
-  it('is planned for devices that the caller sees; those of others stay', async () => {
+  it('is planned for devices that the caller sees, and changed by users who see all of them', async () => {
     const north = await service.login('acme', 'north');
     const both = { routeID: 'shared', ...way(['1', '1'], ['2', '2']), deviceIDs: ['truck-1', 'truck-2'] };
     expect((await save(both)).json()['deviceIDs']).toEqual(['truck-1', 'truck-2']);
-    expect((await save({ routeID: 'shared', deviceIDs: [] }, north)).json()['deviceIDs']).toEqual([]);
-    expect((await save({ routeID: 'shared' })).json()['deviceIDs']).toEqual(['truck-2']);
+    expect(await refusal(save({ routeID: 'shared', deviceIDs: ['truck-1'] }, north))).toMatchObject({
+      code: 'forbidden',
+    });
+    expect((await save({ routeID: 'shared' })).json()['deviceIDs']).toEqual(['truck-1', 'truck-2']);
     expect(await refusal(save({ routeID: 'shared', deviceIDs: ['truck-1', 'truck-2'] }, north))).toEqual({
       status: 404,
       code: 'not_found',

@@ -1,7 +1,7 @@
 // The HTTP host on a real socket of this machine: ports, broken requests, and an orderly end.
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startHttpService } from '../support/http-service.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
 let port = 0;
@@ -30,20 +30,20 @@ function exchange(text: string): Promise<string> {
 describe('the HTTP host', () => {
   it('names port and flag when the port is taken', async () => {
     const other = await startHttpService();
+    onTestFinished(() => other.close());
     const taken = expect.objectContaining({
       code: 'port_in_use',
       hint: expect.stringContaining('--http-port'),
     });
     await expect(other.http.listen({ host, port })).rejects.toEqual(taken);
     await expect(other.http.listen({ host, port })).rejects.toThrow(String(port));
-    await other.close();
   });
 
   it('names the flag when the address is not of this machine', async () => {
     const other = await startHttpService();
+    onTestFinished(() => other.close());
     const foreign = expect.objectContaining({ code: 'config', hint: expect.stringContaining('--http-host') });
     await expect(other.http.listen({ host: '192.0.2.1', port: 0 })).rejects.toEqual(foreign);
-    await other.close();
   });
 
   it.each([

@@ -1,9 +1,9 @@
 // The header Idempotency-Key: a POST that is sent again is carried out once, and its answer given again; and what happens
 // when the first one failed, still runs, or died.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keysMost } from '../../broker/store/idempotency.ts';
-import type { HttpService } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { keysMost } from '../../broker/store/accounts/idempotency.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 let token = '';
@@ -83,7 +83,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   });
 
-  it('that is sent many times at once is carried out once; the others are told to come back', async () => {
+  it('sent many times at once is executed once; the others get a Retry-After', async () => {
     const key = newKey();
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => send({ key, body: { deviceID: 'k-6' } })),
@@ -111,7 +111,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await send({ key, body, path: 'device/updatedevice' })).status).toBe(200);
   });
 
-  it('whose process died is not carried out a second time by itself', async () => {
+  it('whose process died is not executed a second time automatically', async () => {
     const key = newKey();
     const body = { deviceID: 'k-8' };
     await send({ key, body });

@@ -2,16 +2,16 @@
 // a stream ends from either side.
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { canary } from '../support/canary.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { canary } from '../support/http/canary.ts';
 import {
   readStream,
   type StreamMessage,
   type StreamReader,
   type StreamRequest,
-} from '../support/event-stream.ts';
-import type { HttpService } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+} from '../support/http/event-stream.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 let port = 0;
@@ -52,6 +52,8 @@ async function send(deviceID: string, events: readonly object[], accountID = 'ac
 }
 
 const panic = { statusCode: 63553, inputs: { panic: true } };
+/** Raises no alarm: many cost little. */
+const ignitionOn = { statusCode: 62465, inputs: { ignition: true } };
 const fix = (latitude: number, more: object = {}) => ({
   statusCode: 61472,
   latitude,
@@ -82,7 +84,7 @@ describe('a live stream', () => {
     });
   });
 
-  it('tells every alarm at once, in order, each once', async () => {
+  it('sends every alarm at once, in order, each once', async () => {
     const reader = await read();
     await reader.until(({ event }) => event === 'hello');
     const sent = await send('truck-1', [panic, { statusCode: 62465 }, { statusCode: 62467 }, panic]);
@@ -106,7 +108,7 @@ describe('a live stream', () => {
     });
   });
 
-  it('tells positions as the newest by event time, one message a device and second', async () => {
+  it('sends the newest position by event time, one message per device and second', async () => {
     const reader = await read();
     await reader.until(({ event }) => event === 'hello');
     const now = Date.now();
@@ -132,11 +134,11 @@ describe('a live stream', () => {
     const devices = () =>
       reader.messages().filter(({ event, data }) => event === 'device' && data['deviceID'] === 'truck-2');
     await send('truck-2', [fix(8, { timestamp: now - 4000 })]);
-    await reader.until(() => devices().length === 2);
+    await reader.until(() => devices().length >= 2);
     expect(devices()[1]?.data).toEqual({ deviceID: 'truck-2', deviceLastHeartbeat: expect.any(Number) });
   });
 
-  it('tells what the ledger does with a command', async () => {
+  it('sends every state change of a command', async () => {
     const reader = await read();
     await reader.until(({ event }) => event === 'hello');
     const body = { deviceID: 'truck-1', feature: 'cargoaccess', state: '1' };
@@ -161,11 +163,14 @@ describe('a live stream', () => {
   it('gives only what is asked for', async () => {
     const reader = await read({ query: '?devices=truck-2,nothing&codes=63553&positions=off' });
     await reader.until(({ event }) => event === 'hello');
+    const all = await read();
+    await all.until(({ event }) => event === 'hello');
     await send('truck-1', [panic]);
     await send('truck-2', [{ statusCode: 62465 }, fix(1)]);
     const sent = await send('truck-2', [panic]);
     await reader.until(isEvent(sent[0]));
-    await pause(1200);
+    // Positions go to all readers in one pass.
+    await all.until(({ event, data }) => event === 'device' && data['deviceID'] === 'truck-2');
     expect(eventIDs(reader)).toEqual(sent);
     expect(reader.messages().map(({ event }) => event)).not.toContain('device');
   });
@@ -228,7 +233,7 @@ describe('a resumed stream', () => {
   });
 
   it.each(['999999999', 'x', '-1', '1.5', '12345678901234567890'])(
-    'from %j is told to read anew',
+    'from %j gets a reset',
     async (lastEventID) => {
       const reader = await read({ lastEventID });
       const reset = await reader.until(({ event }) => event === 'reset');
@@ -240,7 +245,8 @@ describe('a resumed stream', () => {
     },
   );
 
-  it('after too long, or too much, is told so and goes on from now', async () => {
+  it('after too long, or too many events, gets a reset and continues from now', async () => {
+    await send('truck-1', [panic]);
     const start = await read();
     const { id } = await start.until(({ event }) => event === 'hello');
     await send('truck-1', [panic]);
@@ -253,11 +259,12 @@ describe('a resumed stream', () => {
     for (let round = 0; round < 21; round++)
       await send(
         'truck-1',
-        Array.from({ length: 480 }, () => panic),
+        Array.from({ length: 480 }, () => ignitionOn),
       );
     const much = await read({ lastEventID: from });
     expect((await much.until(({ event }) => event === 'reset')).data).toMatchObject({ reason: 'gap' });
-  });
+    // More than 10,000 events have to be stored first.
+  }, 300_000);
 
   it('counts a quiet week as nothing missed', async () => {
     const [last] = await send('truck-1', [panic]);
@@ -273,7 +280,7 @@ describe('a resumed stream', () => {
   });
 });
 
-describe('nobody sees', () => {
+describe('a live stream never shows', () => {
   it('anything of another account, live or missed', async () => {
     await service.sql(`UPDATE devices SET description = '${canary}' WHERE account_id = 'rival'`);
     const start = await read();
@@ -297,7 +304,7 @@ describe('nobody sees', () => {
     }
   });
 
-  it('a device outside of his groups, and a change of groups counts within seconds', async () => {
+  it('a device outside of the user’s groups; a change of groups applies within seconds', async () => {
     await service.sql(`UPDATE users SET sees_all = 0 WHERE account_id = 'acme' AND user_id = 'guest'`);
     await service.sql(`INSERT INTO device_groups (account_id, group_id) VALUES ('acme', 'north')`);
     const group = `(SELECT group_no FROM device_groups WHERE account_id = 'acme' AND group_id = 'north')`;
@@ -356,7 +363,7 @@ describe('a stream ends', () => {
     expect(refused.headers['retry-after']).toBe('10');
     readers[0]?.close();
     await readers[0]?.ended;
-    await expect.poll(async () => (await read({ token: own })).status, { timeout: 3000 }).toBe(200);
+    await expect.poll(async () => (await read({ token: own })).status).toBe(200);
   });
 
   it('also when the client is gone before it got anything', async () => {
@@ -369,7 +376,7 @@ describe('a stream ends', () => {
       await pause(times % 4);
       request.destroy();
     }
-    await expect.poll(async () => (await read({ token: own })).status, { timeout: 3000 }).toBe(200);
+    await expect.poll(async () => (await read({ token: own })).status).toBe(200);
     const readers = await Promise.all(Array.from({ length: 4 }, () => read({ token: own })));
     expect(readers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
@@ -379,13 +386,13 @@ describe('a stream ends', () => {
     const reader = await read({ token: await service.login('acme', 'sleeper'), query: '?devices=truck-3' });
     await reader.until(({ event }) => event === 'hello');
     reader.pause();
-    const isCut = () => service.logLines.some((line) => /live-reader-too-slow.*sleeper/.test(line));
+    const isCut = () => service.logLines.some((line) => /live_reader_too_slow.*sleeper/.test(line));
     const sent: string[] = [];
     while (!isCut() && sent.length < 60_000) {
       sent.push(
         ...(await send(
           'truck-3',
-          Array.from({ length: 500 }, () => panic),
+          Array.from({ length: 500 }, () => ignitionOn),
         )),
       );
     }
@@ -397,7 +404,8 @@ describe('a stream ends', () => {
     expect(got).toEqual(sent.slice(0, got.length));
     expect(got.length).toBeGreaterThan(0);
     expect(got.length).toBeLessThan(sent.length);
-  });
+    // Some 20,000 events have to be stored first.
+  }, 300_000);
 
   it('does not exist for HEAD', async () => {
     const answer = await service.call({ method: 'HEAD', path: '/api/v1/events/stream/authorization', token });
@@ -408,6 +416,7 @@ describe('a stream ends', () => {
 describe('the service', () => {
   it('ends its streams when it stops', async () => {
     const other = await startHttpService();
+    onTestFinished(() => other.close());
     const otherPort = await other.http.listen({ host: '127.0.0.1', port: 0 });
     await other.account('acme');
     const reader = await read({ port: otherPort, token: await other.login('acme', 'admin') });

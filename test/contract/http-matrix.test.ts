@@ -1,15 +1,15 @@
 // Every operation, two tenants, three roles, and a user whose groups show him nothing: who gets an answer, and that nobody
 // ever sees or changes what is another's. Made from the list of operations: a new one is in the matrix by being there.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Operation, servedPaths } from '../../broker/api/operation.ts';
+import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
-import { type Role, roleCovers } from '../../broker/core/session.ts';
+import { type Role, roleCovers } from '../../broker/core/accounts/session.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { canary } from '../support/canary.ts';
-import { type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
-import { tablesOf } from '../support/test-database.ts';
+import { tablesOf } from '../support/database/test-database.ts';
+import { canary } from '../support/http/canary.ts';
+import { type HttpService, prepareCall, seedFleet } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 const tokens = new Map<string, string>();
@@ -113,6 +113,10 @@ describe.each(targets.map((operation) => [operation.id, operation] as const))('%
       expect([404, 422], `${answer.status} ${answer.text}`).toContain(answer.status);
     }
     expect(answer.text).not.toContain(ours);
+    if (operation.tag !== 'Geozones' && operation.tag !== 'Routes') return;
+    // Each concerns every device, or devices that this user does not see: he sees none and changes none.
+    expect(answer.text).not.toMatch(/"geozoneID"|"routeID":/);
+    if (operation.effects) expect([404, 422], answer.text).toContain(answer.status);
   });
 });
 

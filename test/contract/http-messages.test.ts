@@ -1,6 +1,6 @@
 // Messages over HTTP: who may write, when a message counts as delivered, and what is unread for whom.
 import { afterEach, describe, expect, it } from 'vitest';
-import { startHttpService } from '../support/http-service.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 type Service = Awaited<ReturnType<typeof startHttpService>>;
 
@@ -130,7 +130,7 @@ describe('a message to a vehicle', () => {
 });
 
 describe('a message of a vehicle', () => {
-  it('is unread for each user until he marks it, and stays with its account', async () => {
+  it('is unread for each user until marked as read, and stays within its account', async () => {
     const { post, unread, say } = await start();
     await say('truck-1', 1, 'Dock 4 is closed');
     await say('truck-2', 1, 'On my way');
@@ -155,7 +155,7 @@ describe('a message of a vehicle', () => {
     expect((await unread('rival'))['messages']).toMatchObject([{ message: 'rival only' }]);
   });
 
-  it('is seen only by who sees the vehicle, and its text may be anything', async () => {
+  it('is visible only to users who see the vehicle, and its text may be anything', async () => {
     const { service, unread, say } = await start();
     await say('truck-1', 1, 'x'.repeat(900));
     await say('truck-1', 2, 5);

@@ -4,14 +4,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Operation, servedPaths } from '../../broker/api/base/operation.ts';
 import { createOpenapi } from '../../broker/api/openapi.ts';
 import { errorCodesOf } from '../../broker/api/openapi-errors.ts';
-import { type Operation, servedPaths } from '../../broker/api/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
 import { errorKinds } from '../../src/core/errors.ts';
-import { type HttpService, prepareCall } from '../support/http-fixtures.ts';
-import { password } from '../support/http-service.ts';
-import { bodyOf, expectError, fill, isEndless, startSeededService } from '../support/operation-calls.ts';
+import { type HttpService, prepareCall } from '../support/http/http-fixtures.ts';
+import { password } from '../support/http/http-service.ts';
+import { bodyOf, expectError, fill, isEndless, startSeededService } from '../support/http/operation-calls.ts';
 
 let service: HttpService;
 let token = '';
@@ -45,7 +45,9 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
       const answer = await succeed(operation, { path: fill(operation, path, params) });
       expect(answer.status, answer.text).toBe(200);
       expect(answer.headers['content-type']).toContain(typeOf(operation));
-      const caching = operation.isConditional === true ? 'private, no-cache' : 'no-store';
+      const kept =
+        operation.cacheS === undefined ? 'private, no-cache' : `public, max-age=${operation.cacheS}`;
+      const caching = operation.isConditional === true ? kept : 'no-store';
       expect(answer.headers).toMatchObject({ 'cache-control': caching, 'x-content-type-options': 'nosniff' });
       if (operation.produces !== undefined) continue;
       expect(Compile(operation.result).Errors(answer.json())).toEqual([]);
@@ -70,7 +72,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     }
   });
 
-  it('is described in words that Markdown does not take for a list', () => {
+  it('has descriptions that Markdown does not render as a list', () => {
     expect(operation.description).not.toMatch(/^\d+[.)] /m);
   });
 
@@ -110,7 +112,7 @@ describe.each(guarded.map((operation) => [operation.id, operation] as const))('%
     }
   });
 
-  it('lets nobody do more than the role allows', async () => {
+  it('allows no caller more than its role', async () => {
     const request = {
       method: operation.method,
       path: first(operation),
@@ -238,14 +240,14 @@ describe('the service', () => {
     );
   });
 
-  it('never tells the cause of an internal failure', async () => {
+  it('never shows the cause of an internal error', async () => {
     await service.sql('ALTER TABLE device_states RENAME TO hidden_states');
     const answer = await service.call({ path: '/device/getalldevices/authorization', token });
     await service.sql('ALTER TABLE hidden_states RENAME TO device_states');
     expectError(answer, 503, 'unavailable');
     expect(answer.headers['retry-after']).toBe('5');
     expect(answer.text).not.toMatch(/sqlite|device_states|:memory:/i);
-    expect(service.logLines.join('\n')).toContain('http-failure');
+    expect(service.logLines.join('\n')).toContain('http_failure');
   });
 
   it('publishes its document and a page that needs no other host', async () => {
@@ -273,7 +275,7 @@ describe('the service', () => {
 
 // Last: it leaves the service broken.
 describe('at the end', () => {
-  it('the probes tell life from readiness', async () => {
+  it('distinguishes liveness from readiness in the probes', async () => {
     expect((await service.call({ path: '/readyz' })).json()).toEqual({ status: 'ok', checks: ['database'] });
     service.breakPart('mqtt');
     const { errors } = expectError(await service.call({ path: '/readyz' }), 503, 'unavailable');

@@ -1,8 +1,8 @@
 // Asking a unit for its health, its log and its position, as an integrator does it: the answer is the unit's, every question
 // and every look into a log is audited, and nobody asks another's vehicle.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpService } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 let token = '';
@@ -120,7 +120,7 @@ describe('a request', () => {
 });
 
 describe('a log', () => {
-  it('is read as far as it has come, by who may, and every look is audited', async () => {
+  it('is readable as far as it has arrived, by permitted users, and every read is audited', async () => {
     const before = (await audited('device.readlog')).length;
     const { requestID } = await ask({ deviceID: 'truck-1', kind: 'log' });
     const part = (at: number) => ({
@@ -166,7 +166,7 @@ describe('a log', () => {
 describe('locate now', () => {
   const send = () => get('/command/send/truck-1/61504');
 
-  it('is a request in the words of a command, and moves no relay', async () => {
+  it('is a request in the form of a command, and moves no relay', async () => {
     const asked = await send();
     expect(asked).toMatchObject({
       status: 200,

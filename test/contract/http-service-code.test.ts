@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
 import { serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';
 import { serviceCodesOfSecret } from '../../src/service-codes.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
 let admin: string;

@@ -1,11 +1,11 @@
 // Settings of vehicles over HTTP: who may choose them, what is refused and where, that nobody's change is lost, and that
 // people can see where a vehicle's configuration is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noteCompiled, noteFailed, noteHeld } from '../../broker/store/device-configs.ts';
-import { findDevice } from '../../broker/store/devices.ts';
+import { noteCompiled, noteFailed, noteHeld } from '../../broker/store/devices/device-configs.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
 import { settingsSchema, standardSettings } from '../../src/core/settings/settings.ts';
-import { type HttpService, seedFleet } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 let service: HttpService;
 const tokens = new Map<string, string>();
@@ -31,7 +31,7 @@ const deviceNo = async (): Promise<number> =>
   (await findDevice(service.db, { accountID: 'acme', deviceID: 'truck-17' }))?.deviceNo ?? 0;
 
 describe('settings', () => {
-  it('of the account and of a device are chosen by administrators, and everybody in the account reads them', async () => {
+  it('of the account and of a device are set by administrators and readable by every user of the account', async () => {
     const saved = await post('saveaccount', { settings: { reporting: { movingS: 30, stoppedS: 900 } } });
     expect(saved.status, saved.text).toBe(200);
     expect(saved.json()).toMatchObject({ revision: 1, settings: { reporting: { movingS: 30 } } });

@@ -1,13 +1,19 @@
 // Why a command waits, over HTTP: the rules that the vehicle reported, the sentence that is made from them, and the states of
 // the witnesses in its hello. What a vehicle sends in their place, however odd, never breaks an answer.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findDevice, recordHello } from '../../broker/store/devices.ts';
-import { type RuleFinding, verdictAttributes, verdictLimits, verdictOf } from '../../src/core/verdict.ts';
-import { decodeHello } from '../../src/core/wire.ts';
-import { helloOf, jsonBytes } from '../support/broker-bench.ts';
-import { readStream, type StreamReader } from '../support/event-stream.ts';
-import type { HttpService } from '../support/http-fixtures.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findDevice, recordHello } from '../../broker/store/devices/devices.ts';
+import {
+  type RuleFinding,
+  verdictAttributes,
+  verdictLimits,
+  verdictOf,
+} from '../../src/core/verdict/verdict.ts';
+import { decodeHello } from '../../src/core/wire/wire.ts';
+import { helloOf, jsonBytes } from '../support/broker/broker-bench.ts';
+import { readStream, type StreamReader } from '../support/http/event-stream.ts';
+import { holdClock } from '../support/http/held-clock.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
 
 const sinceMs = 1_767_614_400_000;
 const ignitionOn: RuleFinding = { rule: 'ignition_off', isMet: false, value: 'on', needed: 'off', sinceMs };
@@ -85,11 +91,25 @@ async function state(accountID: AccountID = 'acme', feature = 'enginecutoff') {
 
 describe('the verdict of a waiting command', () => {
   it('shows its rules, a sentence and a hint wherever the command is shown', async () => {
+    // A request counts as a repeat for some seconds.
+    onTestFinished(holdClock(service));
+    const beganS = Math.floor(service.api.clock.utcMs() / 1000);
     const commandID = await order();
     await report(commandID, verdictAttributes(driving));
     const words = 'Ignition is on; The vehicle moves at 54 km/h';
+    const asked = await service.call({
+      method: 'POST',
+      path: '/api/v1/command/feature/authorization',
+      token: tokens.acme,
+      body: { deviceID, feature: 'enginecutoff', state: '1' },
+    });
+    // The same request within some seconds is the same command.
+    expect(asked.json()).toMatchObject({ commandID, verdict: { ...drivingView, at: expect.any(Number) } });
+    const { at } = (await command(commandID))['verdict'] as { readonly at: number };
+    expect(at).toBeGreaterThanOrEqual(beganS);
+    expect(at).toBeLessThanOrEqual(Date.now() / 1000);
     const shown = {
-      verdict: drivingView,
+      verdict: { ...drivingView, at },
       detail: words,
       hint: expect.stringMatching(/^Switch the ignition/),
     };
@@ -181,7 +201,7 @@ describe('the verdict of a waiting command', () => {
     expect((await told(null, false)).data).toMatchObject({ pendingReason: null });
     await report(commandID, verdictAttributes(driving));
     expect((await told('ignition_off', false)).data).toMatchObject({
-      verdict: drivingView,
+      verdict: { ...drivingView, at: expect.any(Number) },
       pendingReason: 'Ignition is on; The vehicle moves at 54 km/h',
       commandState: 'armed',
     });

@@ -14,8 +14,8 @@ import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LocalListener, type LocalRequest, socketLimits } from '../../agent/adapters/local-socket.ts';
 import { askUnixSocket, listenOnUnixSocket } from '../../agent/adapters/unix-http.ts';
-import { type LocalListener, type LocalRequest, socketLimits } from '../../agent/local-socket.ts';
 
 let folder = '';
 let path = '';
@@ -81,20 +81,24 @@ describe('the socket', () => {
     const file = join(folder, 'precious');
     writeFileSync(file, 'kept');
     await expect(listenOnUnixSocket(file, async () => Promise.reject(new Error()))).rejects.toThrow(
-      'left alone',
+      'left unchanged',
     );
     expect(statSync(file).size).toBe(4);
   });
 
-  it('opens on no network path, in no missing folder, and in none where anybody may replace it', async () => {
+  it('opens on no network path, in no missing folder, and in none where other users may replace it', async () => {
     const never = async () => Promise.reject(new Error('never'));
     for (const place of ['8080', '127.0.0.1:8080', 'agent.sock'])
       await expect(listenOnUnixSocket(place, never)).rejects.toMatchObject({ code: 'config' });
-    await expect(listenOnUnixSocket(join(folder, 'none/agent.sock'), never)).rejects.toThrow('is not there');
+    await expect(listenOnUnixSocket(join(folder, 'none/agent.sock'), never)).rejects.toThrow(
+      'does not exist',
+    );
     const open = join(folder, 'open');
     mkdirSync(open);
     chmodSync(open, 0o777);
-    await expect(listenOnUnixSocket(join(open, 'agent.sock'), never)).rejects.toThrow('anybody can replace');
+    await expect(listenOnUnixSocket(join(open, 'agent.sock'), never)).rejects.toThrow(
+      'All users can replace',
+    );
   });
 
   it('answers no junk, no body that is too long, and goes on', async () => {
@@ -117,7 +121,7 @@ describe('the socket', () => {
     expect(seen).toEqual([{ method: 'POST', path: '/messages', body: '{}' }]);
   });
 
-  it('cuts off who is slow, and takes no more connections than it can', async () => {
+  it('cuts off slow clients, and accepts no more connections than it can serve', async () => {
     await listen();
     const crowd = Array.from({ length: socketLimits.connections + 8 }, () =>
       raw('GET /x HTTP/1.1\r\nhost: '),

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createNetworkProbe } from '../../agent/adapters/network-probe.ts';
-import { createAuthority } from '../support/certificates.ts';
-import { requires } from '../support/requires.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { requires } from '../support/machine/requires.ts';
 
 const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
 const probe = createNetworkProbe();
@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)(missing === null ? 'the probe' : `the probe [$
     }
   });
 
-  it('says that nobody listens, and that a listener speaks no TLS', async () => {
+  it('reports a closed port, and a listener without TLS', async () => {
     const port = await listen(createTcpServer((socket) => socket.end('220 hello\r\n')));
     expect(await probe.connect('127.0.0.1', port)).toBeGreaterThanOrEqual(0);
     await expect(probe.tls({ host: '127.0.0.1', port }, {})).rejects.toMatchObject({ code: 'unavailable' });

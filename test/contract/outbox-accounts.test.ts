@@ -2,11 +2,11 @@
 // counts of drops stay true while the telling of drops needs room itself.
 import { expect, it } from 'vitest';
 import type { Outbox } from '../../agent/outbox.ts';
-import { connectSqlite } from '../../src/adapters/sqlite.ts';
+import { connectSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { drain, impatientClock, marksOf, open, record, settle } from '../support/outbox-bench.ts';
-import { useOutboxPlace } from '../support/outbox-place.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { drain, impatientClock, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
+import { useOutboxPlace } from '../support/storage/outbox-place.ts';
 
 const place = useOutboxPlace();
 
@@ -76,7 +76,7 @@ it('rows that vanish while the outbox runs are missed once nothing is left to se
   await outbox.close();
 });
 
-it('every drop is counted and told once, also when room has to be made to tell of it', async () => {
+it('every drop is counted and reported once, also when space must be made for the report', async () => {
   let nowMs = 0;
   const clock = { ...createSystemClock(), monoMs: () => nowMs, after: impatientClock.after };
   const outbox = await open(place.path, { maxBytes: 1024 * 1024, clock, bootMonoMs: 0 });

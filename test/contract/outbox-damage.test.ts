@@ -2,22 +2,16 @@
 // missing or foreign logs. The outbox opens each; what it cannot give back was on the damaged bytes; it says so once, and
 // keeps the evidence. FLEETWARD_DAMAGE sets the number of cases.
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectSqlite } from '../../src/adapters/sqlite.ts';
-import { open } from '../support/outbox-bench.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { connectSqlite } from '../../src/adapters/database/sqlite.ts';
+import { createLuck } from '../support/hostile/hostile-truth.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { hangMs } from '../support/machine/wait-until.ts';
+import { open } from '../support/storage/outbox-bench.ts';
 import {
   database,
   type Files,
@@ -28,13 +22,13 @@ import {
   openDamaged,
   pageBytes,
   silence,
-} from '../support/outbox-damage.ts';
-import { campaignSeed, createLuck } from '../support/storage-run.ts';
+} from '../support/storage/outbox-damage.ts';
+import { campaignSeed } from '../support/storage/storage-run.ts';
 
 const cases = Number(process.env['FLEETWARD_DAMAGE'] ?? 160);
 const seed = campaignSeed();
 const luck = createLuck(seed);
-const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-damage-'));
+const root = temporaryFolder('damage', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 const integer = (low: number, high: number): number => low + Math.floor(luck() * (high - low + 1));
 
 let originals: Readonly<Record<'closed' | 'cut' | 'worn', Original>>;
@@ -46,8 +40,6 @@ beforeAll(async () => {
     worn: await makeOriginal(root, 'worn'),
   };
 });
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 interface Damage {
   readonly name: string;
@@ -224,7 +216,7 @@ const failed = (thrown: unknown): Outcome => ({
 });
 
 describe('a damaged file', () => {
-  it(`always opens, and nothing is lost in silence (${cases} cases)`, async () => {
+  it(`always opens, and nothing is lost in silence (${cases} cases)`, { timeout: 1_800_000 }, async () => {
     const table: Record<string, Record<string, number>> = {};
     const bad: string[] = [];
     for (let count = 0; count < cases; count += 1) {
@@ -256,7 +248,7 @@ describe('a damaged file', () => {
   });
 
   it.each(['closed', 'worn'] as const)(
-    '%s, with every page zeroed in turn: every loss is told',
+    '%s, with every page zeroed in turn: every loss is reported',
     async (of) => {
       const pages = Math.floor((originals[of].files.get(database)?.length ?? 0) / pageBytes);
       const bad: string[] = [];
@@ -320,7 +312,7 @@ describe('what is no outbox', () => {
       const path = join(folder, database);
       cpSync(join(root, 'closed', database), path);
       chmodSync(root, 0o755);
-      const child = fileURLToPath(new URL('../support/storage-child.mjs', import.meta.url));
+      const child = fileURLToPath(new URL('../support/storage/storage-child.mjs', import.meta.url));
       const ledger = join(folderOf('ledger'), 'ledger');
       chmodSync(join(ledger, '..'), 0o777);
       for (const [fileMode, folderMode] of [
@@ -343,7 +335,7 @@ describe('what is no outbox', () => {
         const run = spawnSync(process.execPath, [child, JSON.stringify(options)], {
           uid: 65_534,
           gid: 65_534,
-          timeout: 60_000,
+          timeout: hangMs,
         });
         expect(run.status, run.stderr.toString()).toBe(3);
         const said = existsSync(ledger) ? readFileSync(ledger, 'utf8') : '';

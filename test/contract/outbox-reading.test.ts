@@ -6,17 +6,17 @@ import { basename, dirname, join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { walFault } from '../../agent/core/outbox/page-carving.ts';
-import type { OpenDatabase } from '../../agent/outbox/outbox-file.ts';
+import type { OpenDatabase } from '../../agent/outbox/file/outbox-file.ts';
 import {
-  forgetUnreadable,
+  clearUnreadable,
+  countUnreadable,
   isReadable,
-  noteUnreadable,
   readingLimits,
-} from '../../agent/outbox/outbox-reading.ts';
-import { openSqlite, storageError } from '../../src/adapters/sqlite.ts';
+} from '../../agent/outbox/file/outbox-reading.ts';
+import { openSqlite, storageError } from '../../src/adapters/database/sqlite.ts';
 import type { Database } from '../../src/ports.ts';
-import { drain, marksOf, open, record } from '../support/outbox-bench.ts';
-import { useOutboxPlace } from '../support/outbox-place.ts';
+import { drain, marksOf, open, record } from '../support/storage/outbox-bench.ts';
+import { useOutboxPlace } from '../support/storage/outbox-place.ts';
 
 const place = useOutboxPlace();
 
@@ -168,11 +168,11 @@ describe('a disk that refuses reads for a while', () => {
     expect(isReadable(place.path)).toBe(true);
     writeFileSync(place.path, 'something');
     expect(isReadable(place.path)).toBe(true);
-    expect([noteUnreadable(place.path), noteUnreadable(place.path)]).toEqual([1, 2]);
-    forgetUnreadable(place.path);
-    expect(noteUnreadable(place.path)).toBe(1);
+    expect([countUnreadable(place.path), countUnreadable(place.path)]).toEqual([1, 2]);
+    clearUnreadable(place.path);
+    expect(countUnreadable(place.path)).toBe(1);
     expect(readdirSync(dirname(place.path))).toContain(`${basename(place.path)}.unreadable`);
-    forgetUnreadable(place.path);
+    clearUnreadable(place.path);
     expect(existsSync(`${place.path}.unreadable`)).toBe(false);
   });
 });

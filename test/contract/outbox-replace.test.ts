@@ -4,12 +4,12 @@
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Outbox } from '../../agent/outbox.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
-import { drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
-import { useOutboxPlace } from '../support/outbox-place.ts';
+import { drain, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
+import { useOutboxPlace } from '../support/storage/outbox-place.ts';
 
 const place = useOutboxPlace();
 

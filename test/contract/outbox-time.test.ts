@@ -3,9 +3,9 @@
 // clock said.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
-import type { FleetEvent, TimeQuality } from '../../src/core/event.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
-import { createFolder, drain, open } from '../support/outbox-bench.ts';
+import type { FleetEvent, TimeQuality } from '../../src/core/events/event.ts';
+import type { Priority } from '../../src/core/events/status-codes.ts';
+import { createFolder, drain, open } from '../support/storage/outbox-bench.ts';
 
 const trueMs = Date.UTC(2027, 0, 1);
 const yearMs = 365 * 86_400_000;
@@ -66,7 +66,7 @@ describe('events stored before the time was known', () => {
     ]);
   });
 
-  it('that the broker has are not told again when the time turns out to be another', async () => {
+  it('that the broker has are not sent again when the time turns out to be another', async () => {
     await outbox.append([record(1000, rtc(trueMs - yearMs)), record(2000, rtc(trueMs - yearMs + 1000))]);
     const [first] = await told(outbox);
     await outbox.acknowledge('b1', [[first?.event.seq ?? 0, first?.event.seq ?? 0]]);
@@ -125,7 +125,7 @@ describe('events stored before the time was known', () => {
     ]);
   });
 
-  it('are mended when a receiver proves to be false, and a good time is left as it was told', async () => {
+  it('are corrected when a receiver proves to be wrong, and a good time is left as it was sent', async () => {
     await outbox.setOrigin(trueMs + yearMs, 'gnss');
     await outbox.append([record(1000, { timestamp: trueMs + yearMs + 1000, quality: 'gnss' })]);
     await outbox.setOrigin(trueMs, 'server');

@@ -17,13 +17,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { encodeRow, rowId } from '../../agent/core/outbox/outbox-row.ts';
-import { putState, rows, trustState } from '../../agent/outbox/outbox-schema.ts';
-import { connectSqlite, openSqlite } from '../../src/adapters/sqlite.ts';
+import { putState, rows, trustState } from '../../agent/outbox/file/outbox-schema.ts';
+import { connectSqlite, openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
+import type { Priority } from '../../src/core/events/status-codes.ts';
 import {
   createFolder,
   drain,
@@ -32,8 +32,8 @@ import {
   open,
   record,
   settle,
-} from '../support/outbox-bench.ts';
-import { useOutboxPlace } from '../support/outbox-place.ts';
+} from '../support/storage/outbox-bench.ts';
+import { useOutboxPlace } from '../support/storage/outbox-place.ts';
 
 const place = useOutboxPlace();
 const { opened } = place;
@@ -49,7 +49,7 @@ function crashCopy(): string {
 }
 
 describe('appending and sending', () => {
-  it('numbers events 1, 2, 3 over all classes and hands out urgent ones first', async () => {
+  it('numbers events 1, 2, 3 over all classes and returns urgent ones first', async () => {
     const outbox = await opened();
     const stored = await outbox.append([record(3, 1), record(0, 2), record(2, 3), record(3, 4)]);
     expect(stored.map((event) => event.seq)).toEqual([1, 2, 3, 4]);
@@ -97,7 +97,7 @@ describe('appending and sending', () => {
     expect((await after.stats()).queued).toEqual([0, 0, 0, 0]);
   });
 
-  it('hands out what is in flight again only after a rewind', async () => {
+  it('returns events in flight again only after a rewind', async () => {
     const outbox = await opened();
     await outbox.append([record(3, 1), record(3, 2), record(3, 3)]);
     const want = { limit: 2, bytes: 60_000 };
@@ -340,6 +340,7 @@ describe('a disk that fails', () => {
     async (when) => {
       for (let failing = 1; failing <= 12; failing++) {
         const here = createFolder();
+        onTestFinished(() => here.remove());
         let writes = -1_000_000;
         const outbox = await open(here.path, {
           openDatabase: (file) => {
@@ -373,7 +374,6 @@ describe('a disk that fails', () => {
         expect(marks).toEqual(when === 'after' ? [...stored, ...refused].sort((a, b) => a - b) : stored);
         expect(new Set(found.map((event) => event.seq)).size).toBe(found.length);
         await outbox.close();
-        here.remove();
       }
     },
   );
@@ -710,9 +710,9 @@ describe('cost', () => {
     const full = await cost(place.path);
     expect(evidenceCount(place.folder)).toBe(0);
     const none = createFolder();
+    onTestFinished(() => none.remove());
     await (await open(none.path)).close();
     const empty = await cost(none.path);
-    none.remove();
     console.info('start, bytes read and ms', { full, empty });
     expect(full.bytesRead).toBeLessThan(200 * 1024);
   });
@@ -722,6 +722,7 @@ describe('cost', () => {
     const figures: Record<string, number> = {};
     for (const size of [1, 6, 25]) {
       const here = createFolder();
+      onTestFinished(() => here.remove());
       const outbox = await open(here.path);
       await settle(outbox);
       // The first append also sets space aside, once for ever.
@@ -739,7 +740,6 @@ describe('cost', () => {
       }
       await outbox.close();
       figures[`bytes per record, ${size} a commit`] = Math.round((written() - before) / mark);
-      here.remove();
     }
     console.info(figures);
   });

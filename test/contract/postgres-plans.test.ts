@@ -3,22 +3,16 @@
 // to be planned anew. Plans are looked at, not times.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  codesKeys,
-  deviceKeys,
-  fleetHoldsMore,
-  fleetKeys,
-  type KeyRange,
-} from '../../broker/store/event-keys.ts';
-import { eventRecords } from '../../broker/store/event-records.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
-import { noteSpan, openSlice } from '../../broker/store/slice-writing.ts';
-import { tableOf } from '../../broker/store/slices.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import { codesKeys, deviceKeys, fleetKeys, type KeyRange } from '../../broker/store/events/event-keys.ts';
+import { eventRecords } from '../../broker/store/events/event-records.ts';
+import { noteSpan, openSlice } from '../../broker/store/slices/slice-writing.ts';
+import { tableOf } from '../../broker/store/slices/slices.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish } from '../support/broker-bench.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { addDevice, furnish } from '../support/broker/broker-bench.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const hourMs = 3_600_000;
 const startMs = 1_767_614_400_000;
@@ -60,21 +54,22 @@ async function fill(db: Database): Promise<void> {
 const title = postgresMissing === null ? 'PostgreSQL' : `PostgreSQL [${postgresMissing}]`;
 
 describe.skipIf(postgresMissing !== null)(`${title} and a long history`, () => {
-  let server: PostgresBench;
   let db: Database;
   let client: pg.Client;
+  const closers: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    server = await startPostgres();
+    const server: PostgresBench = await startPostgres();
+    closers.push(() => server.close());
     const url = await server.createMigrated();
     db = await openPostgres({ url });
+    closers.push(() => db.close());
     await fill(db);
     client = new pg.Client({ connectionString: url });
+    closers.push(() => client.end());
     await client.connect();
   });
   afterAll(async () => {
-    await client.end();
-    await db.close();
-    await server.close();
+    for (const close of closers.toReversed()) await close();
   });
 
   const quoted = (value: unknown): string =>
@@ -112,7 +107,6 @@ describe.skipIf(postgresMissing !== null)(`${title} and a long history`, () => {
     ['of a device', (one: Database) => all(deviceKeys(one, { ...hour, deviceID: 'truck-7' }, null))],
     ['of a code', (one: Database) => all(codesKeys(one, hour, [panic]))],
     ['of a fleet', (one: Database) => all(fleetKeys(one, hour, null))],
-    ['of a fleet, whether there are more', (one: Database) => fleetHoldsMore(one, hour, 100)],
   ])('an hour %s', async (_name, read) => {
     for (const plan of await plansOf(read)) {
       expect(plan).toMatch(/(using|on) events_by_(time|code)\b/);

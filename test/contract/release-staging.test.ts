@@ -7,16 +7,15 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseContentRange, parseFileAddress } from '../../agent/adapters/update/download.ts';
+import { openRelease, verifyRelease } from '../../agent/adapters/update/release.ts';
+import { requestTrial, writeReleaseState } from '../../agent/adapters/update/release-state.ts';
+import { stageRelease } from '../../agent/adapters/update/staging.ts';
+import { openUpdater } from '../../agent/adapters/update/updater-start.ts';
+import { parseTarHeader } from '../../agent/core/update/tar-header.ts';
+import { standardUpdate, updateFault } from '../../agent/core/update/update-config.ts';
 import type { UpdateFault } from '../../agent/core/update/update-types.ts';
-import { parseTarHeader } from '../../agent/update/core/tar-header.ts';
-import { parseContentRange, parseFileAddress } from '../../agent/update/download.ts';
-import { openRelease, verifyRelease } from '../../agent/update/release.ts';
-import { requestTrial, writeReleaseState } from '../../agent/update/release-state.ts';
-import { stageRelease } from '../../agent/update/staging.ts';
-import { standardUpdate, updateFault } from '../../agent/update/update-config.ts';
-import { openUpdater } from '../../agent/update/update-start.ts';
 import { writeTar } from '../../systemd/tar.ts';
-import { silentLog } from '../support/outbox-bench.ts';
 import {
   type ArchiveWish,
   buildArchive,
@@ -24,7 +23,8 @@ import {
   releaseFiles,
   sha256Of,
   startFileServer,
-} from '../support/release-archive.ts';
+} from '../support/machine/release-archive.ts';
+import { silentLog } from '../support/storage/outbox-bench.ts';
 
 let folder: string;
 let root: string;
@@ -52,6 +52,8 @@ interface Asked {
   readonly reserveBytes?: number;
   readonly allowHttp?: boolean;
   readonly signal?: AbortSignal;
+  /** Called with each part that has come. */
+  readonly onPart?: () => void;
 }
 
 const carried: number[] = [];
@@ -64,7 +66,10 @@ function stage(archive: Buffer, asked: Asked = {}): Promise<UpdateFault | null> 
   const job = { commandID: 'c1', version, url, sha256, issuedMs: 1, expiresMs: 2 };
   const signal = asked.signal ?? new AbortController().signal;
   carried.length = 0;
-  const onBytes = (bytes: number): void => void carried.push(bytes);
+  const onBytes = (bytes: number): void => {
+    carried.push(bytes);
+    asked.onPart?.();
+  };
   return stageRelease(
     { root, key, running: '1.0.0', mostBytes, reserveBytes, allowHttp },
     { job, signal, onBytes },
@@ -150,10 +155,10 @@ describe('a release', () => {
     const archive = archiveOf({ code: `// ${noise(800_000)}` });
     server.pauseMs = 20;
     const control = new AbortController();
-    const staging = stage(archive, { signal: control.signal });
-    while (carried.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    control.abort();
-    expect(await staging).toMatchObject({ kind: 'halted' });
+    const onPart = (): void => {
+      if (carried.length === 2) control.abort();
+    };
+    expect(await stage(archive, { signal: control.signal, onPart })).toMatchObject({ kind: 'halted' });
     server.pauseMs = 0;
     expect(await stage(archive)).toBeNull();
     expect(server.requests[1]).toMatch(/bytes=[1-9]/);
@@ -236,7 +241,7 @@ describe('a server', () => {
     expect(server.requests).toEqual([]);
     expect(await stage(archiveOf(), { reserveBytes: 2 ** 52 })).toMatchObject({
       kind: 'refused',
-      reason: expect.stringContaining('no room for the release') as string,
+      reason: expect.stringContaining('Too little disk space for the release') as string,
     });
     expect(() => parseFileAddress('ftp://a/b', true)).toThrow(/https/);
   });
@@ -374,7 +379,7 @@ describe('updates', () => {
     return { updater: openUpdater({ flags: given, settings, running: '1.0.0', log }), lines };
   };
 
-  it('are on only behind a launcher and with a key that nobody else can change', () => {
+  it('are on only behind a launcher and with a key that only root can change', () => {
     const path = join(folder, 'release.pub');
     const flags = { releases: root, 'release-key': path };
     expect(start({}).updater).toBeNull();
@@ -390,7 +395,7 @@ describe('updates', () => {
       facts: { trial: null, confirmed: null, rejected: [] },
     });
     chmodSync(path, 0o666);
-    expect(start(flags)).toMatchObject({ updater: null, lines: ['updates are off'] });
+    expect(start(flags)).toMatchObject({ updater: null, lines: ['updates_disabled'] });
     expect(() => start(flags, { caFile: join(folder, 'none.crt') })).toThrow(/update\.caFile/);
   });
 

@@ -1,17 +1,16 @@
 // The signing key's file: made once, for its owner only, never overwritten.
 
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadSigningKey } from '../../broker/adapters/signing-key-file.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { loadSigningKey } from '../../broker/adapters/keys/signing-key-file.ts';
 import { createSigner, createVerifier } from '../../src/adapters/signing.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-key-'));
+const folder = temporaryFolder('key');
 const path = join(folder, 'key.pem');
 beforeEach(() => rmSync(path, { force: true }));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the signing key file', () => {
   it('is made at first with mode 0600 and read afterwards', () => {

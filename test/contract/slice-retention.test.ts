@@ -1,18 +1,23 @@
 // A slice goes away whole once nobody keeps anything of it, and only then: whatever is stopped half way, whoever reads
 // meanwhile, and whatever the clock says for less than an hour.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { codesKeys, deviceKeys, type KeyRange, type KeyStream } from '../../broker/store/event-keys.ts';
-import { eventRecords } from '../../broker/store/event-records.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import {
+  codesKeys,
+  deviceKeys,
+  type KeyRange,
+  type KeyStream,
+} from '../../broker/store/events/event-keys.ts';
+import { eventRecords } from '../../broker/store/events/event-records.ts';
+import { trackEvents } from '../../broker/store/events/trip-events.ts';
 import { sqliteTableSizes } from '../../broker/store/sampling.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
-import { allSlices, lastEventNo } from '../../broker/store/slices.ts';
-import { trackEvents } from '../../broker/store/trip-events.ts';
+import { allSlices, lastEventNo } from '../../broker/store/slices/slices.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, startMs } from '../support/broker-bench.ts';
-import { openNextSlice, storedEvents, storeEvents } from '../support/stored-events.ts';
-import { isOnPostgres, openTestDatabase, tablesOf } from '../support/test-database.ts';
+import { addDevice, furnish, startMs } from '../support/broker/broker-bench.ts';
+import { openNextSlice, storedEvents, storeEvents } from '../support/database/stored-events.ts';
+import { isOnPostgres, openTestDatabase, tablesOf } from '../support/database/test-database.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -223,7 +228,7 @@ describe('a reader', () => {
   });
 
   test('whose list of slices is from before the drop gets nothing of it, but learns of every other fault', async () => {
-    const { readSlice } = await import('../../broker/store/slices.ts');
+    const { readSlice } = await import('../../broker/store/slices/slices.ts');
     await dropFirst();
     expect(await readSlice(db, 1, sql`SELECT * FROM events`)).toEqual([]);
     await expect(readSlice(db, 2, sql`SELECT * FROM events`)).rejects.toMatchObject({ code: 'storage' });

@@ -1,10 +1,12 @@
 // The broker's statements on a real database: tenants apart, defaults of a new device, bounds, secrets.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { projectBatch } from '../../broker/core/projection.ts';
-import { hashSecret, isSecret, issueDeviceSecret } from '../../broker/devices/device-secret.ts';
-import type { Planner } from '../../broker/ingest/commit-draft.ts';
+import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
+import { projectBatch } from '../../broker/core/events/projection.ts';
 import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/ingest/event-plan.ts';
-import { credentialsOf, findCredential } from '../../broker/store/credentials.ts';
+import type { Planner } from '../../broker/scheduling/commit-draft.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import { credentialsOf, findCredential } from '../../broker/store/devices/credentials.ts';
+import { hashSecret, isSecret } from '../../broker/store/devices/device-secret.ts';
 import {
   deviceStates,
   findDevice,
@@ -15,18 +17,17 @@ import {
   setAllOffline,
   setOnline,
   updateDevice,
-} from '../../broker/store/devices.ts';
+} from '../../broker/store/devices/devices.ts';
+import { selectUpTo } from '../../broker/store/events/projections.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { selectUpTo } from '../../broker/store/projections.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { toRanges } from '../../src/core/wire.ts';
+import { toRanges } from '../../src/core/wire/wire.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker-bench.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const all = { after: '', limit: 1000 };
 const span = { from: '', to: '~' };
@@ -119,12 +120,12 @@ for (const { name, open, missing } of ways) {
         expect((await listStates(db, wholeAccount('rival'), span)).get(rival.deviceNo)?.size).toBe(5);
       });
 
-      test('is online from its hello on, and nobody is after a start', async () => {
+      test('is online from its hello on, and no device is online after a start', async () => {
         const one = await addDevice(db, 'acme', 'truck-1');
         const two = await addDevice(db, 'acme', 'truck-2');
         await db.write([
           recordHello(one.deviceNo, helloOf('b1'), { atMs: 50 }),
-          setOnline(two.deviceNo, true),
+          setOnline(two.deviceNo, true, { atMs: 50, cause: 'hello' }),
         ]);
         const online = async () =>
           (await listDevices(db, wholeAccount('acme'), all)).map(({ isOnline }) => isOnline);
@@ -136,7 +137,7 @@ for (const { name, open, missing } of ways) {
         });
         await db.write([recordHello(one.deviceNo, helloOf('b2'), { atMs: 40 })]);
         expect(await findDevice(db, acme)).toMatchObject({ boot: 'b2', helloMs: 40, heartbeatMs: 50 });
-        await db.write([setAllOffline()]);
+        await db.write([setAllOffline(60)]);
         expect(await online()).toEqual([false, false]);
       });
     });
@@ -167,7 +168,7 @@ for (const { name, open, missing } of ways) {
         });
       });
 
-      test('a replaced secret, a suspended, expired or deleted account and a deleted device are found by whoever watches live connections', async () => {
+      test('a replaced secret, a suspended, expired or deleted account and a deleted device are found by the check of live connections', async () => {
         const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
         const other = await addDevice(db, 'rival', 'truck-1');
         const nowS = 1000;
@@ -201,7 +202,16 @@ for (const { name, open, missing } of ways) {
       const work = (deviceNo: number, seqs: readonly number[]): EventWork => {
         const events = seqs.map((seq) => ({ ...event, seq }));
         const projection = projectBatch({ boot: 'b', events }, 1);
-        return { deviceNo, boot: 'b', events, ranges: toRanges(seqs), projection, receivedMs: 1, also: [] };
+        return {
+          deviceNo,
+          boot: 'b',
+          events,
+          ranges: toRanges(seqs),
+          projection,
+          receivedMs: 1,
+          heardMs: 1,
+          also: [],
+        };
       };
       /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
       const store = async (planner: Planner<EventWork, EventOutcome>, one: EventWork) => {
@@ -260,7 +270,7 @@ for (const { name, open, missing } of ways) {
         });
       });
 
-      test('is not decided twice on one state: who comes second is refused as a whole, and sees it', async () => {
+      test('is not decided twice on one state: the second writer is refused as a whole, and sees the state', async () => {
         const { deviceNo } = await addDevice(db, 'acme', 'truck-1');
         const [one, other] = [createEventPlanner(db), createEventPlanner(db)];
         await store(one, work(deviceNo, [1]));

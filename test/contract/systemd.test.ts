@@ -1,25 +1,19 @@
 // Notices to systemd: what reaches the program, one process at a time, nothing where no one listens.
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createSupervisor } from '../../src/adapters/systemd.ts';
-import { silentLog } from '../support/outbox-bench.ts';
+import type { Log } from '../../src/ports.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
+import { silentLog } from '../support/storage/outbox-bench.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'fleetward-systemd-'));
   writeFileSync(
     join(folder, 'notify'),
-    `#!/bin/sh\necho "start $*" >> ${folder}/calls\nsleep 0.05\necho end >> ${folder}/calls\n`,
+    `#!/bin/sh\necho "start $*" >> ${folder}/calls\necho end >> ${folder}/calls\n`,
   );
   chmodSync(join(folder, 'notify'), 0o755);
   appendFileSync(join(folder, 'calls'), '');
@@ -32,9 +26,7 @@ const calls = (): string[] =>
     .filter((line) => line !== '');
 
 async function untilQuiet(ends: number): Promise<void> {
-  for (let turn = 0; turn < 500 && calls().filter((line) => line === 'end').length < ends; turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await waitUntil('the end of each notice', () => calls().filter((line) => line === 'end').length >= ends);
 }
 
 it('sends READY at once and merges what comes while a notice is on its way', async () => {
@@ -49,15 +41,18 @@ it('sends READY at once and merges what comes while a notice is on its way', asy
 });
 
 it('does nothing without NOTIFY_SOCKET, and survives a missing program', async () => {
-  createSupervisor({ log: silentLog, environment: {}, program: join(folder, 'notify') }).ready();
-  const lost = createSupervisor({
-    log: silentLog,
-    environment: { NOTIFY_SOCKET: '/nowhere' },
-    program: join(folder, 'none'),
-  });
+  const program = join(folder, 'notify');
+  createSupervisor({ log: silentLog, environment: {}, program }).ready();
+  const environment = { ...process.env, NOTIFY_SOCKET: '/nowhere' };
+  const warned: string[] = [];
+  const log: Log = { ...silentLog, warn: (event) => void warned.push(event) };
+  const lost = createSupervisor({ log, environment, program: join(folder, 'none') });
   lost.ready();
   lost.alive();
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(calls()).toEqual([]);
-  expect(existsSync(folder)).toBe(true);
+  await waitUntil('the warning', () => warned.length > 0);
+  // A notice that is sent later, and alone.
+  createSupervisor({ log, environment, program }).stopping();
+  await untilQuiet(1);
+  expect(calls()).toEqual(['start STOPPING=1', 'end']);
+  expect(warned).toEqual(['systemd_notify_failed']);
 });

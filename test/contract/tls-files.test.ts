@@ -1,20 +1,19 @@
 // Certificate files of a listener, good and bad ones, made by openssl: each fault is refused in words that say which file, and
 // what to do.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { faultOfTerm, readAuthorities, readTlsFiles } from '../../broker/adapters/tls-files.ts';
-import { createAuthority } from '../support/certificates.ts';
-import { requires } from '../support/requires.ts';
+import { describe, expect, it } from 'vitest';
+import { faultOfTerm, readAuthorities, readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
 const dayMs = 24 * 3600_000;
 
 describe.skipIf(missing !== null)(`the files of a TLS listener ${missing ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tls-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('tls');
   const authority = createAuthority(folder);
   const good = authority.issue('localhost', 2);
   const other = authority.issue('other', 2);

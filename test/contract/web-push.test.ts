@@ -15,12 +15,17 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGuardedPost, type Resolved } from '../../broker/adapters/guarded-post.ts';
-import { generateVapidKey, loadVapidKey, vapidHeader, vapidKeyOf } from '../../broker/adapters/vapid.ts';
-import { createPushSender } from '../../broker/adapters/web-push.ts';
-import { encryptMessage } from '../../broker/adapters/web-push-encryption.ts';
-import { createWebhookSender } from '../../broker/adapters/webhook.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createGuardedPost, type Resolved } from '../../broker/adapters/delivery/guarded-post.ts';
+import {
+  generateVapidKey,
+  loadVapidKey,
+  vapidHeader,
+  vapidKeyOf,
+} from '../../broker/adapters/delivery/vapid.ts';
+import { createPushSender } from '../../broker/adapters/delivery/web-push.ts';
+import { encryptMessage } from '../../broker/adapters/delivery/web-push-encryption.ts';
+import { createWebhookSender } from '../../broker/adapters/delivery/webhook.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
@@ -108,7 +113,7 @@ describe('a push message', () => {
     );
   });
 
-  it('is read by the browser and by nobody else, and is never the same twice', () => {
+  it('is read by the browser only, and is never the same twice', () => {
     const browser = createBrowser();
     const plain = Buffer.from('{"deviceID":"truck-17"}');
     const one = encryptMessage(plain, browser);
@@ -233,7 +238,7 @@ describe('a webhook', () => {
   });
   const open = createWebhookSender(createGuardedPost({ allowsPrivate: true, resolve: loopback }));
 
-  it('is signed so that the receiver can tell', async () => {
+  it('is signed so that the receiver can verify it', async () => {
     expect(await open(call(`${receiver.url}/hook?a=b`))).toEqual({ kind: 'sent' });
     const [{ headers, body, path } = { headers: {}, body: Buffer.alloc(0), path: '' }] = receiver.received;
     expect([path, body.toString(), headers['content-type']]).toEqual([
@@ -278,6 +283,7 @@ describe('a webhook', () => {
         socket.on('error', () => undefined);
         socket.once('data', () => void socket.end(answer));
       });
+      onTestFinished(() => void server.close());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
       expect([answer, await open(call(`http://127.0.0.1:${port}/`))]).toMatchObject([
@@ -299,16 +305,17 @@ describe('a webhook', () => {
   });
 
   it('ends at once when the service stops', async () => {
-    const silent = createServer(() => undefined);
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const http = createGuardedPost({ allowsPrivate: true, resolve: loopback });
+    const silent = createServer(() => http.close());
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const sending = createWebhookSender(http)(
       call(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`),
     );
-    setTimeout(() => http.close(), 50);
     expect(await sending).toMatchObject({ kind: 'failed' });
-    silent.closeAllConnections();
-    await new Promise((resolve) => silent.close(resolve));
   });
 });
 

@@ -1,9 +1,9 @@
 // An outbox as it lies on a vehicle after an outage: positions of an earlier boot, one every second of a day or whatever is
 // asked for, stored by the real outbox.
 import { openOutbox } from '../../agent/outbox.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { silentLog } from '../support/outbox-bench.ts';
+import { silentLog } from '../support/storage/outbox-bench.ts';
 import type { Say } from './agent-figures.ts';
 
 /** Records of one commit. */

@@ -1,7 +1,7 @@
 // The agent bench: sections that can be chosen, each measured against a baseline of the same minute. It says which tools a
 // section lacks instead of leaving it out in silence.
 import { cpus, loadavg } from 'node:os';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
 import { benchDrain } from './agent-drain.ts';
 import { type Figure, ratioOf, type Say } from './agent-figures.ts';
 import { benchFootprint } from './agent-footprint.ts';

@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteConnection from 'better-sqlite3';
-import { statusCodes } from '../../src/core/status-codes.ts';
-import { until } from '../support/pty-bus.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { until } from '../support/serial/pty-bus.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
 import { startRig } from './agent-rig.ts';
 
@@ -134,7 +134,7 @@ export async function benchPanic({ presses }: PanicOptions, say: Say): Promise<r
   const rig = await startRig();
   try {
     const agent = rig.startAgent();
-    const isStarted = (): boolean => agent.lines.some(({ msg }) => msg === 'agent started');
+    const isStarted = (): boolean => agent.lines.some(({ msg }) => msg === 'agent_started');
     await until(isStarted, 'the agent', mostMs);
     const eyes = openEyes(rig.file.outbox, rig.database);
     try {

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkout } from '../support/checkout.ts';
+import { checkout } from '../support/machine/checkout.ts';
 import {
   type BrokerSetup,
   type NodeSetup,
@@ -13,8 +13,8 @@ import {
   provision,
   startBroker,
   startProgram,
-} from '../support/fleet-processes.ts';
-import { until } from '../support/pty-bus.ts';
+} from '../support/programs/fleet-processes.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
 /** Node as the service starts it, read from the script that does: never another one than in the vehicle. */
 export function readServiceNode(): NodeSetup {

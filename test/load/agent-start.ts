@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPty } from '../../simulator/hardware/pty.ts';
 import { generateSigningKey } from '../../src/adapters/signing.ts';
-import { startProgram } from '../support/fleet-processes.ts';
+import { startProgram } from '../support/programs/fleet-processes.ts';
 import { fillOutbox } from './agent-backlog.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
 import { readServiceNode, startBareAgent, writeAgentFile } from './agent-rig.ts';

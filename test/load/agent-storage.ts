@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { costOf, type DiskCost, recordDisk } from '../support/disk-log.ts';
-import { measureRecordCost } from '../support/storage-cost.ts';
+import { costOf, type DiskCost, recordDisk } from '../support/storage/disk-log.ts';
+import { measureRecordCost } from '../support/storage/storage-cost.ts';
 import type { Figure, Say } from './agent-figures.ts';
 import type { HourPlan } from './storage-hour.ts';
 

@@ -1,15 +1,15 @@
 // What an event costs on the wire: the events of a whole agent that drives a recorded track for a while, encoded alone and
 // together, beside the same events as JSON and a record of Teltonika's Codec 8. Counts, no times.
 import { readFileSync } from 'node:fs';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
 import type { Route } from '../../simulator/world/routes.ts';
 import { createTrackRoute } from '../../simulator/world/track-route.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
-import { drain } from '../support/outbox-bench.ts';
-import { sharedData } from '../support/shared-data.ts';
-import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
+import { sharedData } from '../support/machine/shared-data.ts';
+import { drain } from '../support/storage/outbox-bench.ts';
+import { startVirtualVehicle } from '../support/virtual/virtual-vehicle.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
 
 const track = 'routes/munich-car-1hz.csv';

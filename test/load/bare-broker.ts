@@ -22,6 +22,6 @@ const server =
 server.on('tlsClientError', () => undefined);
 server.listen({ port: 0, host: '127.0.0.1', backlog: 2048 }, () => {
   const { port } = server.address() as AddressInfo;
-  process.stdout.write(`${JSON.stringify({ msg: 'broker-ready', mqttPort: port })}\n`);
+  process.stdout.write(`${JSON.stringify({ msg: 'broker_ready', mqttPort: port })}\n`);
 });
 process.once('SIGTERM', () => process.exit(0));

@@ -6,8 +6,8 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { Aedes } from 'aedes';
 import SqliteConnection from 'better-sqlite3';
 import pg from 'pg';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { decodeProtobuf } from '../../src/core/event-protobuf.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { decodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 
 /** Numbers of one row: device, seq, timestamp, status code, latitude, longitude, speed, heading. */
 const width = 8;
@@ -16,7 +16,7 @@ const columns = `device BIGINT NOT NULL, seq BIGINT NOT NULL, timestamp_ms BIGIN
   latitude DOUBLE PRECISION, longitude DOUBLE PRECISION, speed DOUBLE PRECISION, heading DOUBLE PRECISION,
   PRIMARY KEY (device, seq)`;
 
-/** The same into PostgreSQL: one prepared statement over an array a column, and one journey, for each message. */
+/** The same into PostgreSQL: one prepared statement over an array a column, and one round trip, for each message. */
 async function writePostgres(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,15 +1,16 @@
 // One of several brokers on a PostgreSQL database, for the ingest bench: the broker's parts as behind a cluster, but reached
 // through the MQTT server of its own. No program of ours runs so: of two such brokers only what they store a second is of use.
 // Argument: the database's URL. It prints its port and ends with its standard input.
-import { createMqttServer } from '../../broker/adapters/aedes.ts';
-import { createGuardedPost } from '../../broker/adapters/guarded-post.ts';
+
+import { createGuardedPost } from '../../broker/adapters/delivery/guarded-post.ts';
+import { createWebhookSender } from '../../broker/adapters/delivery/webhook.ts';
+import { createMqttServer } from '../../broker/adapters/mqtt/aedes.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { createWebhookSender } from '../../broker/adapters/webhook.ts';
 import { createBroker } from '../../broker/broker.ts';
 import { createServices } from '../../broker/services.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
 import { createLog } from '../../src/adapters/log.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 

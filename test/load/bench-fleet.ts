@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { hashSecret } from '../../broker/devices/device-secret.ts';
-import { insertDevice, replaceSecret } from '../../broker/store/devices.ts';
+import { hashSecret } from '../../broker/store/devices/device-secret.ts';
+import { insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
-import { createOwnAuthority } from '../support/own-authority.ts';
+import { createOwnAuthority } from '../support/broker/own-authority.ts';
 import {
   deviceOf,
   type FleetAnswers,

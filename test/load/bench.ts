@@ -9,6 +9,7 @@ import { type AgentBenchResult, benchAgent, sections } from './agent-bench.ts';
 import { formatFigures } from './agent-figures.ts';
 import { benchConnections, connectionSections } from './connections-bench.ts';
 import { waveNames } from './connections-storm.ts';
+import { benchConsole, consoleSections } from './console-bench.ts';
 import { benchHistory, historySections } from './history-bench.ts';
 import { formatHistory } from './history-table.ts';
 import { benchHttp, type HttpBenchResult } from './http-bench.ts';
@@ -16,9 +17,10 @@ import { benchIngest, ingestSections } from './ingest-bench.ts';
 import { formatIngest } from './ingest-table.ts';
 import { benchLatency } from './latency-bench.ts';
 import { formatLatency } from './latency-figures.ts';
+import { benchStreams } from './streams-bench.ts';
 
 function tableOf({ figures, history }: HttpBenchResult): string {
-  const rows = figures.map(({ route, events, bytes, ours, bare, ratio, ourCpuMs, bareCpuMs }) =>
+  const rows = figures.map(({ route, events, bytes, ours, bare, ratio }) =>
     [
       route.padEnd(32),
       events.toLocaleString('en').padStart(12),
@@ -28,12 +30,13 @@ function tableOf({ figures, history }: HttpBenchResult): string {
       ours.p99Ms.toFixed(1).padStart(9),
       bare.requestsPerS.toFixed(1).padStart(10),
       ratio.toFixed(3).padStart(8),
-      ourCpuMs.toFixed(2).padStart(9),
-      bareCpuMs.toFixed(2).padStart(9),
+      ours.cpuMs.toFixed(2).padStart(9),
+      bare.cpuMs.toFixed(2).padStart(9),
+      ours.loopMostMs.toFixed(0).padStart(8),
       String(ours.failures).padStart(6),
     ].join(' '),
   );
-  const head = `${'route'.padEnd(32)} ${'events'.padStart(12)} ${'bytes'.padStart(12)} ${'ours/s'.padStart(10)} ${'p50 ms'.padStart(9)} ${'p99 ms'.padStart(9)} ${'bare/s'.padStart(10)} ${'ratio'.padStart(8)} ${'cpu ms'.padStart(9)} ${'bare cpu'.padStart(9)} ${'failed'.padStart(6)}`;
+  const head = `${'route'.padEnd(32)} ${'events'.padStart(12)} ${'bytes'.padStart(12)} ${'ours/s'.padStart(10)} ${'p50 ms'.padStart(9)} ${'p99 ms'.padStart(9)} ${'bare/s'.padStart(10)} ${'ratio'.padStart(8)} ${'cpu ms'.padStart(9)} ${'bare cpu'.padStart(9)} ${'loop ms'.padStart(8)} ${'failed'.padStart(6)}`;
   const price = Object.entries(history).map(([route, ratio]) => `${route.padEnd(32)} ${ratio.toFixed(3)}`);
   return [
     head,
@@ -66,18 +69,23 @@ await yargs(hideBin(process.argv))
           describe: 'Events stored, one database each',
           type: 'number',
           array: true,
-          default: [1_000_000, 20_000_000],
+          default: [1_000_000],
         })
-        .option('seconds', { describe: 'Length of one run', type: 'number', default: 5 })
+        .option('seconds', { describe: 'Length of one run', type: 'number', default: 3 })
         .option('rounds', { describe: 'Runs of each side of a route', type: 'number', default: 3 })
+        .option('only', {
+          describe: 'Part of the names of the routes to measure',
+          type: 'string',
+          default: '',
+        })
         .option('folder', {
           describe: 'Where the databases are kept (20 million events need about 6 GB)',
           type: 'string',
           default: join(tmpdir(), 'fleetward-bench'),
         })
         .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
-    async ({ events, seconds, rounds, folder, json }) => {
-      const result = await benchHttp({ folder, histories: events, seconds, rounds, say });
+    async ({ events, seconds, rounds, only, folder, json }) => {
+      const result = await benchHttp({ folder, histories: events, seconds, rounds, only, say });
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : tableOf(result)}\n`);
     },
   )
@@ -249,7 +257,66 @@ await yargs(hideBin(process.argv))
       process.stdout.write(`${json ? JSON.stringify(result, null, 2) : formatLatency(result)}\n`);
     },
   )
-  .demandCommand(1, 'Say what to measure: http, history, agent, connections, ingest or latency')
+  .command(
+    'streams',
+    'Live streams of apps beside vehicles that report: acknowledgements with and without them, memory of a stream',
+    (parser) =>
+      parser
+        .option('streams', { describe: 'Open streams, at most 2,000', type: 'number', default: 1000 })
+        .option('accounts', {
+          describe: 'Accounts that vehicles and streams belong to; at most 100 streams each',
+          type: 'number',
+          default: 10,
+        })
+        .option('rate', { describe: 'Events a second', type: 'number', default: 5000 })
+        .option('clients', { describe: 'Vehicles that report, at most 1,000', type: 'number', default: 500 })
+        .option('seconds', { describe: 'Length of one run', type: 'number', default: 8 })
+        .option('rounds', { describe: 'Pairs of runs', type: 'number', default: 2 })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false }),
+    async ({ streams, accounts, rate, clients, seconds, rounds, json }) => {
+      const result = await benchStreams({ streams, accounts, ratePerS: rate, clients, seconds, rounds, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
+    },
+  )
+  .command(
+    'console',
+    'The console in Chromium: first view, panning over vehicles that drive, from commit to screen, keys, memory',
+    (parser) =>
+      parser
+        .option('sections', {
+          describe: 'What to measure',
+          choices: consoleSections,
+          array: true,
+          default: consoleSections,
+        })
+        .option('vehicles', {
+          describe: 'Vehicles; 10,000 of them at most have a connection',
+          type: 'number',
+          default: 10_000,
+        })
+        .option('rate', { describe: 'Reports a second', type: 'number', default: 1000 })
+        .option('seconds', { describe: 'Length of panning', type: 'number', default: 60 })
+        .option('minutes', { describe: 'Length of `memory`', type: 'number', default: 2 })
+        .option('rounds', { describe: 'Openings of each view', type: 'number', default: 5 })
+        .check(({ vehicles, rate, seconds, minutes, rounds }) => {
+          const isGood = vehicles >= 1000 && vehicles <= 100_000 && rate >= 1 && rate <= 10_000;
+          const isLong = seconds >= 1 && minutes > 0 && rounds >= 1;
+          return (
+            (isGood && isLong) || '--vehicles takes 1000 to 100000, --rate 1 to 10000; lengths are positive'
+          );
+        })
+        .option('json', { describe: 'Print JSON', type: 'boolean', default: false })
+        .example('$0 console --vehicles 100000 --rate 5000 --sections pan', 'The largest fleet'),
+    async ({ sections: chosen, vehicles, rate, seconds, minutes, rounds, json }) => {
+      const lengths = { seconds, minutes, rounds };
+      const result = await benchConsole({ sections: chosen, vehicles, ratePerS: rate, ...lengths, say });
+      process.stdout.write(`${json ? JSON.stringify(result, null, 2) : figureTableOf(result)}\n`);
+    },
+  )
+  .demandCommand(
+    1,
+    'Say what to measure: http, history, agent, connections, console, ingest, latency or streams',
+  )
   .strict()
   .help()
   .fail((message, thrown) => {

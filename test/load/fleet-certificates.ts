@@ -1,6 +1,10 @@
 // Certificates of the devices of a bench, all with one key: what is measured is the handshake, and keys cost the client alone.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { certificateSerial, issuerOf, signCertificate } from '../../broker/adapters/certificate-writer.ts';
+import {
+  certificateSerial,
+  issuerOf,
+  signCertificate,
+} from '../../broker/adapters/keys/certificate-writer.ts';
 import { deviceOf, type FleetCertificates, fleetAccount } from './fleet-orders.ts';
 
 const hourMs = 3600_000;

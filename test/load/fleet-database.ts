@@ -1,17 +1,17 @@
 // A database with history for benches: 10,000 devices of one account, events back from `nowMs` in the order in which they would
-// have come and in the slices of the weeks in which they came, and one busy device with a record every ten seconds of the last
-// day. The last weeks are the same whatever the history, so that two databases differ in nothing but what lies behind.
+// have come and in the slices of the weeks in which they came, and some busy devices with a record every ten seconds of the last
+// day, a third of it on the road. The last weeks are the same whatever the history, so that two databases differ in nothing but what lies behind.
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { spanOf } from '../../broker/core/event-spans.ts';
-import { insertDevice } from '../../broker/store/devices.ts';
+import { spanOf } from '../../broker/core/events/event-spans.ts';
+import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { noteSpan, openNext } from '../../broker/store/slice-writing.ts';
-import { tableOf } from '../../broker/store/slices.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { noteSpan, openNext } from '../../broker/store/slices/slice-writing.ts';
+import { tableOf } from '../../broker/store/slices/slices.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database, Statement } from '../../src/ports.ts';
@@ -22,8 +22,16 @@ export const benchAccount = {
   password: 'a long bench password',
 } as const;
 export const busyDevice = 'truck-00000';
+/** Busy devices, the first ones of the fleet: more than the service keeps the days of. */
+export const busyDevices = 40;
+/** Records of their last day. */
+const busyRecords = 8640;
+/** Events of the busy devices. */
+export const busyEvents = busyDevices * busyRecords;
 /** One event in a thousand is a panic. */
 export const rareCode = 63553;
+/** One in fifty is an ignition that was switched on. */
+export const commonCode = 62465;
 
 export const deviceCount = 10_000;
 const dayMs = 24 * 3_600_000;
@@ -73,12 +81,13 @@ const historySql = (table: string): string => `INSERT INTO ${table} (${eventColu
   WITH RECURSIVE n (i) AS (SELECT $from UNION ALL SELECT i + 1 FROM n WHERE i < $to)
   SELECT i, 1, 1 + (i * 7919) % ${deviceCount}, 'b1', i, CAST($now - ($total - i) * $step AS INTEGER),
     CAST($now - ($total - i) * $step AS INTEGER) + ${delayMs}, i, 'gnss',
-    CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN 62465 ELSE 61472 END,
+    CASE WHEN i % 1000 = 0 THEN ${rareCode} WHEN i % 50 = 0 THEN ${commonCode} ELSE 61472 END,
     43.6 + (i % 1000) * 0.0001, -79.3 - (i % 777) * 0.0001, 90, i % 90, i % 360, 0.9, 11, i * 0.01, 0.62, NULL FROM n`;
 
 const busySql = (table: string): string => `INSERT INTO ${table} (${eventColumns})
-  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8640)
-  SELECT $total + i, 1, 1, 'b2', i, $now - (8640 - i) * 10000, $now, i, 'gnss', 61472, 43.65, -79.34, 90, 54, i % 360,
+  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${busyRecords})
+  SELECT $total + i, 1, $device, 'b2', i, $now - (${busyRecords} - i) * 10000, $now, i, 'gnss', 61472,
+    43.65 + MAX(0, i - 5760) * 0.00013, -79.34 - MAX(0, i - 5760) * 0.00011, 90, 54, i % 360,
     0.9, 11, i * 0.1, 0.6, '{"ignition":true}' FROM n`;
 
 type Connection = InstanceType<typeof SqliteConnection>;
@@ -147,6 +156,15 @@ function fillWeek(connection: Connection, fleet: FleetDatabase, { sliceNo, from,
   for (const note of noteDays(sliceNo, { fromMs: timeOf(from), toMs: timeOf(to) })) perform(connection, note);
 }
 
+/** The last positions of the fleet as ingest would have left them; without them `latest` finds nothing. */
+export function lastPositions(nowMs: number): Statement {
+  return {
+    sql: `UPDATE devices SET heartbeat_ms = $1, fix_ms = $2, latitude = 43.65 + device_no * 0.0001,
+      longitude = -79.34 - device_no * 0.0001, speed = 54, heading = 90`,
+    params: [nowMs, nowMs],
+  };
+}
+
 /** Makes the database unless the file is there already; `onProgress` gets 0 to 1. */
 export async function makeFleetDatabase(
   fleet: FleetDatabase,
@@ -172,11 +190,18 @@ export async function makeFleetDatabase(
     onProgress(week.to / eventCount);
   }
   const last = weeks.at(-1)?.sliceNo ?? 1;
-  connection.prepare(busySql(tableOf(last).sql)).run({ now: nowMs, total: eventCount });
+  const insertBusy = connection.prepare(busySql(tableOf(last).sql));
+  for (let device = 1; device <= busyDevices; device++) {
+    insertBusy.run({ now: nowMs, device, total: eventCount + (device - 1) * busyRecords });
+  }
   for (const note of noteDays(last, { fromMs: nowMs - dayMs, toMs: nowMs })) perform(connection, note);
-  perform(connection, { sql: 'UPDATE event_counter SET next_no = $1', params: [eventCount + 8641] });
+  perform(connection, lastPositions(nowMs));
+  perform(connection, {
+    sql: 'UPDATE event_counter SET next_no = $1',
+    params: [eventCount + busyEvents + 1],
+  });
   // Nobody is to be told of any of it.
-  perform(connection, { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + 8640] });
+  perform(connection, { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + busyEvents] });
   connection.pragma('journal_mode = WAL');
   connection.close();
   renameSync(part, path);

@@ -1,8 +1,8 @@
 // The same fleet and history as `fleet-database.ts` in a PostgreSQL database. It writes through the product's own door but for the
 // indexes of a slice, which are made of what is there: that is much faster than row by row.
-import { openNext } from '../../broker/store/slice-writing.ts';
-import { tableOf } from '../../broker/store/slices.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { openNext } from '../../broker/store/slices/slice-writing.ts';
+import { tableOf } from '../../broker/store/slices/slices.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import {
   createFleet,
@@ -10,6 +10,7 @@ import {
   deviceCount,
   eventColumns,
   type FleetDatabase,
+  lastPositions,
   noteDays,
   rareCode,
   type Week,
@@ -73,6 +74,7 @@ export async function fillPostgres(
     await db.write([{ sql: busyText(tableOf(last).sql), params: [eventCount, nowMs] }]);
     await db.write([
       ...noteDays(last, { fromMs: nowMs - dayMs, toMs: nowMs }),
+      lastPositions(nowMs),
       { sql: 'UPDATE event_counter SET next_no = $1', params: [eventCount + 8641] },
       // Nobody is to be told of any of it.
       { sql: 'UPDATE notifier_cursor SET event_no = $1', params: [eventCount + 8640] },

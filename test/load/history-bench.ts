@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allSlices } from '../../broker/store/slices.ts';
-import { createRests } from '../../broker/upkeep/pieces.ts';
+import { allSlices } from '../../broker/store/slices/slices.ts';
+import { createPauses } from '../../broker/upkeep/paced-batches.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
-import { openSqliteThreads } from '../../src/adapters/sqlite.ts';
+import { openSqliteThreads } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/database/postgres.ts';
 import { makeFleetDatabase } from './fleet-database.ts';
 import { fillPostgres } from './fleet-postgres.ts';
 import { type BesideFigure, benchBeside } from './history-beside.ts';
@@ -78,7 +78,7 @@ async function benchCommits(path: string, { nowMs, say }: { nowMs: number; say: 
       await commitsWhile(db, 'a long query', () => Promise.all([1, 2, 3].map(() => db.read(scan)))),
     );
     await db.write([sql`UPDATE accounts SET retained_days = 1`]);
-    const restAfter = createRests(() => 0);
+    const restAfter = createPauses(() => 0);
     const run = (atMs: number) =>
       runRetention({
         db,

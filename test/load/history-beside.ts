@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../src/adapters/database.ts';
+import { openDatabase } from '../../src/adapters/database/database.ts';
 import { sql } from '../../src/sql.ts';
 import { busyDevice } from './fleet-database.ts';
 import { copyDatabase } from './history-drop.ts';
@@ -112,7 +112,7 @@ async function besideSpinning(work: () => Promise<Measured>): Promise<Measured> 
   }
 }
 
-/** Of the whole fleet, so that an answer has some 17,000 records: the service gives 20,000 at most. */
+/** Of the whole fleet, so that an answer has some 17,000 records. */
 const hours = 3;
 
 /** What people ask, with how many of them at once. */
@@ -161,7 +161,7 @@ async function questions(stage: Stage): Promise<readonly BesideFigure[]> {
 async function retention(stage: Stage, sinceMs: number): Promise<readonly BesideFigure[]> {
   const { broker, options } = stage;
   const place = { servers: [broker], postgres: null };
-  const begun = (): boolean => broker.lines.some((line) => line.includes('"slice-retention"'));
+  const begun = (): boolean => broker.lines.some((line) => line.includes('"slice_retention"'));
   const run = (): Promise<Measured> => measure(place, load(options));
   await run();
   const floor = await besideSpinning(run);

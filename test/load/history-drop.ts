@@ -4,10 +4,10 @@ import { constants, copyFileSync, existsSync, fsyncSync, openSync, rmSync } from
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrations } from '../../broker/store/migrations.ts';
-import { tableOf } from '../../broker/store/slices.ts';
-import { createRests } from '../../broker/upkeep/pieces.ts';
+import { tableOf } from '../../broker/store/slices/slices.ts';
+import { createPauses } from '../../broker/upkeep/paced-batches.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
-import { openSqliteThreads } from '../../src/adapters/sqlite.ts';
+import { openSqliteThreads } from '../../src/adapters/database/sqlite.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -129,7 +129,7 @@ async function dropOne(
     const fromMs = performance.now();
     const vehicles = aged(db);
     // As the broker rests between two batches.
-    const restAfter = createRests(vehicles.lagMs);
+    const restAfter = createPauses(vehicles.lagMs);
     const rest = async (tookMs: number): Promise<void> => {
       await sleep(restAfter(tookMs));
       if (performance.now() - fromMs > capS * 1000) throw new CapReached();

@@ -1,6 +1,6 @@
 // The HTTP bench: each route of a real broker process against a bare fastify route that gives the same bytes, turn by turn
-// on the same cores, once with a little history and once with much. What a request costs with much, to what it costs with
-// little, is the price of history.
+// on the same cores, with p50, p99, CPU and the delay of the event loop. With several histories: what a request costs with the
+// longest, to what it costs with the shortest, is the price of history.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,14 @@ import { createInterface } from 'node:readline';
 import {
   benchAccount,
   busyDevice,
+  busyDevices,
+  commonCode,
   type FleetDatabase,
   makeFleetDatabase,
   monthlyStepMs,
-  rareCode,
 } from './fleet-database.ts';
-import { cpuMsOf as cpuMsOfProcess } from './process-cpu.ts';
+import { type MeasuredProcess, startMeasured } from './measured-process.ts';
+import { cpuMsOf } from './process-cpu.ts';
 import { hasWrk, type LoadRequest, type LoadResult, runWrk } from './wrk.ts';
 
 export interface HttpBenchOptions {
@@ -23,27 +25,38 @@ export interface HttpBenchOptions {
   readonly histories: readonly number[];
   readonly seconds: number;
   readonly rounds: number;
+  /** Part of the names of the routes to measure; empty: all. */
+  readonly only: string;
   readonly say: (text: string) => void;
 }
 
 interface Route {
   readonly name: string;
   readonly path: string;
+  /** Asked for in turn, in place of `path` alone: answers that are alike. */
+  readonly paths?: readonly string[];
   readonly connections: number;
   readonly body?: object;
+  /** True: the client has the answer, and asks whether it has changed. */
+  readonly isUnchanged?: boolean;
+}
+
+/** One side of a comparison. */
+interface Side extends LoadResult {
+  /** CPU time of one request in ms, all threads: what stays the same when the machine is busy with other things. */
+  readonly cpuMs: number;
+  /** Longest delay of the event loop in ms; 0 of the bare server, which has no probe. */
+  readonly loopMostMs: number;
 }
 
 interface RouteFigures {
   readonly route: string;
   readonly events: number;
   readonly bytes: number;
-  readonly ours: LoadResult;
-  readonly bare: LoadResult;
+  readonly ours: Side;
+  readonly bare: Side;
   /** Requests a second, ours to bare. */
   readonly ratio: number;
-  /** CPU time of one request in ms, all threads: what stays the same when the machine is busy with other things. */
-  readonly ourCpuMs: number;
-  readonly bareCpuMs: number;
 }
 
 export interface HttpBenchResult {
@@ -56,21 +69,36 @@ export interface HttpBenchResult {
 const program = (path: string): string => new URL(path, import.meta.url).pathname;
 const dayS = 24 * 3600;
 
-function routesAt(nowS: number): readonly Route[] {
+const v1 = (path: string): string => `/api/v1/${path}/authorization`;
+
+/** @param asOf revision of the fleet, which does not change while it is measured. */
+function routesAt(nowS: number, asOf: number): readonly Route[] {
   const { accountID, userID, password } = benchAccount;
+  const day = `${nowS - dayS}/${nowS}`;
+  const devices = Array.from(
+    { length: busyDevices },
+    (_unused, at) => `truck-${String(at).padStart(5, '0')}`,
+  );
+  const month = `${v1(`eventdata/fleetdata/${commonCode}/${nowS - 31 * dayS}/${nowS}`)}?limit=5000`;
   return [
-    { name: 'getdevice', path: `/api/v1/device/getdevice/${busyDevice}/authorization`, connections: 16 },
-    { name: 'getalldevices (10,000)', path: '/api/v1/device/getalldevices/authorization', connections: 2 },
+    { name: 'getdevice', path: v1(`device/getdevice/${busyDevice}`), connections: 16 },
+    { name: 'latest', path: v1(`eventdata/latest/${busyDevice}`), connections: 16 },
+    { name: 'fleet list, 10,000', path: v1('device/getalldevices'), connections: 2 },
+    { name: 'fleet list, 304', path: v1('device/getalldevices'), connections: 2, isUnchanged: true },
+    { name: 'fleet list, since', path: `${v1('device/getalldevices')}?since=${asOf}`, connections: 2 },
+    { name: 'data, a day of 8,640', path: v1(`eventdata/devicedata/${busyDevice}/${day}`), connections: 2 },
     {
-      name: 'devicemetadata, a day of 8,640',
-      path: `/api/v1/eventdata/devicemetadata/${busyDevice}/${nowS - dayS}/${nowS}/authorization`,
+      name: `the same, ${busyDevices} devices in turn`,
+      path: v1(`eventdata/devicedata/${busyDevice}/${day}`),
+      paths: devices.map((device) => v1(`eventdata/devicedata/${device}/${day}`)),
       connections: 2,
     },
     {
-      name: 'fleetdata by code, a month',
-      path: `/api/v1/eventdata/fleetdata/${rareCode}/${nowS - 31 * dayS}/${nowS}/authorization`,
-      connections: 4,
+      name: 'metadata, a day of 8,640',
+      path: v1(`eventdata/devicemetadata/${busyDevice}/${day}`),
+      connections: 2,
     },
+    { name: 'fleet by code, a month, 5,000', path: month, connections: 4 },
     // Last: a user keeps his newest hundred sessions only, so it ends that of the bench.
     { name: 'login', path: '/api/v1/auth/login', connections: 4, body: { accountID, userID, password } },
   ];
@@ -89,43 +117,21 @@ async function portSaidBy(child: ChildProcess, portOf: (line: string) => number 
   });
 }
 
-export async function stop(child: ChildProcess): Promise<void> {
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.stdin?.end();
-  child.kill('SIGTERM');
-  await ended;
-}
+/** The bench is one user who asks as fast as he can. */
+const unlimited = ['--http-rate-per-s=1000000', '--http-burst=1000000'];
 
-function brokerPort(line: string): number | null {
-  try {
-    const entry = JSON.parse(line) as { readonly httpPort?: number };
-    return entry.httpPort ?? null;
-  } catch {
-    return null;
-  }
-}
-
-export async function startBroker(database: string) {
-  const child = spawn(
-    process.execPath,
-    [
-      program('../../broker/main.js'),
-      'start',
-      `--database=${database}`,
-      '--http-port=0',
-      '--mqtt-port=0',
-      '--log-level=info',
-      // The bench is one user who asks as fast as he can.
-      '--http-rate-per-s=1000000',
-      '--http-burst=1000000',
-    ],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
-  return { child, port: await portSaidBy(child, brokerPort) };
-}
+const startBroker = (database: string): Promise<MeasuredProcess> =>
+  startMeasured('../../broker/main.js', [
+    'start',
+    `--database=${database}`,
+    '--http-port=0',
+    '--mqtt-port=0',
+    '--log-level=info',
+    ...unlimited,
+  ]);
 
 /** @param files path -> file with the bytes that it gives. */
-async function startBare(files: Readonly<Record<string, string>>) {
+export async function startBare(files: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [program('./bare-server.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -136,35 +142,45 @@ async function startBare(files: Readonly<Record<string, string>>) {
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-function middle(results: readonly LoadResult[]): LoadResult {
+function middle(results: readonly Side[]): Side {
+  const of = (value: (one: Side) => number): number => median(results.map(value));
   return {
-    requestsPerS: median(results.map(({ requestsPerS }) => requestsPerS)),
-    p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
+    requestsPerS: of(({ requestsPerS }) => requestsPerS),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    cpuMs: of(({ cpuMs }) => cpuMs),
+    loopMostMs: Math.max(...results.map(({ loopMostMs }) => loopMostMs)),
     failures: results.reduce((sum, { failures }) => sum + failures, 0),
   };
 }
 
-/** CPU time of a child so far, in ms. */
-export const cpuMsOf = (child: ChildProcess): number => cpuMsOfProcess(child.pid ?? 0);
-
-interface Measured extends LoadResult {
-  readonly cpuMs: number;
+interface Target {
+  readonly pid: number;
+  readonly port: number;
+  /** Null: without a probe. */
+  readonly probe: MeasuredProcess | null;
 }
 
 /** One run against a child, with the CPU time that a request cost it. */
-async function measure(child: ChildProcess, request: LoadRequest): Promise<Measured> {
-  const before = cpuMsOf(child);
+async function measure({ pid, probe }: Target, request: LoadRequest): Promise<Side> {
+  await probe?.look();
+  const before = cpuMsOf(pid);
   const result = await runWrk(request);
   const requests = Math.max(1, result.requestsPerS * request.seconds);
-  return { ...result, cpuMs: (cpuMsOf(child) - before) / requests };
+  const cpuMs = (cpuMsOf(pid) - before) / requests;
+  return { ...result, cpuMs, loopMostMs: (await probe?.look())?.loopMostMs ?? 0 };
+}
+
+interface Captured {
+  readonly bytes: number;
+  readonly etag: string | null;
 }
 
 /** Asks once and keeps the answer for the bare server. */
 async function capture(
   route: Route,
   at: { readonly port: number; readonly token: string; readonly file: string },
-): Promise<number> {
+): Promise<Captured> {
   const answer = await fetch(`http://127.0.0.1:${at.port}${route.path}`, {
     method: route.body === undefined ? 'GET' : 'POST',
     headers: {
@@ -177,7 +193,7 @@ async function capture(
   if (answer.status !== 200)
     throw new Error(`${route.name}: ${answer.status} ${bytes.toString('utf8', 0, 500)}`);
   writeFileSync(at.file, bytes);
-  return bytes.length;
+  return { bytes: route.isUnchanged === true ? 0 : bytes.length, etag: answer.headers.get('etag') };
 }
 
 export async function logIn(port: number): Promise<string> {
@@ -189,53 +205,81 @@ export async function logIn(port: number): Promise<string> {
   return ((await answer.json()) as { readonly token: string }).token;
 }
 
+/** The revision of the fleet, as an app gets it with its first list. */
+async function readAsOf(port: number, token: string): Promise<number> {
+  const list = `${v1('device/getalldevices')}?since=0&limit=1`;
+  const answer = await fetch(`http://127.0.0.1:${port}${list}`, { headers: { authorization: token } });
+  const { asOf } = (await answer.json()) as { readonly asOf?: number };
+  if (asOf === undefined) throw new Error(`${list}: ${answer.status}, without asOf`);
+  return asOf;
+}
+
+/** Both sides of one route, in turn. */
+async function compare(
+  route: Route,
+  sides: { readonly ours: Target; readonly bare: Target; readonly barePath: string },
+  {
+    headers,
+    seconds,
+    rounds,
+  }: { readonly headers: LoadRequest['headers']; readonly seconds: number; readonly rounds: number },
+): Promise<Pick<RouteFigures, 'ours' | 'bare' | 'ratio'>> {
+  const { paths: _paths, ...single } = route;
+  const at = ({ port }: Target, path: string): string => `http://127.0.0.1:${port}${path}`;
+  const pairs: { readonly bare: Side; readonly ours: Side }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const bareUrl = at(sides.bare, sides.barePath);
+    const bare = await measure(sides.bare, { ...single, url: bareUrl, headers, seconds });
+    const url = at(sides.ours, route.path);
+    pairs.push({ bare, ours: await measure(sides.ours, { ...route, url, headers, seconds }) });
+  }
+  return {
+    bare: middle(pairs.map((pair) => pair.bare)),
+    ours: middle(pairs.map((pair) => pair.ours)),
+    ratio: median(pairs.map(({ ours, bare }) => ours.requestsPerS / bare.requestsPerS)),
+  };
+}
+
 async function benchHistory(
   fleet: FleetDatabase,
-  options: HttpBenchOptions,
+  { seconds, rounds, only, say }: HttpBenchOptions,
 ): Promise<readonly RouteFigures[]> {
-  const { seconds, rounds, say } = options;
   const broker = await startBroker(fleet.path);
   const scratch = mkdtempSync(join(tmpdir(), 'fleetward-bench-'));
-  const routes = routesAt(Math.floor(fleet.nowMs / 1000));
+  const port = broker.httpPort ?? 0;
   try {
-    const token = await logIn(broker.port);
+    const token = await logIn(port);
+    const asOf = await readAsOf(port, token);
+    const routes = routesAt(Math.floor(fleet.nowMs / 1000), asOf).filter(({ name }) => name.includes(only));
+    const captured: Captured[] = [];
     const files: Record<string, string> = {};
-    const sizes = new Map<Route, number>();
     for (const [index, route] of routes.entries()) {
-      const file = join(scratch, String(index));
-      sizes.set(route, await capture(route, { port: broker.port, token, file }));
-      files[route.path] = file;
+      files[`/${index}`] = join(scratch, String(index));
+      captured.push(await capture(route, { port, token, file: join(scratch, String(index)) }));
     }
     const bare = await startBare(files);
     const figures: RouteFigures[] = [];
-    for (const route of routes) {
-      const load = ({ child, port }: { readonly child: ChildProcess; readonly port: number }) => {
-        const url = `http://127.0.0.1:${port}${route.path}`;
-        return measure(child, { ...route, url, headers: { authorization: token }, seconds });
+    for (const [index, route] of routes.entries()) {
+      const { bytes = 0, etag = null } = captured[index] ?? {};
+      const headers = {
+        authorization: token,
+        ...(route.isUnchanged === true && etag !== null
+          ? { 'if-none-match': etag.replaceAll('"', '\\"') }
+          : {}),
       };
-      const pairs: { readonly bare: Measured; readonly ours: Measured }[] = [];
-      for (let round = 0; round < rounds; round++) {
-        pairs.push({ bare: await load(bare), ours: await load(broker) });
-      }
       const sides = {
-        bare: middle(pairs.map((pair) => pair.bare)),
-        ours: middle(pairs.map((pair) => pair.ours)),
+        ours: { pid: broker.pid, port, probe: broker },
+        bare: { pid: bare.child.pid ?? 0, port: bare.port, probe: null },
+        barePath: `/${index}`,
       };
-      figures.push({
-        route: route.name,
-        events: fleet.eventCount,
-        bytes: sizes.get(route) ?? 0,
-        ...sides,
-        ratio: median(pairs.map((pair) => pair.ours.requestsPerS / pair.bare.requestsPerS)),
-        ourCpuMs: median(pairs.map((pair) => pair.ours.cpuMs)),
-        bareCpuMs: median(pairs.map((pair) => pair.bare.cpuMs)),
-      });
-      say(`${route.name}: ${sides.ours.requestsPerS.toFixed(1)}/s, p99 ${sides.ours.p99Ms.toFixed(1)} ms`);
+      const figure = await compare(route, sides, { headers, seconds, rounds });
+      figures.push({ route: route.name, events: fleet.eventCount, bytes, ...figure });
+      say(`${route.name}: ${figure.ours.requestsPerS.toFixed(1)}/s, ratio ${figure.ratio.toFixed(3)}`);
     }
-    await stop(bare.child);
+    bare.child.kill('SIGTERM');
     return figures;
   } finally {
-    await stop(broker.child);
+    await broker.close();
     rmSync(scratch, { recursive: true, force: true });
   }
 }
@@ -252,7 +296,7 @@ export async function benchHttp(options: HttpBenchOptions): Promise<HttpBenchRes
     figures.push(...(await benchHistory(fleet, options)));
   }
   const of = (route: string, events: number | undefined) =>
-    figures.find((one) => one.route === route && one.events === events)?.ourCpuMs ?? Number.NaN;
+    figures.find((one) => one.route === route && one.events === events)?.ours.cpuMs ?? Number.NaN;
   const names = [...new Set(figures.map(({ route }) => route))];
   const [least, most] = [options.histories[0], options.histories.at(-1)];
   return {

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastEventNo } from '../../broker/store/slices.ts';
-import { openDatabase } from '../../src/adapters/database.ts';
-import { type PostgresBench, startPostgres } from '../support/postgres.ts';
+import { lastEventNo } from '../../broker/store/slices/slices.ts';
+import { openDatabase } from '../../src/adapters/database/database.ts';
+import { type PostgresBench, startPostgres } from '../support/database/postgres.ts';
 import { copyDatabase } from './history-drop.ts';
 import type { IngestLoad } from './ingest-client.ts';
 import {

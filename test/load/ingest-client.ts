@@ -4,13 +4,15 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
-import { formatDeviceUser, formatTopic } from '../../src/core/topics.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
+import { formatDeviceUser, formatTopic } from '../../src/core/wire/topics.ts';
 
 export interface IngestLoad {
   readonly port: number;
   readonly accountID: string;
+  /** Accounts that the clients belong to in turn, in the place of `accountID`. */
+  readonly accountIDs?: readonly string[];
   readonly secret: string;
   readonly clients: number;
   /** The first of them; the others follow. */
@@ -112,7 +114,9 @@ interface Client {
 }
 
 async function open(load: IngestLoad, index: number, onEnd: () => void): Promise<Client> {
-  const device = { accountID: load.accountID, deviceID: deviceOf(index) };
+  const { accountIDs = [load.accountID] } = load;
+  const accountID = accountIDs[index % accountIDs.length] ?? load.accountID;
+  const device = { accountID, deviceID: deviceOf(index) };
   const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);

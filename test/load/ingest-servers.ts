@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createAccount } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { hashSecret } from '../../broker/devices/device-secret.ts';
-import { insertDevice } from '../../broker/store/devices.ts';
+import { hashSecret } from '../../broker/store/devices/device-secret.ts';
+import { insertDevice } from '../../broker/store/devices/devices.ts';
 import { migrations } from '../../broker/store/migrations.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import type { PostgresBench } from '../support/postgres.ts';
+import type { PostgresBench } from '../support/database/postgres.ts';
 import type { IngestLoad, IngestLoadResult } from './ingest-client.ts';
 import { cpuMsOf, treeCpuMsOf } from './process-cpu.ts';
 
@@ -128,7 +128,7 @@ export async function stop({ child }: Server): Promise<void> {
 }
 
 function portsOfBroker(line: string): Ports | null {
-  if (!line.includes('"broker-ready"')) return null;
+  if (!line.includes('"broker_ready"')) return null;
   return JSON.parse(line) as Ports;
 }
 
@@ -188,7 +188,7 @@ export interface Measured extends IngestLoadResult {
 
 /** What works while a load runs. */
 export interface Place {
-  readonly servers: readonly Server[];
+  readonly servers: readonly { readonly child: Pick<ChildProcess, 'pid'>; readonly port: number }[];
   /** Null: the database is a file. */
   readonly postgres: PostgresBench | null;
 }

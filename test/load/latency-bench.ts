@@ -6,9 +6,9 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { loadSigningKey } from '../../broker/adapters/signing-key-file.ts';
+import { loadSigningKey } from '../../broker/adapters/keys/signing-key-file.ts';
 import { migrations } from '../../broker/store/migrations.ts';
-import { openDatabase } from '../../src/adapters/database.ts';
+import { openDatabase } from '../../src/adapters/database/database.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Say } from './agent-figures.ts';
 import { writeAgentFile } from './agent-rig.ts';
@@ -84,10 +84,10 @@ async function logIn(service: Service, accountID: string): Promise<string> {
 /** Vehicles in a process of their own. */
 async function startVehicles(
   orders: readonly VehicleOrder[],
-  onNews: (news: FleetNews) => void,
+  onCommit: (news: FleetNews) => void,
 ): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('./latency-vehicles.js', import.meta.url)));
-  child.on('message', onNews);
+  child.on('message', onCommit);
   const up = new Promise<void>((resolve, reject) => {
     const late = setTimeout(() => reject(new Error('the vehicles did not connect')), startMs);
     child.on('message', ({ kind }: FleetNews) => {

@@ -2,7 +2,7 @@
 // before, and what was seen of each until the vehicle's word of it could be read over HTTP. No command is sent twice.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeatureName, FeatureState } from '../../src/core/event.ts';
+import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import { type FleetNews, machineMs } from './latency-types.ts';
 
 /** One after the other at each vehicle. */

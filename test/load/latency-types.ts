@@ -1,6 +1,6 @@
 // What the latency bench and its process of vehicles say to each other, and the clock that both read. Types and small shared
 // facts only.
-import type { FeatureName } from '../../src/core/event.ts';
+import type { FeatureName } from '../../src/core/events/event.ts';
 
 export interface VehicleOrder {
   readonly deviceID: string;

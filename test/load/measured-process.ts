@@ -60,7 +60,7 @@ export interface MeasuredProcess extends Ready {
   close(): Promise<void>;
 }
 
-/** Starts a program that says `broker-ready`, with the probe inside. @param nodeFlags further flags of Node itself. */
+/** Starts a program that says `broker_ready`, with the probe inside. @param nodeFlags further flags of Node itself. */
 export async function startMeasured(
   path: string,
   args: readonly string[],
@@ -75,7 +75,7 @@ export async function startMeasured(
   const ready = await new Promise<Ready>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${path} is not ready after ${startMs} ms`)), startMs);
     lines.on('line', (line) => {
-      if (!line.includes('"broker-ready"')) return;
+      if (!line.includes('"broker_ready"')) return;
       clearTimeout(timer);
       resolve(JSON.parse(line) as Ready);
     });

@@ -2,7 +2,7 @@
 // waits in the server, as it does in front of a modem.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { checkout } from '../support/checkout.ts';
+import { checkout } from '../support/machine/checkout.ts';
 import { greetingOf, subscriptionOf, topicOf } from './raw-fleet-client.ts';
 
 export interface NarrowClient {

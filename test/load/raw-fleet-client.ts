@@ -31,7 +31,8 @@ export interface RawFleetClient {
   isResumed(): boolean;
   /** Messages that wait for their PUBACK. */
   waiting(): number;
-  publish(): void;
+  /** @param payload in place of an event that says nothing new. */
+  publish(payload?: string): void;
   ping(): void;
   end(): void;
 }
@@ -162,10 +163,9 @@ export function openFleetClient(index: number, place: ClientPlace, handlers: Cli
     isReady: () => isReady && !socket.destroyed,
     isResumed: () => isResumed,
     waiting: () => sentMs.length,
-    publish() {
+    publish(payload = eventOf(index)) {
       messageId = (messageId % 65_535) + 1;
       sentMs.push(performance.now());
-      const payload = eventOf(index);
       const packet = {
         cmd: 'publish',
         topic,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { deliveryLimits } from '../../agent/core/link/delivery.ts';
-import { backoffMs } from '../../src/core/backoff.ts';
+import { retryDelayMs } from '../../src/core/retry-delay.ts';
 import type {
   FleetAnswers,
   FleetOrder,
@@ -68,7 +68,7 @@ async function bringIn(opening: Opening, index: number): Promise<void> {
     }
     refused[why] = (refused[why] ?? 0) + 1;
     // The agent's own rule.
-    await sleep(backoffMs(deliveryLimits.backoff, { attempt: round, fraction: Math.random() }));
+    await sleep(retryDelayMs(deliveryLimits.backoff, { attempt: round, fraction: Math.random() }));
   }
 }
 

@@ -1,7 +1,7 @@
 // The process that the storage section traces: an hour of a whole agent on a virtual clock with its outbox in a file. It
 // marks the beginning and the end of what counts by one byte each in a file beside it. argv[2] is JSON, see HourPlan.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
+import { startVirtualVehicle } from '../support/virtual/virtual-vehicle.ts';
 import { benchRoute } from './agent-wire.ts';
 
 export interface HourPlan {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 
 export interface LoadRequest {
   readonly url: string;
+  /** Asked for one after the other, in place of the path of the URL. */
+  readonly paths?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   /** A POST with this JSON; without it a GET. */
   readonly body?: object;
@@ -37,12 +39,21 @@ const script = (request: LoadRequest): string => {
           'wrk.headers["content-type"] = "application/json"',
           `wrk.body = [==[${JSON.stringify(request.body)}]==]`,
         ];
+  const quoted = (request.paths ?? []).map((path) => `"${path}"`).join(', ');
+  const turns =
+    quoted === ''
+      ? []
+      : [
+          `local paths = {${quoted}}`,
+          'local at = 0',
+          'request = function() at = at % #paths + 1 return wrk.format(nil, paths[at]) end',
+        ];
   const report = `done = function(summary, latency)
   local errors = summary.errors
   io.write(string.format("RESULT %d %d %.0f %.0f %d\\n", summary.requests, summary.duration, latency:percentile(50),
     latency:percentile(99), errors.status + errors.timeout + errors.read + errors.connect + errors.write))
 end`;
-  return [...headers, ...body, report].join('\n');
+  return [...headers, ...body, ...turns, report].join('\n');
 };
 
 /** @throws Error when wrk fails or says nothing. */

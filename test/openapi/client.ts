@@ -40,11 +40,43 @@ export const mistakes = [
   () => before.data?.colour,
 ];
 
+// Items of lists are of one type each, whose members can be read without asking which of several it is.
+type Answer<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': infer T } } } };
+}
+  ? T
+  : never;
+type FleetItem = Answer<'/api/v1/device/getalldevices/authorization'>['devices'][number];
+const positionOf = (item: FleetItem): string => {
+  const { deviceLastValidLatitude = 0, deviceLastValidLongitude = 0, sensors } = item;
+  return `${item.deviceID} ${deviceLastValidLatitude} ${deviceLastValidLongitude} ${sensors?.ignition.state ?? '-'}`;
+};
+type EventItem =
+  Answer<'/api/v1/eventdata/fleetmetadata/{startTime}/{endTime}/authorization'>['eventdata']['devices'][number];
+const codeOf = ({ deviceID = '', statusCode = 0 }: EventItem): string =>
+  `${deviceID} ${statusCode.toFixed(0)}`;
+const events = await client.GET('/api/v1/eventdata/fleetmetadata/{startTime}/{endTime}/authorization', {
+  params: { path: { startTime: '0', endTime: '0' } },
+});
+const metadata = await client.GET('/api/v1/eventdata/devicemetadata/{deviceID}/authorization', {
+  params: { path: { deviceID } },
+});
+const narrow = await client.GET('/api/v1/device/getalldevices/authorization', {
+  params: { query: { fields: 'deviceDriver' } },
+});
+
 const latitude: number | undefined = before.data?.deviceLastValidLatitude;
 const pending: string | null | undefined = after.data?.state.cargoaccess.pendingState;
 console.log(
   JSON.stringify({
     devices: fleet.data?.devices.map((device) => device.deviceID),
+    position: fleet.data?.devices.map(positionOf).find((text) => text.startsWith(`${deviceID} `)),
+    codes: events.data?.eventdata.devices.map(codeOf),
+    counts: metadata.data?.metadata.map(({ count = '', isPositionValid = false }) => [
+      count,
+      isPositionValid,
+    ]),
+    drivers: narrow.data?.devices.every((item) => item.deviceDriver?.length === 0),
     latitude,
     commandState: command.data?.commandState,
     pending,

@@ -4,9 +4,8 @@
 import { rmSync } from 'node:fs';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, it, type TestContext, vi } from 'vitest';
-import { createBrokerSetup, provision, startBroker } from '../support/fleet-processes.ts';
-import { sleep } from '../support/pty-bus.ts';
-import { requires, whyNotBuilt } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { createBrokerSetup, provision, startBroker } from '../support/programs/fleet-processes.ts';
 import {
   commission,
   cutParked,
@@ -18,10 +17,10 @@ import {
   wasArmed,
   watchMs,
   within,
-} from '../support/road-drive.ts';
-import { heldSeqs, missingSeqs, readStatus, storedSeqs, watchSession } from '../support/road-events.ts';
-import type { Reception } from '../support/road-receiver.ts';
-import { describeRoad, ordersInMotion } from '../support/road-report.ts';
+} from '../support/road/road-drive.ts';
+import { heldSeqs, missingSeqs, readStatus, storedSeqs, watchSession } from '../support/road/road-events.ts';
+import type { Reception } from '../support/road/road-receiver.ts';
+import { describeRoad, ordersInMotion } from '../support/road/road-report.ts';
 import {
   type BrokerTemplate,
   copyForeignBroker,
@@ -29,7 +28,8 @@ import {
   type RoadVehicle,
   startRoadVehicle,
   type VehicleWiring,
-} from '../support/road-vehicle.ts';
+} from '../support/road/road-vehicle.ts';
+import { sleep } from '../support/serial/pty-bus.ts';
 
 vi.setConfig({ maxConcurrency: 20, testTimeout: 420_000 });
 

@@ -3,12 +3,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { decodeSlot } from '../../agent/core/config/config-record.ts';
-import { readDeviceConfig } from '../../broker/store/device-configs.ts';
-import { findDevice } from '../../broker/store/devices.ts';
-import { saveAccountSettings, saveDeviceSettings } from '../../broker/store/vehicle-settings.ts';
+import { readDeviceConfig } from '../../broker/store/devices/device-configs.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
+import { saveAccountSettings, saveDeviceSettings } from '../../broker/store/devices/vehicle-settings.ts';
 import type { SettingsChange } from '../../src/core/settings/change.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, runFor } from '../support/virtual-fleet.ts';
+import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 async function start(seed = 'config') {
   const fleet = await createFleet(seed, await readBoardProfile('waveshare-relay-d'));
@@ -49,7 +49,7 @@ async function start(seed = 'config') {
 }
 
 describe('a configuration', () => {
-  it('that nobody chose is never sent', async () => {
+  it('that was not chosen is never sent', async () => {
     const { fleet, state, held, codes } = await start();
     await runFor(fleet, 120_000);
     expect(await state()).toMatchObject({ version: 0, sentMs: 0 });
@@ -109,7 +109,7 @@ describe('a configuration', () => {
     expect(await state()).toMatchObject({ version: 2, heldVersion: 2, failedVersion: 2, failedRetry: true });
     expect(await codes()).toEqual([64_835, 64_835, 64_836, 64_835]);
     expect(fleet.truth.breaches).toEqual([]);
-  }, 300_000);
+  });
 
   it.each(Array.from({ length: 8 }, (_, step) => 500 + step * 200))(
     'arrives in the end when the link breaks %i ms after it was chosen, and again and again',
@@ -125,7 +125,6 @@ describe('a configuration', () => {
       expect(await state()).toMatchObject({ version: 1, heldVersion: 1 });
       expect(await held()).toEqual({ a: 'good 1', b: null });
     },
-    120_000,
   );
 
   it.each(Array.from({ length: 6 }, (_, step) => 600 + step * 500))(
@@ -146,6 +145,5 @@ describe('a configuration', () => {
       expect(Object.values(await held())).toContain('good 1');
       expect(fleet.truth.breaches).toEqual([]);
     },
-    120_000,
   );
 });

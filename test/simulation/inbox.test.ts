@@ -2,11 +2,11 @@
 // virtual clock. Each is answered once, over lost connections, replays and crashes.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { supersedeAndInsert } from '../../broker/store/commands.ts';
-import { findDevice } from '../../broker/store/devices.ts';
-import { insertMessage } from '../../broker/store/messages.ts';
+import { supersedeAndInsert } from '../../broker/store/commands/commands.ts';
+import { insertMessage } from '../../broker/store/commands/messages.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, runFor } from '../support/virtual-fleet.ts';
+import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 async function start() {
   const fleet = await createFleet('inbox', await readBoardProfile('waveshare-relay-d'));

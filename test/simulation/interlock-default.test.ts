@@ -2,7 +2,7 @@
 // witnesses mislead at the same time; never late, never twice, never before the disk knows. `npm run test:interlock` lives a million
 // lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
 import { expect, it } from 'vitest';
-import { replayHostile, runHostileCampaign, runParkedCampaign } from '../support/hostile-campaign.ts';
+import { replayHostile, runHostileCampaign, runParkedCampaign } from '../support/hostile/hostile-campaign.ts';
 
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: number, found: string])[] = [];

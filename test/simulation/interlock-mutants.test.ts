@@ -1,15 +1,16 @@
 // The mutation test of the rules: each rule switched off in a copy of the compiled code must be found by the hostile campaign. A rule
 // that is switched off unseen is a failing test. FLEETWARD_MUTANT_LIVES raises the bound of lives for each.
-import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkout } from '../support/checkout.ts';
-import { type Mutant, mutants } from '../support/hostile-mutants.ts';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type Mutant, mutants } from '../support/hostile/hostile-mutants.ts';
+import { checkout } from '../support/machine/checkout.ts';
+import { editOnce } from '../support/machine/edit-once.ts';
 
 const lives = Number(env['FLEETWARD_MUTANT_LIVES'] ?? 4000);
 const run = promisify(execFile);
@@ -19,13 +20,15 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'fleetward-mutants-'));
   const compiler = join(root, 'node_modules/.bin/tsc');
-  const project = join(root, 'test/support/campaign.tsconfig.json');
-  execFileSync(compiler, ['-p', project, '--outDir', join(folder, 'base')]);
+  const project = join(root, 'test/support/hostile/campaign.tsconfig.json');
+  await run(compiler, ['-p', project, '--outDir', join(folder, 'base')]);
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-}, 120_000);
+});
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  if (folder !== '') await rm(folder, { recursive: true, force: true });
+});
 
 interface Found {
   readonly seed: number;
@@ -34,19 +37,18 @@ interface Found {
 
 /** Lives in a copy in which the rule does not hold, until the first breach. */
 async function liveWithout({ file, find, put, also, mode, from }: Mutant): Promise<Found> {
+  // A child that a test gave up must not go on beside the others.
+  const life = new AbortController();
+  onTestFinished(() => life.abort());
   const copy = await mkdtemp(join(folder, 'copy-'));
   try {
     await cp(join(folder, 'base'), copy, { recursive: true });
     for (const edit of [{ file, find, put }, ...(also === undefined ? [] : [{ file, ...also }])]) {
-      const path = join(copy, 'agent/core', edit.file);
-      const parts = (await readFile(path, 'utf8')).split(edit.find);
-      if (parts.length !== 2)
-        throw new Error(`${edit.file} holds this ${parts.length - 1} times: ${edit.find}`);
-      await writeFile(path, parts.join(edit.put));
+      await editOnce(join(copy, 'agent/core', edit.file), edit.find, edit.put);
     }
-    const child = join(copy, 'test/support/mutant-child.js');
+    const child = join(copy, 'test/support/hostile/mutant-child.js');
     const args = [child, mode ?? 'ignition_off', String(from ?? 0), String(lives)];
-    const { stdout } = await run(execPath, args);
+    const { stdout } = await run(execPath, args, { signal: life.signal });
     return JSON.parse(stdout) as Found;
   } finally {
     await rm(copy, { recursive: true, force: true });
@@ -60,5 +62,4 @@ it.each(mutants.map((mutant) => [mutant.rule, mutant] as const))(
     console.log(`${rule}: seed ${seed}, ${breach ?? 'nothing found'}`);
     expect(breach).not.toBeNull();
   },
-  600_000,
 );

@@ -1,7 +1,7 @@
 // The mode that may meet a running engine, against a hostile world: only at standstill shown by two proven witnesses of the vehicle
 // itself, and only after thirty seconds of warning.
 import { expect, it } from 'vitest';
-import { replayHostile, runHostileCampaign } from '../support/hostile-campaign.ts';
+import { replayHostile, runHostileCampaign } from '../support/hostile/hostile-campaign.ts';
 
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: number, found: string])[] = [];

@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, type Fleet, runFor } from '../support/virtual-fleet.ts';
+import { createFleet, type Fleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 /** Keeps the vehicle on its way: the world turns the key as it likes, but never for long. */
 async function driveFor(fleet: Fleet, ms: number): Promise<void> {
@@ -46,4 +46,4 @@ it('does not cut the engine when the vehicle parks', async () => {
   expect(world.now().ignition).toBe(false);
   expect(await states()).toEqual(['1 cancelled', '0 cancelled']);
   expect(fleet.truth.breaches).toEqual([]);
-}, 120_000);
+});

@@ -2,13 +2,18 @@
 // virtual clock. Each request is answered once at most, over lost connections, replays and crashes.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { answersTo, findRequest, listRequests, type RequestRow } from '../../broker/store/device-requests.ts';
-import { findDevice } from '../../broker/store/devices.ts';
-import { findDiagnostic } from '../../broker/store/diagnostics.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
-import type { RequestKind } from '../../src/core/device-request.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import {
+  answersFor,
+  findRequest,
+  listRequests,
+  type RequestRow,
+} from '../../broker/store/devices/device-requests.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
+import { findDiagnostic } from '../../broker/store/devices/diagnostics.ts';
+import type { RequestKind } from '../../src/core/wire/device-request.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, runFor } from '../support/virtual-fleet.ts';
+import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 const acme = wholeAccount('acme');
 
@@ -35,7 +40,7 @@ async function start(seed: string) {
   const request = (requestID: string) => findRequest(db, acme, requestID);
   const answer = async (requestID: string) => {
     const row = await request(requestID);
-    const parts = row === null ? [] : await answersTo(db, row.requestNo);
+    const parts = row === null ? [] : await answersFor(db, row.requestNo);
     return parts.map(({ content }) => JSON.parse(content) as Record<string, unknown>);
   };
   /** Events of those codes that answer somebody. */
@@ -53,7 +58,7 @@ async function start(seed: string) {
 }
 
 describe('a unit', () => {
-  it('tells of its health a minute after the start, and then now and then', async () => {
+  it('reports its health a minute after the start, and then periodically', async () => {
     const { fleet, diagnostics } = await start('health');
     expect(await diagnostics()).toBe(0);
     await runFor(fleet, 40_000);
@@ -124,7 +129,7 @@ describe('a unit', () => {
     expect(await request(position)).toMatchObject({ requestState: 'expired' });
   });
 
-  it('says how old its last fix is, and moves nobody on the map by it', async () => {
+  it('says how old its last fix is, and moves no position on the map by it', async () => {
     const { fleet, ask, answer } = await start('old fix');
     const fixMs = async () =>
       Number(

@@ -4,18 +4,20 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { standardProtection, standardSettings, standardUpdate, toAgentConfig } from '../../agent/config.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { type Deed, planDeeds } from '../../simulator/core/deeds.ts';
-import { judge } from '../../simulator/core/judgement.ts';
-import { createLedger } from '../../simulator/core/ledger.ts';
-import { checkScenario } from '../../simulator/core/scenario.ts';
+import { judge } from '../../simulator/core/judgement/judgement.ts';
+import { createLedger } from '../../simulator/core/ledger/ledger.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { checkScenario } from '../../simulator/core/scenario/scenario.ts';
+import { planActions, type ScriptedAction } from '../../simulator/core/scenario/scripted-actions.ts';
 import { fittedOverrides } from '../../simulator/hardware/board-maps.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
-import { createDeedActor } from '../../simulator/run/deed-actor.ts';
-import { startFleetVehicle } from '../../simulator/run/fleet-vehicle.ts';
+import { createActionRunner } from '../../simulator/run/fleet/action-runner.ts';
+import { startAgentVehicle } from '../../simulator/run/fleet/agent-vehicle.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
+import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
+import { openHttpReceiver } from '../../src/adapters/http-receiver.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
-import { openNoNetwork } from '../support/no-network.ts';
+import { openNoNetwork } from '../support/mqtt/no-network.ts';
 
 const { publicKey } = generateSigningKey();
 const deviceID = 'sim-1';
@@ -25,12 +27,12 @@ interface Life {
   readonly durationS: number;
   /** Where on its round it begins; the depot comes last. */
   readonly startS: 'depot' | number;
-  readonly deeds?: readonly Deed[];
+  readonly actions?: readonly ScriptedAction[];
   readonly perHour?: object;
 }
 
 /** Lives for so long; gives the ledger and its judgement. */
-async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
+async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
   const clock = createVirtualClock(Date.UTC(2026, 10, 21, 8));
   const entropy = createSeededEntropy(seed);
   const config = await toAgentConfig(
@@ -57,13 +59,15 @@ async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
   const route = createCityRoute({ centre, entropy: entropy.stream('route'), restS: 7200 });
   const ledger = createLedger();
   const time = { nowMs: () => clock.monoMs() };
-  const target = await startFleetVehicle({
+  const target = await startAgentVehicle({
     ports: {
       clock,
       entropy: entropy.stream('agent'),
       openMqttLink: openNoNetwork,
       createVerifier,
+      enrolment: createEnrolmentCrypto(entropy.stream('enrolment')),
       openDatabase: async (file) => openSqlite({ pageSize: 1024, ...file }),
+      openHttpReceiver,
     },
     time,
     ledger,
@@ -77,14 +81,14 @@ async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
     folder: null,
     onAcknowledged: () => undefined,
   });
-  const verdict = checkScenario({ title: 'a test', durationS, deeds: perHour });
+  const verdict = checkScenario({ title: 'a test', durationS, actions: perHour });
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
-  const actor = createDeedActor({
+  const actor = createActionRunner({
     clock,
     target,
-    deeds: deeds ?? planDeeds(verdict.scenario, { draw: entropy.stream('deeds'), fromMs: 0 }),
+    actions: actions ?? planActions(verdict.scenario, { draw: entropy.stream('deeds'), fromMs: 0 }),
     nowMs: time.nowMs,
-    note: (kind) => void ledger.fact(deviceID, kind, time.nowMs()),
+    record: (kind) => void ledger.fact(deviceID, kind, time.nowMs()),
   });
   for (let step = 0; step < durationS * 10; step += 1) {
     clock.advance(100);
@@ -97,7 +101,7 @@ async function live({ seed, durationS, startS, deeds, perHour = {} }: Life) {
     clock.advance(100);
     isClosed = await Promise.race([closed, turn(false)]);
   }
-  const judgement = judge(ledger, { endMs, panicMs: 2000, inputsMs: 200 });
+  const judgement = judge(ledger, { endMs, panicMs: 2000, inputsMs: 200, movingS: 10, views: null });
   const facts = ledger.vehicles.get(deviceID)?.facts ?? [];
   // Nothing was delivered, and that is not what this is about.
   const breaches = judgement.breaches.filter(({ kind }) => kind !== 'lost');
@@ -122,9 +126,14 @@ describe('a vehicle of a run', () => {
     expect(kindsOf(other.facts)).not.toEqual(kindsOf(first.facts));
   });
 
-  it.each(['refuel', 'fuelTheft', 'tow'] as const)('tells of a %s at the depot', async (kind) => {
-    const deeds = [{ kind, atMs: 10_000, forMs: 0 }] as const;
-    const { facts, breaches, judgement } = await live({ seed: 'c', durationS: 720, startS: 'depot', deeds });
+  it.each(['refuel', 'fuelTheft', 'tow'] as const)('reports a %s at the depot', async (kind) => {
+    const actions = [{ kind, atMs: 10_000, forMs: 0 }] as const;
+    const { facts, breaches, judgement } = await live({
+      seed: 'c',
+      durationS: 720,
+      startS: 'depot',
+      actions,
+    });
     expect(kindsOf(facts)).toContain(kind);
     expect(breaches).toEqual([]);
     expect(judgement.unjudged).toBe(0);

@@ -1,7 +1,7 @@
 // One virtual vehicle with the real agent on virtual time and with no network: it reads the simulated board and receiver
 // over the simulated cables, survives their faults, and keeps what it saw. The same seed drives the same way.
 import { describe, expect, it } from 'vitest';
-import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
+import { startVirtualVehicle } from '../support/virtual/virtual-vehicle.ts';
 
 const start = (seed: string) =>
   startVirtualVehicle({
@@ -12,7 +12,7 @@ const start = (seed: string) =>
   });
 
 describe('a simulated vehicle without network', () => {
-  it('hears its receiver and its board, and keeps what happens', async () => {
+  it('reads its receiver and its board, and stores what happens', async () => {
     const { vehicle, pass, close } = await start('a');
     await pass(120);
     const before = await vehicle.agent.status();

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { deliveryLimits } from '../../agent/core/link/delivery.ts';
 import { sql } from '../../src/sql.ts';
-import { createFleet, runFor } from '../support/virtual-fleet.ts';
+import { createFleet, runFor } from '../support/virtual/virtual-fleet.ts';
 
 it('a hello on the same link renews the time, sends nothing twice and ends no session', async () => {
   const fleet = await createFleet('renewal', await readBoardProfile('waveshare-relay-d'));

@@ -13,19 +13,16 @@ import {
   type VehicleEvent,
 } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import {
-  evidenceOf,
-  type VehicleConfig,
-  type VehicleMemory,
-} from '../../agent/core/vehicle/vehicle-state.ts';
+import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
+import { type VehicleConfig, type VehicleMemory } from '../../agent/core/vehicle/vehicle-types.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import { createGnss } from '../../simulator/hardware/gnss.ts';
 import { createPipe } from '../../simulator/hardware/pipe.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { type StatusName, statusCodes } from '../../src/core/events/status-codes.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
-import { type StatusName, statusCodes } from '../../src/core/status-codes.ts';
 import type { ByteLink } from '../../src/ports.ts';
 
 const line = { baudRate: 9600, dataBits: 8, parity: 'none', stopBits: 1 } as const;
@@ -154,7 +151,7 @@ async function createBench() {
 }
 
 describe('a whole vehicle', () => {
-  it('tells of an impact at its first sample, durable with the way to it, and once', async () => {
+  it('reports an impact at its first sample, durable with the positions before it, and once', async () => {
     const vehicle = await createBench();
     await vehicle.open();
     vehicle.board.setSignal('ignition', true);
@@ -172,7 +169,7 @@ describe('a whole vehicle', () => {
     expect(vehicle.names().filter((name) => name === 'IMPACT')).toHaveLength(1);
   });
 
-  it('remembers over a restart what it told, and tells of its end', async () => {
+  it('remembers over a restart what it reported, and reports the end', async () => {
     const vehicle = await createBench();
     await vehicle.open();
     vehicle.board.setSupplyVolts(11);
@@ -190,7 +187,7 @@ describe('a whole vehicle', () => {
     expect(names.filter((name) => name === 'BATTERY_RESTORED')).toHaveLength(1);
   });
 
-  it('hears of a jammer and of its end; the loss carries the last place', async () => {
+  it('detects a jammer and its end; the loss carries the last position', async () => {
     const vehicle = await createBench();
     await vehicle.open();
     vehicle.pass(60);

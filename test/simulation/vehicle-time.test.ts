@@ -10,10 +10,10 @@ import {
 } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
-import { createVehicleRig, type RigClocks, type VehicleRig } from '../support/vehicle-rig.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
+import { createVehicleRig, type RigClocks, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const dayMs = 86_400_000;
 const yearMs = 365 * dayMs;
@@ -56,7 +56,7 @@ describe('a vehicle without an RTC', () => {
     expect(located(rig.told).length).toBeGreaterThan(0);
   });
 
-  it('keeps a cut waiting while nobody knows the time, and lets it expire by the first time that is known', async () => {
+  it('keeps a cut waiting while the time is unknown, and lets it expire by the first known time', async () => {
     const rig = await start({ wallAheadMs: -startMs, skyAheadMs: -rolloverMs });
     rig.run(60);
     rig.command('enginecutoff', '1', { expiresMs: startMs + 90_000 });
@@ -136,7 +136,7 @@ describe('a receiver with a wrong date', () => {
 });
 
 describe('a wall clock that is stepped', () => {
-  it.each([10, -10, 1, -1])('by %i years makes no difference where GNSS tells the time', async (years) => {
+  it.each([10, -10, 1, -1])('by %i years makes no difference where GNSS gives the time', async (years) => {
     const rig = await start();
     rig.drive(60);
     rig.run(60);
@@ -148,7 +148,7 @@ describe('a wall clock that is stepped', () => {
     expect(Math.abs(errorMs(rig))).toBeLessThan(1000);
   });
 
-  it('is a guess and named so where nothing else tells the time, and never judges a command', async () => {
+  it('is a guess and marked so without another source of time, and never judges a command', async () => {
     const rig = await start({ skyAheadMs: -rolloverMs });
     rig.drive(60);
     rig.run(60);
@@ -186,7 +186,7 @@ describe('a broker and a receiver that disagree', () => {
     expectOrder(rig.told);
   });
 
-  it('a command that a mended broker signs does not live on by the time that it told before', async () => {
+  it('a command signed after the broker’s clock was corrected does not live longer by the wrong time', async () => {
     const rig = await start({ skyAheadMs: -rolloverMs });
     rig.welcome(rig.trueUtcMs() - 30 * dayMs);
     rig.drive(60);

@@ -1,14 +1,14 @@
 // Accounts at the command line, and the listener of the service's operator, as real processes on a real file: what is
 // said, with which exit code, and what a running broker makes of it.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createBrokerProgram } from '../support/broker-program.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-accounts-'));
+const folder = temporaryFolder('accounts');
 const database = join(folder, 'fleet.db');
 const password = 'correct horse battery staple';
 const { launch, run, killAll } = createBrokerProgram(folder);
@@ -30,7 +30,7 @@ async function start(...args: readonly string[]) {
   const started = launch(['start', '--database', database, '--http-port', '0', '--mqtt-port', '0', ...args]);
   const ready = await new Promise<Ready>((resolve, reject) => {
     started.child.stdout.on('data', () => {
-      const line = started.output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+      const line = started.output.out.split('\n').find((text) => text.includes('"broker_ready"'));
       if (line !== undefined) resolve(JSON.parse(line) as Ready);
     });
     started.child.on('close', () => reject(new Error(started.output.err)));
@@ -81,6 +81,23 @@ describe.skipIf(!existsSync(program))(
       expect(await show('nobody')).toMatchObject({ code: 66, err: expect.stringContaining('nobody') });
       expect(await run(['audit', 'verify', '--database', database])).toMatchObject({ code: 0 });
       expect(readFileSync(database).includes(Buffer.from(first.code))).toBe(false);
+    });
+
+    it('make a one-time login code, shown once and kept as a hash', async () => {
+      const made = JSON.parse((await account('login-code', 'acme', 'ann', '--json')).out) as { code: string };
+      expect(made).toMatchObject({
+        accountID: 'acme',
+        userID: 'ann',
+        code: expect.stringMatching(/^[\w-]{43}$/),
+      });
+      const shown = await account('login-code', 'acme', 'ann');
+      expect(shown.out).toMatch(
+        /^code: [\w-]{43} {3}\(shown once, works once, until .*Z\)\n.*\/console\/login#code=[\w-]{43}\n$/,
+      );
+      expect(await account('login-code', 'acme', 'nobody')).toMatchObject({ code: 66, out: '' });
+      expect(await account('login-code', 'nobody', 'ann')).toMatchObject({ code: 66, out: '' });
+      expect(await run(['audit', 'verify', '--database', database])).toMatchObject({ code: 0 });
+      expect(readFileSync(database).includes(Buffer.from(made.code))).toBe(false);
     });
 
     it.each([
@@ -153,7 +170,8 @@ describe.skipIf(!existsSync(program))(
         200,
         { accounts: [{ accountID: 'rival' }] },
       ]);
-      expect((await ask(ready.adminPort ?? 0, token.replaceAll('f', 'e')))[0]).toBe(401);
+      const wrong = `${token.startsWith('0') ? '1' : '0'}${token.slice(1)}`;
+      expect((await ask(ready.adminPort ?? 0, wrong))[0]).toBe(401);
       expect((await ask(ready.httpPort, token))[0]).toBe(404);
       child.kill('SIGTERM');
       expect(await ended).toBe(0);

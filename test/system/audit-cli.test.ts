@@ -1,25 +1,23 @@
 // The audit log at the command line, as an operator checks it: real processes on a database file.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuditSealer } from '../../broker/audit/sealer.ts';
-import { insertAudit } from '../../broker/store/audit.ts';
+import { insertAudit } from '../../broker/store/accounts/audit.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchLog } from '../support/broker-bench.ts';
+import { createBenchLog } from '../support/broker/broker-bench.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-audit-'));
+const folder = temporaryFolder('audit');
 const database = join(folder, 'fleet.db');
 const headsFile = join(folder, 'heads.json');
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function run(args: readonly string[], input = '') {
   const options = { cwd: folder, env: { PATH: process.env['PATH'] }, encoding: 'utf8', input } as const;

@@ -8,21 +8,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, createDevice } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';
-import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
+import { leaseLimits } from '../../broker/scheduling/leases.ts';
+import { numberOf, textOf } from '../../broker/store/base/row.ts';
+import { type DeviceRef, findDevice } from '../../broker/store/devices/devices.ts';
 import { listLeases } from '../../broker/store/leases.ts';
-import { numberOf, textOf } from '../../broker/store/row.ts';
-import { leaseLimits } from '../../broker/work/leases.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import { createVerifier, generateSigningKey } from '../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
+import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { type Bridge, createBridges, type Downlinked } from '../support/bridges.ts';
-import { helloOf } from '../support/broker-bench.ts';
-import { readStream, type StreamReader } from '../support/event-stream.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
-import { everyEvent } from '../support/stored-events.ts';
+import { helloOf } from '../support/broker/broker-bench.ts';
+import { type Bridge, createBridges, type Downlinked } from '../support/cluster/bridges.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
+import { everyEvent } from '../support/database/stored-events.ts';
+import { readStream, type StreamReader } from '../support/http/event-stream.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const missing = isBuilt ? postgresMissing : 'skipped: not built';
@@ -167,8 +167,8 @@ describe.skipIf(missing !== null)(title, () => {
 
   it('keep every promise while one of them is killed and comes back', { timeout: 240_000 }, async () => {
     let one: Bridge = await bridges.start();
-    await expect.poll(() => holderOf('notices'), waiting).not.toBe('');
-    const holder = await holderOf('notices');
+    await expect.poll(() => holderOf('notifications'), waiting).not.toBe('');
+    const holder = await holderOf('notifications');
     const other = await bridges.start();
     const login = await ask(one.port, '/auth/login', { accountID: 'acme', userID: 'admin', password });
     const token = String(login['token']);
@@ -244,7 +244,7 @@ describe.skipIf(missing !== null)(title, () => {
     const patience = { timeout: leaseLimits.silentMs + leaseLimits.beatMs + 60_000, interval: 200 };
     await expect.poll(() => alarms().size, patience).toBe(expected.length);
     expect(await db.read(sql`SELECT event_no FROM notifications`)).toHaveLength(expected.length);
-    expect(await holderOf('notices')).not.toBe(holder);
+    expect(await holderOf('notifications')).not.toBe(holder);
     for (const id of alarms()) {
       const texts = new Set(told.filter((notice) => notice.id === id).map(({ text }) => text));
       expect(texts.size).toBe(1);
@@ -267,7 +267,7 @@ describe.skipIf(missing !== null)(title, () => {
 
     await Promise.all(streams.map((stream) => stream.close()));
     await Promise.all([one.stop(), other.stop()]);
-    expect(await holderOf('notices')).toBe('');
+    expect(await holderOf('notifications')).toBe('');
     expect((await db.read(sql`SELECT 1 FROM devices WHERE is_online = 1`)).length).toBe(vehicles.length);
   });
 });

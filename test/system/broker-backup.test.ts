@@ -14,18 +14,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
-import { createBrokerProgram } from '../support/broker-program.ts';
+import { everyEvent } from '../support/database/stored-events.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 import {
   type BrokerSetup,
   createBrokerSetup,
   type Program,
   provision,
   startBroker,
-} from '../support/fleet-processes.ts';
-import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
-import { everyEvent } from '../support/stored-events.ts';
+} from '../support/programs/fleet-processes.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const location = 61_472;
@@ -94,7 +94,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
   beforeAll(async () => {
     secret = provision(setup, 'truck-17').secret;
     broker = await startBroker(setup, ['--metrics-port', '0']);
-    const ready = broker.lines.find(({ msg }) => msg === 'broker-ready');
+    const ready = broker.lines.find(({ msg }) => msg === 'broker_ready');
     metricsUrl = `http://127.0.0.1:${String(ready?.['metricsPort'])}/metrics`;
   });
 
@@ -158,7 +158,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(heart.length).toBeGreaterThan(40);
     expect(readFileSync(at('one.db')).includes(heart)).toBe(false);
     const { code, out } = await run(['backup', at('keys.db'), '--with-signing-key', ...inUse]);
-    expect([code, out]).toEqual([0, expect.stringContaining('can command every vehicle')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('this file allows commands to every vehicle')]);
     expect(readFileSync(at('keys.db')).includes(heart)).toBe(true);
   });
 
@@ -268,7 +268,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect([code, err]).toEqual([69, expect.stringMatching(/pg_dump|pg_restore|pg_amcheck/)]);
   });
 
-  it('asks for the token where /metrics has one, and lets nobody outside read it without', async () => {
+  it('asks for the token where /metrics has one, and is not readable from outside without it', async () => {
     const file = at('metrics-token');
     expect(await run(['admin-token', '--file', file])).toMatchObject({ code: 0 });
     const own: BrokerSetup = {
@@ -279,7 +279,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     };
     const guarded = await startBroker(own, ['--metrics-port', '0', '--metrics-token-file', file]);
     try {
-      const ready = guarded.lines.find(({ msg }) => msg === 'broker-ready');
+      const ready = guarded.lines.find(({ msg }) => msg === 'broker_ready');
       const url = `http://127.0.0.1:${String(ready?.['metricsPort'])}/metrics`;
       expect((await fetch(url)).status).toBe(401);
       expect((await fetch(url, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);

@@ -1,12 +1,12 @@
 // The broker program on a PostgreSQL database, as an operator runs it: its commands, its start, its readiness while the
 // server is away, and not a word of the password.
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBrokerProgram } from '../support/broker-program.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
 const missing = isBuilt ? postgresMissing : 'skipped: not built';
@@ -15,7 +15,7 @@ const title =
 const waiting = { timeout: 60_000, interval: 200 } as const;
 
 describe.skipIf(missing !== null)(title, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-broker-postgres-'));
+  const folder = temporaryFolder('broker-postgres');
   const broker = createBrokerProgram(folder);
   const hush = 'hush-4711';
   let server: PostgresBench;
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)(title, () => {
 
   it('serves, says when the server is away, and is ready again when it is back', async () => {
     const { child, output, ended } = broker.launch(['start', '--http-port', '0', '--mqtt-port', '0', ...on]);
-    await expect.poll(() => output.out + output.err, waiting).toContain('broker-ready');
+    await expect.poll(() => output.out + output.err, waiting).toContain('broker_ready');
     const port = Number(/"httpPort":(\d+)/.exec(output.out + output.err)?.[1]);
     const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     expect(await ready()).toBe(200);
@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)(title, () => {
     said.push(output.out, output.err);
   });
 
-  it('never tells the password, nor names a file after it', async () => {
+  it('never prints the password, nor names a file after it', async () => {
     expect(await run(['config', 'show'])).toMatchObject({
       code: 0,
       out: expect.stringContaining('postgres://postgres@'),

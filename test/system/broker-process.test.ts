@@ -1,14 +1,14 @@
 // The broker as an operator meets it: the built program, its command line, its exit codes, and a clean stop.
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createBrokerProgram } from '../support/broker-program.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-broker-'));
+const folder = temporaryFolder('broker');
 const database = join(folder, 'fleet.db');
 const { launch, run, killAll } = createBrokerProgram(folder);
 
@@ -22,7 +22,7 @@ async function start() {
   const started = launch(['start', '--database', database, '--http-port', '0', '--mqtt-port', '0']);
   const ready = await new Promise<{ httpPort: number }>((resolve, reject) => {
     const look = () => {
-      const line = started.output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+      const line = started.output.out.split('\n').find((text) => text.includes('"broker_ready"'));
       if (line !== undefined) resolve(JSON.parse(line) as { httpPort: number });
     };
     started.child.stdout.on('data', look);

@@ -2,16 +2,16 @@
 // owner alone and are never overwritten, and every mistake ends with its exit code and plain words.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
-import { revocationFault } from '../../broker/core/client-certificate.ts';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { describe, expect, it } from 'vitest';
+import { revocationFault } from '../../broker/core/accounts/client-certificate.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
-import { runProgram } from '../support/fleet-processes.ts';
-import { requires, whyNotBuilt } from '../support/requires.ts';
+import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { runProgram } from '../support/programs/fleet-processes.ts';
 
 const tools = requires({ commands: ['openssl'], debian: ['openssl'] });
 const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url));
@@ -19,10 +19,9 @@ const why = tools.missing ?? whyNotBuilt('broker');
 const dayMs = 24 * 3600_000;
 
 describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { timeout: 60_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-ca-'));
+  const folder = temporaryFolder('ca');
   const dir = join(folder, 'ca');
   const database = join(folder, 'fleet.db');
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const run = (...args: readonly string[]) => {
     const at = ['--database', database, ...(args[0] === 'revoke' || args.length === 0 ? [] : ['--dir', dir])];
@@ -44,7 +43,7 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
   const read = (name: string) => new X509Certificate(readFileSync(join(dir, `${name}.crt.pem`)));
   const daysLeft = (name: string) => Math.round((Date.parse(read(name).validTo) - Date.now()) / dayMs);
 
-  it('is made once, for nobody else to read, and signs end entities only', () => {
+  it('is made once, readable by its owner only, and signs end entities only', () => {
     expect(run('init', '--name', 'Acme fleet')).toMatchObject({ code: 0, err: '' });
     expect(statSync(join(dir, 'ca.key.pem')).mode & 0o777).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
@@ -101,7 +100,7 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
   });
 
   it('renews what ends soon, with the same key and names, a device’s as well as its own', () => {
-    expect(run('renew').out).toContain('none ends within 30 days');
+    expect(run('renew').out).toContain('No certificate expires within 30 days');
     expect(run('server', '--names', 'short.example.com', '--days', '10').code).toBe(0);
     const name = 'server-short.example.com';
     const old = { key: readFileSync(join(dir, `${name}.key.pem`), 'utf8'), serial: read(name).serialNumber };
@@ -123,7 +122,7 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
     const serial = read('device-acme.truck-1').serialNumber;
     expect(run('revoke', '--serial', serial)).toMatchObject({
       code: 0,
-      out: expect.stringContaining('is revoked'),
+      out: expect.stringContaining('Revoked'),
     });
     const states = () =>
       (JSON.parse(run('list', '--json').out) as { certificates: { what: string; state: string }[] })

@@ -6,7 +6,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
-import { createAuthority } from '../support/certificates.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { requires, whyNotBuilt } from '../support/machine/requires.ts';
 import {
   createBrokerSetup,
   type Program,
@@ -14,9 +15,8 @@ import {
   runProgram,
   startBroker,
   startProgram,
-} from '../support/fleet-processes.ts';
-import { until } from '../support/pty-bus.ts';
-import { requires, whyNotBuilt } from '../support/requires.ts';
+} from '../support/programs/fleet-processes.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
 const tools = requires({ commands: ['mosquitto', 'openssl'], debian: ['mosquitto', 'openssl'] });
 const why = tools.missing ?? whyNotBuilt('agent');

@@ -1,27 +1,24 @@
 // The listener at which a RabbitMQ cluster asks who may come in, over TLS with a word in its path and plain without one: what
 // a stranger, a wrong form and a database that does not answer get is never an "allow".
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openClusterAuth } from '../../broker/adapters/rabbitmq-auth.ts';
-import { hashSecret } from '../../broker/devices/device-secret.ts';
-import type { MqttCount } from '../../broker/mqtt-server.ts';
+import { openClusterAuth } from '../../broker/adapters/cluster/rabbitmq-auth.ts';
+import type { MqttCount } from '../../broker/ports/mqtt-server.ts';
+import { hashSecret } from '../../broker/store/devices/device-secret.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { Log } from '../../src/ports.ts';
-import { createAuthority } from '../support/certificates.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-cluster-auth-'));
+const folder = temporaryFolder('cluster-auth');
 const word = 'word-of-the-cluster';
 const user = { username: 'demo/truck-1', client_id: 'demo/truck-1', vhost: 'fleet', password: 'right' };
 const lines: string[] = [];
 const note = (message: string, fields?: object): void =>
   void lines.push(`${message} ${JSON.stringify(fields)}`);
 const log = { debug: note, info: note, warn: note, error: note } as Log;
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(['tls', 'plain'] as const)('the questions of a cluster over %s', (kind) => {
   const counted: MqttCount[] = [];
@@ -70,7 +67,7 @@ describe.each(['tls', 'plain'] as const)('the questions of a cluster over %s', (
   const pathOf = (question: string): string =>
     kind === 'tls' ? `/auth/${word}/${question}` : `/auth/${question}`;
 
-  it('are answered: who is it, and what may it use', async () => {
+  it('are answered: identity and permitted topics', async () => {
     expect(await ask(pathOf('user'), user)).toBe('200 allow');
     expect(await ask(pathOf('user'), { ...user, password: 'wrong' })).toBe('200 deny');
     expect(await ask(pathOf('vhost'), { username: user.username, vhost: 'fleet' })).toBe('200 allow');
@@ -107,7 +104,7 @@ describe.each(['tls', 'plain'] as const)('the questions of a cluster over %s', (
     expect(await ask(pathOf('user'), { ...user, more: 'x'.repeat(9000) })).toBe('503 not now');
   });
 
-  it('are an error, which lets nobody in, while the store fails or the bridge cannot keep up', async () => {
+  it('are an error, which admits no client, while the store fails or the bridge cannot keep up', async () => {
     isStoreGone = true;
     expect(await ask(pathOf('user'), user)).toBe('503 not now');
     isStoreGone = false;

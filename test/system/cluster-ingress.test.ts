@@ -1,18 +1,16 @@
 // A bridge behind one RabbitMQ node with the configuration that we ship, in real processes: what vehicles send is stored before
 // it is acknowledged, what they may do is what the embedded broker lets them do, and a revoked secret ends the connection.
 // Three nodes, two bridges and kills are test/cluster.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import amqp from 'amqplib';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hashSecret } from '../../broker/devices/device-secret.ts';
-import { findDevice, insertDevice, replaceSecret } from '../../broker/store/devices.ts';
-import { openPostgres } from '../../src/adapters/postgres.ts';
+import { hashSecret } from '../../broker/store/devices/device-secret.ts';
+import { findDevice, insertDevice, replaceSecret } from '../../broker/store/devices/devices.ts';
+import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { checkout } from '../support/checkout.ts';
 import {
   adminPassword,
   type Bridge,
@@ -20,12 +18,14 @@ import {
   bridgeFlags,
   createAccount,
   startBridge,
-} from '../support/cluster-bridge.ts';
-import { createVehicle, type Vehicle } from '../support/cluster-vehicle.ts';
-import { type Api, openApi, startProgram } from '../support/fleet-processes.ts';
-import { type PostgresBench, postgresMissing, startPostgres } from '../support/postgres.ts';
-import { freePorts, type RabbitBench, rabbitmqMissing, startRabbit } from '../support/rabbitmq.ts';
-import { everyEvent } from '../support/stored-events.ts';
+} from '../support/cluster/cluster-bridge.ts';
+import { createVehicle, type Vehicle } from '../support/cluster/cluster-vehicle.ts';
+import { freePorts, type RabbitBench, rabbitmqMissing, startRabbit } from '../support/cluster/rabbitmq.ts';
+import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
+import { everyEvent } from '../support/database/stored-events.ts';
+import { checkout } from '../support/machine/checkout.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { type Api, openApi, startProgram } from '../support/programs/fleet-processes.ts';
 
 const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
@@ -34,7 +34,7 @@ const waiting = { timeout: 20_000, interval: 100 } as const;
 const accountID = 'demo';
 
 describe.skipIf(missing !== null)(title, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-cluster-'));
+  const folder = temporaryFolder('cluster');
   let rabbit: RabbitBench;
   let postgres: PostgresBench;
   let database = '';
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(title, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('stores what vehicles send, then acknowledges it, and knows who is there', async () => {
+  it('stores what vehicles send, then acknowledges it, and knows which are connected', async () => {
     const vehicle = await addVehicle('truck-1');
     for (let at = 0; at < 200; at++) vehicle.make();
     await expect.poll(() => vehicle.books().open, waiting).toBe(0);
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(state, waiting).toBe('confirmed');
   });
 
-  it('keeps what no codec reads, and drops what nobody can be asked about', async () => {
+  it('quarantines what no codec reads, and drops messages of unknown devices', async () => {
     const vehicle = await addVehicle('truck-2');
     await expect.poll(() => vehicle.client()?.connected, waiting).toBe(true);
     await vehicle.client()?.publishAsync('fleet/v1/demo/truck-2/events', '{"boot":', { qos: 1 });
@@ -139,7 +139,7 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(waitingNow, waiting).toMatch(/fleetward\.events\s+0/);
   });
 
-  it('lets in nobody but devices with their secret, under their own name', async () => {
+  it('admits only devices with their secret, under their own name', async () => {
     const password = await addDevice('truck-4');
     const user = 'demo/truck-4';
     const right = { clientId: user, username: user, password };
@@ -197,7 +197,7 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await subscribe('#')).not.toBe('done');
   });
 
-  it('ends the connection of a device whose secret was replaced, whoever replaced it', async () => {
+  it('ends the connection of a device whose secret was replaced, by any process', async () => {
     const vehicle = await addVehicle('truck-6');
     await expect.poll(() => isOnline('truck-6'), waiting).toBe(true);
     const { connects } = vehicle.books();
@@ -238,7 +238,7 @@ describe.skipIf(missing !== null)(title, () => {
       (await fetch(`http://127.0.0.1:${bridge.httpPort}/readyz`)).status;
     expect(await status()).toBe(200);
     rabbit.ctl('set_vm_memory_high_watermark', 'absolute', '1MB');
-    const held = (): boolean => bridge.program.lines.some(({ msg }) => msg === 'cluster takes no messages');
+    const held = (): boolean => bridge.program.lines.some(({ msg }) => msg === 'cluster_publish_blocked');
     // RabbitMQ tells a connection of an alarm when it next publishes.
     const restore = { deviceID: 'truck-9', feature: 'cargoaccess', state: '1', reason: 'test' };
     await api.post('/command/feature/authorization', restore);

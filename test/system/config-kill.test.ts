@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { createConfigFiles } from '../../agent/config-store.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { createConfigFiles } from '../../agent/adapters/config-files.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 
-const child = fileURLToPath(new URL('../support/config-child.mjs', import.meta.url));
+const child = fileURLToPath(new URL('../support/vehicle/config-child.mjs', import.meta.url));
 
 /** Runs the child, kills it `afterMs` after it has begun, and gives the numbers it printed. */
 function runUntilKilled(

@@ -1,19 +1,19 @@
 // The broker program while its database refuses every write for 30 s: another process holds the write lock of the file.
 // Nothing is acknowledged meanwhile, `/readyz` says so, nobody is let in after ten seconds, it recovers by itself, and
 // every event is there exactly once.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
-import { createBrokerProgram } from '../support/broker-program.ts';
-import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
-import { everyEventIn } from '../support/stored-events.ts';
+import { everyEventIn } from '../support/database/stored-events.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-gone-'));
+const folder = temporaryFolder('gone');
 const database = join(folder, 'fleet.db');
 const { launch, run, killAll } = createBrokerProgram(folder);
 afterAll(() => {
@@ -74,7 +74,7 @@ function startUnit(port: number, { deviceID, secret }: Unit) {
 
 async function ready(output: { readonly out: string }): Promise<{ httpPort: number; mqttPort: number }> {
   for (let tries = 0; tries < 1000; tries++) {
-    const line = output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+    const line = output.out.split('\n').find((text) => text.includes('"broker_ready"'));
     if (line !== undefined) return JSON.parse(line) as { httpPort: number; mqttPort: number };
     await sleep(20);
   }

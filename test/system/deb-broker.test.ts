@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildPackage, repository, runTool, whyNoPackager } from '../support/deb-package.ts';
-import { whyNoMachine } from '../support/machine.ts';
-import { createPackagedService } from '../support/packaged-service.ts';
-import { requires } from '../support/requires.ts';
+import { buildPackage, repository, runTool, whyNoPackager } from '../support/machine/deb-package.ts';
+import { whyNoMachine } from '../support/machine/machine.ts';
+import { createPackagedService } from '../support/machine/packaged-service.ts';
+import { requires } from '../support/machine/requires.ts';
 
 const { missing } = requires({
   commands: ['dpkg-deb', 'lintian', 'strip', 'systemd-nspawn', 'systemd-analyze', 'nsenter', 'mosquitto_pub'],
@@ -39,7 +39,7 @@ describe("the broker's unit", () => {
     },
   );
 
-  it('tells when it is ready, is watched, never gives up, and is stopped by a signal that it answers', () => {
+  it('reports readiness, is watched, restarts for ever, and stops on its signal', () => {
     for (const line of [
       'Type=notify',
       'Restart=always',
@@ -145,6 +145,8 @@ describe.skipIf(why !== null)(
         'docs/',
         'docs/static/swagger-ui-bundle.js',
         'docs/static/swagger-initializer.js',
+        'console/',
+        'console/licences.txt',
       ];
       const answers = fetchInside(...served.map((path) => `http://127.0.0.1:8080/${path}`));
       expect(answers).toHaveLength(served.length);

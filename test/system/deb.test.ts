@@ -6,11 +6,16 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
-import { buildPackage as build, repository, runTool as run, whyNoPackager } from '../support/deb-package.ts';
-import { whyNoMachine } from '../support/machine.ts';
-import { createPackagedService } from '../support/packaged-service.ts';
-import { requires } from '../support/requires.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
+import {
+  buildPackage as build,
+  repository,
+  runTool as run,
+  whyNoPackager,
+} from '../support/machine/deb-package.ts';
+import { whyNoMachine } from '../support/machine/machine.ts';
+import { createPackagedService } from '../support/machine/packaged-service.ts';
+import { requires } from '../support/machine/requires.ts';
 
 const { missing } = requires({
   commands: [
@@ -238,7 +243,7 @@ END
     expect(words).toContain('ENV{SYSTEMD_WANTS}+="fleetward-agent-port@gnss.service"');
   });
 
-  it('runs as its own user through the launcher, hardened, on both ports, and tells systemd that it is ready', async () => {
+  it('runs as its own user through the launcher, hardened, on both ports, and reports readiness to systemd', async () => {
     const settings = readFileSync(join(repository, 'systemd/deb/agent.example.toml'), 'utf8');
     inside().must(`set -e
       cd /srv/fleetward

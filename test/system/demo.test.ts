@@ -1,13 +1,13 @@
 // `npm start` as a newcomer meets it: one command, and what it prints works when pasted into a shell. Then again, with
 // the ports taken, with the broker dead, and stopped by Ctrl-C.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { requires } from '../support/requires.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['curl', 'sed'], debian: ['curl', 'sed'] });
@@ -19,7 +19,7 @@ interface Demo {
   ended: Promise<number | null>;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-demo-'));
+const folder = temporaryFolder('demo');
 const state = join(folder, 'state');
 const running: Demo[] = [];
 
@@ -92,6 +92,17 @@ function brokers(): number[] {
 describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
   let ports: string[] = [];
   let password = '';
+  let firstCode = '';
+
+  const codeIn = (text: string): string => /\/console\/login#code=([\w-]{43}) /.exec(text)?.[1] ?? '';
+  const exchange = async (code: string): Promise<number> => {
+    const answer = await fetch(`http://127.0.0.1:${ports[1]}/api/v1/auth/login/code`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+    return answer.status;
+  };
 
   beforeAll(async () => {
     ports = ['--http-port', String(await freePort()), '--mqtt-port', String(await freePort())];
@@ -102,7 +113,6 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
       await demo.ended;
     }
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('starts all in one go; the lines that it prints list the vehicles; Ctrl-C leaves nothing running', async () => {
     const demo = startDemo(...ports);
@@ -113,6 +123,8 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     expect(answer.devices.every((device) => device.deviceLastHeartbeat > 0)).toBe(true);
     password = /Password\s+(\S+)\s+\(shown once\)/.exec(demo.said())?.[1] ?? '';
     expect(password.length).toBeGreaterThanOrEqual(16);
+    firstCode = codeIn(demo.said());
+    expect(/Console .*/.exec(demo.said())?.[0]).not.toContain(password);
     for (const name of readdirSync(state)) {
       expect([name, (statSync(join(state, name)).mode & 0o077).toString(8)]).toEqual([name, '0']);
     }
@@ -129,6 +141,10 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
     expect(demo.said()).not.toContain(password);
     expect(demo.said()).toContain('printed at the first start');
     expect(demo.said()).toContain('--fresh');
+    expect(await exchange(firstCode)).toBe(401);
+    expect(await exchange(codeIn(demo.said()))).toBe(200);
+    expect(await exchange(codeIn(demo.said()))).toBe(401);
+    expect(readFileSync(join(state, 'broker.log'), 'utf8')).not.toContain(codeIn(demo.said()));
     const lines = pasted(demo.said()).replace(/PASSWORD='.*'/, `PASSWORD='${password}'`);
     const { stdout } = spawnSync('sh', ['-c', lines], { encoding: 'utf8' });
     expect((JSON.parse(stdout) as { devices: unknown[] }).devices).toHaveLength(2);

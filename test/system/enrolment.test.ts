@@ -6,8 +6,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Members, startAlteringProxy } from '../support/altering-proxy.ts';
-import { createAuthority } from '../support/certificates.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { type Members, startAlteringProxy } from '../support/http/altering-proxy.ts';
+import { requires, whyNotBuilt } from '../support/machine/requires.ts';
 import {
   type Api,
   createBrokerSetup,
@@ -17,9 +18,8 @@ import {
   runProgram,
   startBroker,
   startProgram,
-} from '../support/fleet-processes.ts';
-import { until } from '../support/pty-bus.ts';
-import { requires, whyNotBuilt } from '../support/requires.ts';
+} from '../support/programs/fleet-processes.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
 const tools = requires({ commands: ['socat', 'openssl'], debian: ['socat', 'openssl'] });
 const why = tools.missing ?? whyNotBuilt('agent');
@@ -173,7 +173,7 @@ port = "${unit.home}/gnss"
     expect(await second.ended()).toBe(0);
   });
 
-  describe('with somebody in between who alters what is said', () => {
+  describe('with a proxy between that alters messages', () => {
     const flip = (text: unknown): string => {
       const bytes = Buffer.from(String(text), 'base64url');
       bytes[5] = (bytes[5] ?? 0) ^ 4;
@@ -216,7 +216,7 @@ port = "${unit.home}/gnss"
         const { code, codeID } = await makeCode();
         proxy.meddling.answer = (body: Members) => ({ ...body, [member]: change(body[member]) });
         const fooled = await unit.enrol(code);
-        expect(fooled).toMatchObject({ exitCode: 77, words: expect.stringContaining('changed on the way') });
+        expect(fooled).toMatchObject({ exitCode: 77, words: expect.stringContaining('changed in transit') });
         expect([unit.has('secret'), unit.has('agent.toml')]).toEqual([false, false]);
         // The code is used, and by this unit's key alone: it gets the same answer once nobody is in between.
         expect(await stateOf(codeID)).toBe('used');
@@ -225,7 +225,7 @@ port = "${unit.home}/gnss"
       },
     );
 
-    it('who kept everything and plays it again gets nothing that he could open', {
+    it('a replayed recording yields nothing that can be opened', {
       timeout: slowMs,
     }, async () => {
       const unit = newUnit();
@@ -322,7 +322,7 @@ port = "${unit.home}/gnss"
   });
 
   describe('in words', () => {
-    it('tells a code that was mistyped, is wrong, was used, or was revoked', {
+    it('distinguishes a code that was mistyped, is wrong, was used, or was revoked', {
       timeout: slowMs,
     }, async () => {
       const unit = newUnit();
@@ -350,7 +350,7 @@ port = "${unit.home}/gnss"
       });
     });
 
-    it('tells a broker that is not there, and what is none', { timeout: slowMs }, async () => {
+    it('distinguishes an unreachable broker from a server that is none', { timeout: slowMs }, async () => {
       const { code } = await makeCode();
       const strangers = [
         createPlainServer((_request, response) => response.end('<html>Welcome to our router</html>')),
@@ -387,7 +387,7 @@ port = "${unit.home}/gnss"
       }
     });
 
-    it('tells a certificate that is not trusted, or for another name, and takes the one that --ca names', {
+    it('reports a certificate that is not trusted, or for another name, and accepts the one that --ca names', {
       timeout: slowMs,
     }, async () => {
       const authority = createAuthority(folder);

@@ -2,7 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { statusCodes } from '../../src/core/status-codes.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { requires } from '../support/machine/requires.ts';
 import {
   type Api,
   createBrokerSetup,
@@ -11,8 +12,7 @@ import {
   provision,
   runProgram,
   startBroker,
-} from '../support/fleet-processes.ts';
-import { requires } from '../support/requires.ts';
+} from '../support/programs/fleet-processes.ts';
 
 const { missing } = requires({ commands: ['mosquitto_pub'], debian: ['mosquitto-clients'] });
 const title = `a tracker with mosquitto_pub${missing === null ? '' : ` (${missing})`}`;
@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)(title, () => {
     ]);
   });
 
-  it('stays connected after payloads that nobody can read, which are kept aside', async () => {
+  it('stays connected after undecodable payloads, which are quarantined', async () => {
     const good = {
       boot: 'b1',
       events: [{ seq: 2, timestamp: nowS - 10, statusCode: statusCodes.IGNITION_ON.code }],
@@ -110,8 +110,9 @@ describe.skipIf(missing !== null)(title, () => {
     ];
     const result = publish(topic, `${[...bad, JSON.stringify(good)].join('\n')}\n`);
     expect(result.status).toBe(0);
-    expect((await latest()).eventdata.devices[0]?.statusCode).toBe(statusCodes.IGNITION_ON.code);
-    expect(broker.lines.filter((line) => line.msg === 'payload quarantined')).toHaveLength(bad.length);
+    const all = await api.get<Records>('/eventdata/devicedata/tracker-1/0/0/authorization');
+    expect(all.eventdata.devices.at(-1)?.statusCode).toBe(statusCodes.IGNITION_ON.code);
+    expect(broker.lines.filter((line) => line.msg === 'payload_quarantined')).toHaveLength(bad.length);
   });
 
   it('is stored once, however often it is sent', async () => {

@@ -12,8 +12,8 @@ import { type FuelCalibrateIo, fuelCalibrate } from '../../agent/cli/fuel-calibr
 import { analogValue, applyOverrides } from '../../agent/core/board/board-profile.ts';
 import { sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
+import { sleep, until } from '../support/serial/pty-bus.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
 const cli = new URL('../../dist/agent/cli/fuel-calibrate.js', import.meta.url).pathname;

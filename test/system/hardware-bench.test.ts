@@ -12,7 +12,7 @@ import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import type { BenchState } from '../../simulator/bench/bench-state.ts';
 import { sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import type { ByteLink } from '../../src/ports.ts';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
@@ -211,7 +211,7 @@ describe.skipIf(why !== null)(why === null ? 'hardware bench' : `hardware bench 
     expect((await bench.state()).vehicle.speedKmh).toBe(0);
   });
 
-  it('drives, and the receiver tells it: valid, then void in a tunnel; nothing of before is heard', async () => {
+  it('drives, and the receiver reports it: valid, then void in a tunnel; nothing earlier is replayed', async () => {
     const bench = await startBench('--seed', 'x');
     await bench.command('speed 50');
     await sleep(2500); // bursts that nobody hears must not wait in the pty for the one who comes

@@ -1,16 +1,15 @@
 // HTTPS on the name `localhost`: both of its addresses are one server, with one certificate, also after a reload.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHttpServer } from '../../broker/adapters/fastify.ts';
-import { readTlsFiles } from '../../broker/adapters/tls-files.ts';
-import { startHttpService } from '../support/http-service.ts';
-import { createOwnAuthority } from '../support/own-authority.ts';
+import { createHttpServer } from '../../broker/adapters/http/fastify.ts';
+import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
+import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { startHttpService } from '../support/http/http-service.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-localhost-'));
+const folder = temporaryFolder('localhost');
 const authority = createOwnAuthority(folder);
 const materialOf = (names: string) =>
   readTlsFiles({ setting: 'http.tls', ...authority.server(names) }).material;

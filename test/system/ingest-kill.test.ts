@@ -1,18 +1,18 @@
 // The broker program killed with SIGKILL again and again while vehicles send as fast as they are answered: whatever was
 // acknowledged is stored, nothing is stored twice, and the numbers of the store say so.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
-import { createBrokerProgram } from '../support/broker-program.ts';
-import { connectPacket, connectRaw, publishPacket } from '../support/raw-mqtt.ts';
-import { everyEventIn } from '../support/stored-events.ts';
+import { everyEventIn } from '../support/database/stored-events.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { connectPacket, connectRaw, publishPacket } from '../support/mqtt/raw-mqtt.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-ingest-kill-'));
+const folder = temporaryFolder('ingest-kill');
 const database = join(folder, 'fleet.db');
 const { launch, run, killAll } = createBrokerProgram(folder);
 afterAll(() => {
@@ -105,7 +105,7 @@ test.skipIf(!isBuilt)(
         String(place.port),
       ]);
       for (let tries = 0; tries < 1000; tries++) {
-        const line = program.output.out.split('\n').find((text) => text.includes('"broker-ready"'));
+        const line = program.output.out.split('\n').find((text) => text.includes('"broker_ready"'));
         if (line !== undefined) {
           place.port = (JSON.parse(line) as { mqttPort: number }).mqttPort;
           return program;

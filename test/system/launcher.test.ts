@@ -22,13 +22,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Arch, formatManifest, type Manifest } from '../../agent/update/core/manifest.ts';
-import { planLimits, type ReleaseState } from '../../agent/update/core/plan.ts';
-import { readReleaseKey } from '../../agent/update/release.ts';
-import { confirmTrial, readReleaseState, requestTrial } from '../../agent/update/release-state.ts';
+import { readReleaseKey } from '../../agent/adapters/update/release.ts';
+import { confirmTrial, readReleaseState, requestTrial } from '../../agent/adapters/update/release-state.ts';
+import { type Arch, formatManifest, type Manifest } from '../../agent/core/update/manifest.ts';
+import { planLimits, type ReleaseState } from '../../agent/core/update/plan.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
-const isBuilt = existsSync(join(root, 'dist/agent/update/launch.js'));
+const isBuilt = existsSync(join(root, 'dist/agent/cli/launch.js'));
 const uid = process.getuid?.() ?? 0;
 
 let folder: string;
@@ -50,7 +50,13 @@ beforeEach(() => {
   const pair = generateKeyPairSync('ed25519');
   ({ privateKey } = pair);
   writeFileSync(keyPath, pair.publicKey.export({ type: 'spki', format: 'pem' }), { mode: 0o644 });
-  for (const part of ['dist/agent/update', 'dist/src/core/errors.js', 'dist/src/version.js'])
+  for (const part of [
+    'dist/agent/cli/launch.js',
+    'dist/agent/adapters/update',
+    'dist/agent/core/update',
+    'dist/src/core/errors.js',
+    'dist/src/adapters/version.js',
+  ])
     cpSync(join(root, part), at('home/app', part), { recursive: true });
   put(at('home/app/package.json'), '{"version":"1.0.0","type":"module"}');
   put(at('home/app/dist/agent/main.js'), program('packaged', 0));
@@ -299,7 +305,7 @@ describe.skipIf(!isBuilt)('never runs', () => {
     chmodSync(keyPath, 0o666);
     expect(launch()).toMatchObject({
       said: 'packaged start',
-      words: expect.stringContaining('others than root can change it') as string,
+      words: expect.stringContaining('writable by its owner only') as string,
     });
     rmSync(keyPath);
     expect(launch().said).toBe('packaged start');
@@ -323,13 +329,10 @@ describe.skipIf(!isBuilt)('an agent starts', () => {
     ],
     ['the releases are gone', () => rmSync(releases, { recursive: true })],
     ['there is no room for the copy', () => put(at('scratch'), 'a file where a folder should be')],
-    [
-      'the launcher does not even load',
-      () => put(at('home/app/dist/agent/update/launch.js'), 'syntax error'),
-    ],
+    ['the launcher does not even load', () => put(at('home/app/dist/agent/cli/launch.js'), 'syntax error')],
     [
       'the launcher says junk',
-      () => put(at('home/app/dist/agent/update/launch.js'), 'console.log("/nowhere x")'),
+      () => put(at('home/app/dist/agent/cli/launch.js'), 'console.log("/nowhere x")'),
     ],
   ])('when %s', (_what, breakIt) => {
     breakIt();

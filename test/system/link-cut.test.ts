@@ -19,12 +19,12 @@ import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Cancel, Clock, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { helloOf } from '../support/broker-bench.ts';
-import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';
-import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
-import { createFolder, drain, open, record, silentLog } from '../support/outbox-bench.ts';
-import { sleep } from '../support/pty-bus.ts';
-import { everyEvent } from '../support/stored-events.ts';
+import { helloOf } from '../support/broker/broker-bench.ts';
+import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
+import { everyEvent } from '../support/database/stored-events.ts';
+import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/mqtt/cutting-proxy.ts';
+import { sleep } from '../support/serial/pty-bus.ts';
+import { createFolder, drain, open, record, silentLog } from '../support/storage/outbox-bench.ts';
 
 const stride = Number(process.env['FLEETWARD_STRIDE'] ?? 23);
 const boot = 'b1';

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { applyOverrides, type BoardProfile } from '../../agent/core/board/board-profile.ts';
-import { type BoardLoop, runBoard } from '../support/board-loop.ts';
-import { faultProxy, ptyPair, serial, sleep, startSlave, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
+import { type BoardLoop, runBoard } from '../support/serial/board-loop.ts';
+import { faultProxy, ptyPair, serial, sleep, startSlave, until } from '../support/serial/pty-bus.ts';
 
 const { missing, python } = requires({
   commands: ['socat'],

@@ -4,13 +4,13 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMqttServer } from '../../broker/adapters/aedes.ts';
+import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
+import { createMqttServer } from '../../broker/adapters/mqtt/aedes.ts';
 import { createBroker } from '../../broker/broker.ts';
-import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
-import type { OpenMqttServer } from '../../broker/mqtt-server.ts';
+import type { OpenMqttServer } from '../../broker/ports/mqtt-server.ts';
 import { createSigner, generateSigningKey } from '../../src/adapters/signing.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Database, WakingDatabase } from '../../src/ports.ts';
+import type { Database, NotifyingDatabase } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
@@ -22,8 +22,8 @@ import {
   openBenchDatabase,
   settle,
   startMs,
-} from '../support/broker-bench.ts';
-import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+} from '../support/broker/broker-bench.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 type Mode = 'works' | 'fails' | 'hangs' | 'conflicts' | 'loses answers';
 const names = ['truck-1', 'truck-2'] as const;
@@ -51,7 +51,7 @@ async function openStore() {
     if (told.mode === 'loses answers') throw fault('UNKNOWN_OUTCOME');
     return results;
   };
-  const db: WakingDatabase = { ...real, write };
+  const db: NotifyingDatabase = { ...real, write };
   return {
     db,
     real,
@@ -83,15 +83,15 @@ const checked =
         const isBatch = message.verb === 'events' && text.startsWith('{"boot"');
         const { boot = '', events = [] } = (isBatch ? JSON.parse(text) : {}) as EventsText;
         options.onUplink(device, message, {
-          stored() {
+          done() {
             check(
               device.deviceID,
               boot,
               events.map(({ seq }) => seq),
             );
-            answer.stored();
+            answer.done();
           },
-          refused: (thrown) => answer.refused(thrown),
+          fail: (thrown) => answer.fail(thrown),
         });
       },
     });

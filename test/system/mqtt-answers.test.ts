@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt-door.ts';
-import { publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
+import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -50,7 +50,7 @@ test('a failure ends the connection: what was stored before it is answered, what
   held.get('a')?.store();
   await client.closed;
   expect(answersOf(client)).toEqual([1, 2]);
-  expect(log.lines.map(({ event }) => event)).toContain('payload not stored');
+  expect(log.lines.map(({ event }) => event)).toContain('payload_not_stored');
 });
 
 test('a publish without QoS is taken and gets no answer', async () => {
@@ -70,7 +70,7 @@ test('a publish without QoS is taken and gets no answer', async () => {
   client.end();
 });
 
-test('a publish before a DISCONNECT is taken, one after it is nobody’s, in one read as well', async () => {
+test('a publish before a DISCONNECT is stored, one after it is ignored, also in one read', async () => {
   const { held, onUplink } = heldPayloads();
   const { login, server } = await open({ onUplink });
   const client = await login('t');
@@ -84,7 +84,7 @@ test('a publish before a DISCONNECT is taken, one after it is nobody’s, in one
   held.get('before')?.store();
 });
 
-test('a topic of somebody else ends the connection, after what was sent before it was taken', async () => {
+test('a topic of another device ends the connection, after earlier publishes were stored', async () => {
   const { held, onUplink } = heldPayloads();
   const { login } = await open({ onUplink });
   const client = await login('t');

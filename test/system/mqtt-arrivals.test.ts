@@ -1,23 +1,21 @@
 // Connections on their way to MQTT, over real sockets: each in its turn, and nobody who is silent, slow, gone or hostile holds
 // up those who come after.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ArrivalLimits, arrivalLimits } from '../../broker/adapters/arrivals.ts';
-import { type Listener, openListener } from '../../broker/adapters/mqtt-listener.ts';
-import { readTlsFiles } from '../../broker/adapters/tls-files.ts';
-import type { TlsListening } from '../../broker/mqtt-server.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
+import { type ArrivalLimits, arrivalLimits } from '../../broker/adapters/mqtt/handshake-queue.ts';
+import { type Listener, openListener } from '../../broker/adapters/mqtt/mqtt-listener.ts';
+import { type TlsListening } from '../../broker/ports/tls.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { createBenchLog } from '../support/broker-bench.ts';
-import { createOwnAuthority } from '../support/own-authority.ts';
-import { until } from '../support/pty-bus.ts';
+import { createBenchLog } from '../support/broker/broker-bench.ts';
+import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-arrivals-'));
+const folder = temporaryFolder('arrivals');
 let ca: string;
 let tls: TlsListening;
 let listener: Listener | null = null;
@@ -34,7 +32,6 @@ afterEach(async () => {
   await listener?.close();
   listener = null;
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Listens; what arrives says its first bytes to `heard` and gets them back. */
 async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
@@ -115,7 +112,7 @@ async function firstFlight(): Promise<Buffer> {
 }
 
 describe('connections on their way to MQTT', () => {
-  it('hands over what was said before the turn, to the byte and in order', async () => {
+  it('passes on what was sent before the turn, to the byte and in order', async () => {
     const { port, heard } = await listen(false);
     const socket = await openPlain(port);
     const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
@@ -124,7 +121,7 @@ describe('connections on their way to MQTT', () => {
     expect(heard.join('')).toBe(parts.join(''));
   });
 
-  it('begins nothing for who says nothing, and ends it in time', async () => {
+  it('starts nothing for a silent connection, and closes it in time', async () => {
     const { port, streams, listener: own } = await listen(true, { silentMs: 200 });
     const socket = await openPlain(port);
     socket.resume();
@@ -167,7 +164,7 @@ describe('connections on their way to MQTT', () => {
     expect(heard).toEqual(words);
   });
 
-  it('turns away who finds the line full and who has waited for too long, and counts them', async () => {
+  it('turns away connections that find the queue full or waited too long, and counts them', async () => {
     const flight = await firstFlight();
     const limits = { atWorkMost: 1, waitingMost: 2, placeMs: 60_000, waitMs: 300 };
     const { port, crowded, listener: own } = await listen(true, limits);
@@ -189,7 +186,7 @@ describe('connections on their way to MQTT', () => {
     expect([crowded(), own.waiting(), first.destroyed]).toEqual([3, 0, false]);
   });
 
-  it('spends nothing on who gave up while it waited', async () => {
+  it('spends nothing on a connection that closed while it waited', async () => {
     const flight = await firstFlight();
     const { port, log, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
     const first = await openPlain(port);
@@ -202,7 +199,7 @@ describe('connections on their way to MQTT', () => {
     first.destroy();
     expect(await echoOverTls(port, 'my turn')).toBe('my turn');
     // The first one broke off in its handshake; the other never had one.
-    expect(log.lines.filter(({ event }) => event === 'tls handshake failed').length).toBeLessThanOrEqual(1);
+    expect(log.lines.filter(({ event }) => event === 'tls_handshake_failed').length).toBeLessThanOrEqual(1);
   });
 
   it('lets TLS itself refuse what is no TLS, and goes on', async () => {
@@ -211,7 +208,7 @@ describe('connections on their way to MQTT', () => {
     socket.resume();
     socket.write('CONNECT without TLS');
     expect(await isClosed(socket)).toBe(true);
-    expect(log.lines.some(({ event }) => event === 'tls handshake failed')).toBe(true);
+    expect(log.lines.some(({ event }) => event === 'tls_handshake_failed')).toBe(true);
     expect(await echoOverTls(port, 'after it')).toBe('after it');
   });
 
@@ -230,7 +227,7 @@ describe('connections on their way to MQTT', () => {
     expect(hasty()).toBe(0);
   });
 
-  it('ends everybody who is on the way when it closes', async () => {
+  it('ends every waiting connection when it closes', async () => {
     const { port, listener: own } = await listen(true);
     const silent = await openPlain(port);
     silent.resume();

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { openMqttDoor, topicOf } from '../support/mqtt-door.ts';
-import { connectPacket, publishPacket } from '../support/raw-mqtt.ts';
+import { openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
+import { connectPacket, publishPacket } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -2,11 +2,11 @@
 // `bare` is aedes 1.2 with its own defaults; the comparison shows that the test would notice if our part were not there.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createBenchClock, settle } from '../support/broker-bench.ts';
-import { startLiveBroker } from '../support/live-broker.ts';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt-door.ts';
-import { startOpenMqtt } from '../support/open-mqtt.ts';
-import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+import { createBenchClock, settle } from '../support/broker/broker-bench.ts';
+import { startLiveBroker } from '../support/broker/live-broker.ts';
+import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
+import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -71,7 +71,7 @@ describe('a subscriber that has stopped reading', () => {
     return delivered;
   }
 
-  test('holds up nobody else (a bare aedes delivers nothing more to anybody)', async () => {
+  test('delays no other client (a bare aedes delivers nothing more to any)', async () => {
     expect(await deliveriesBeside(false)).toBe(10);
     expect(await deliveriesBeside(true)).toBe(0);
   });
@@ -97,7 +97,7 @@ describe('a subscriber that has stopped reading', () => {
     // What the kernel's buffers hold, and 1 MiB.
     expect(sent).toBeLessThan(300);
     await turned(() => count(other, 'publish') === sent);
-    expect(log.lines.map(({ event }) => event)).toContain('client does not read');
+    expect(log.lines.map(({ event }) => event)).toContain('client_not_reading');
     expect(counts.filter((what) => what === 'unread')).toEqual(['unread']);
     frozen.end();
     other.end();
@@ -188,7 +188,7 @@ describe('the keep alive', () => {
     kept.end();
   });
 
-  test('counts whole packets: single bytes keep nobody alive', async () => {
+  test('counts whole packets: single bytes keep no connection alive', async () => {
     const { login } = await open();
     const client = await login('t', { keepalive: 1 });
     client.sendBytes(Uint8Array.from([0x32, 0x7f]));
@@ -229,7 +229,7 @@ describe('a client that sends faster than the disk stores', () => {
     client.end();
   });
 
-  test('shares what all may hold in bytes, and everybody gets their turn', async () => {
+  test('shares the bytes that all clients may hold, and each gets its turn', async () => {
     let bytes = 0;
     let mostBytes = 0;
     let release: () => void = () => undefined;
@@ -261,7 +261,7 @@ describe('a client that sends faster than the disk stores', () => {
 });
 
 describe('what all may hold is full', () => {
-  test('and who has nothing to store is served all the same: a ping, an acknowledgement, a good-bye', async () => {
+  test('and clients with nothing to store are served all the same: ping, acknowledgement, DISCONNECT', async () => {
     const done: (() => void)[] = [];
     const { server, login } = await open({
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
@@ -495,7 +495,7 @@ describe('one address that connects without end', () => {
 });
 
 describe('two units with one identity', () => {
-  test('push each other out, each time is counted, and it is told in the end (a bare aedes says nothing)', async () => {
+  test('push each other out; each take-over is counted and reported in the end (a bare aedes says nothing)', async () => {
     const counted: string[] = [];
     const { login, log, server } = await open({ count: (what) => void counted.push(what) });
     for (let round = 0; round < 3; round++) {
@@ -504,7 +504,7 @@ describe('two units with one identity', () => {
     }
     await turned(() => server.connectionCount() === 1);
     expect(counted.filter((what) => what === 'takeover')).toHaveLength(5);
-    const told = log.lines.filter(({ event }) => event === 'clone suspected');
+    const told = log.lines.filter(({ event }) => event === 'clone_suspected');
     expect(told.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
   });
 });

@@ -2,10 +2,10 @@
 // said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be called sent to nobody.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { findDevice } from '../../broker/store/devices.ts';
-import { helloOf } from '../support/broker-bench.ts';
-import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
-import { publishPacket, type RawClient } from '../support/raw-mqtt.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
+import { helloOf } from '../support/broker/broker-bench.ts';
+import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
+import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -28,8 +28,8 @@ const present = async ({ db }: LiveBroker, device: LiveDevice) => {
   const row = await findDevice(db, device);
   return [row?.isOnline, row?.boot];
 };
-const isFailing = ({ log }: LiveBroker) => log.lines.some(({ event }) => event.includes('does not take'));
-const isWell = ({ log }: LiveBroker) => log.lines.some(({ event }) => event.includes('takes writes again'));
+const isFailing = ({ log }: LiveBroker) => log.lines.some(({ event }) => event === 'store_unavailable');
+const isWell = ({ log }: LiveBroker) => log.lines.some(({ event }) => event === 'store_restored');
 
 test('a vehicle that has gone while its hello waited for the store does not count as connected', async () => {
   const { live, device } = await open();
@@ -53,7 +53,7 @@ test('an end that the store did not take is recorded when it works again', async
   expect(await present(live, device)).toEqual([true, 'b1']);
   live.setFailing(true);
   client.end();
-  await until(() => live.log.lines.some(({ event }) => event === 'offline not recorded'));
+  await until(() => live.log.lines.some(({ event }) => event === 'offline_not_recorded'));
   live.setFailing(false);
   await until(async () => (await present(live, device))[0] === false);
 });

@@ -6,21 +6,21 @@ import { Aedes } from 'aedes';
 import { connectAsync } from 'mqtt';
 import mqttPacket from 'mqtt-packet';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createMqttServer } from '../../broker/adapters/aedes.ts';
-import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
-import { findCommand } from '../../broker/store/commands.ts';
-import { findDevice } from '../../broker/store/devices.ts';
-import { latestEvents } from '../../broker/store/events.ts';
-import { listQuarantine } from '../../broker/store/quarantine.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
+import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
+import { createMqttServer } from '../../broker/adapters/mqtt/aedes.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import { findCommand } from '../../broker/store/commands/commands.ts';
+import { findDevice } from '../../broker/store/devices/devices.ts';
+import { latestEvents } from '../../broker/store/events/events.ts';
+import { listQuarantine } from '../../broker/store/events/quarantine.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
-import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/core/wire.ts';
+import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/core/wire/wire.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchLog, helloOf } from '../support/broker-bench.ts';
-import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
-import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/raw-mqtt.ts';
-import { requires } from '../support/requires.ts';
-import { takenBy } from '../support/uplinks.ts';
+import { createBenchLog, helloOf } from '../support/broker/broker-bench.ts';
+import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
+import { takenBy } from '../support/broker/uplinks.ts';
+import { requires } from '../support/machine/requires.ts';
+import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 let live: LiveBroker;
 let truck: LiveDevice;
@@ -90,7 +90,7 @@ describe('a PUBACK', () => {
     expect(client.received.some(({ cmd }) => cmd === 'puback')).toBe(false);
     await expect(live.login(truck)).rejects.toThrow('CONNACK 3');
     live.setFailing(false);
-    await turned(() => live.log.lines.some(({ event }) => event === 'the store takes writes again'));
+    await turned(() => live.log.lines.some(({ event }) => event === 'store_restored'));
     const second = await live.login(truck);
     second.send(publishPacket(truck.topic('events'), batch('b1', 1), 7, { dup: true }));
     await second.next('puback');
@@ -265,7 +265,7 @@ describe('a device', () => {
     await endedBy(publishPacket(truck.topic('events'), batch('b1', 1), 1, { qos: 2 }));
     expect(await eventsOf(truck)).toEqual([]);
     expect(await eventsOf(rival)).toEqual([]);
-    expect(live.log.lines.filter(({ event }) => event === 'publish refused')).toHaveLength(8);
+    expect(live.log.lines.filter(({ event }) => event === 'publish_refused')).toHaveLength(8);
   });
 
   test('may subscribe to its own downlink topics and to nothing else', async () => {
@@ -286,7 +286,7 @@ describe('a device', () => {
     client.end();
   });
 
-  test('never hears what another one sends', async () => {
+  test('never receives what another one sends', async () => {
     const other = await live.addDevice('acme', 'truck-2');
     const [one, two] = [await live.login(truck), await live.login(other)];
     for (const [client, device] of [
@@ -355,9 +355,13 @@ describe('sessions', () => {
     expect(live.broker.services.metrics().connections).toBe(1);
     expect(
       live.log.lines
-        .filter(({ event }) => event === 'clone suspected')
+        .filter(({ event }) => event === 'clone_suspected')
         .map(({ fields }) => fields['takeovers']),
     ).toEqual([4, 5]); // prettier-ignore
+    // Rules are notified once.
+    const occurrences = () =>
+      live.db.read({ sql: "SELECT kind FROM occurrences WHERE kind = 'clone_suspected'", params: [] });
+    await turned(async () => (await occurrences()).length === 1);
   });
 
   test('a new secret ends the connection that used the old one', async () => {
@@ -506,7 +510,7 @@ test('a stop commits and answers what has arrived, then closes', async () => {
   await client.closed;
 });
 
-test('a stop keeps the store open for who still works with it', async () => {
+test('a stop keeps the store open while work is in progress', async () => {
   const other = await startLiveBroker();
   await other.addDevice('acme', 'truck-1');
   const order = { feature: 'enginecutoff', state: '1', issuer: 'ann', reason: '' } as const;

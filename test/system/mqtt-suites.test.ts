@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { playSequence, readSequences } from '../support/mosquitto-sequences.ts';
-import { startOpenMqtt } from '../support/open-mqtt.ts';
+import { playSequence, readSequences } from '../support/mqtt/mosquitto-sequences.ts';
+import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
 
 const folder = process.env['FLEETWARD_MQTT_SUITES'] ?? '';
 const paho = join(folder, 'paho/interoperability');

@@ -1,19 +1,20 @@
-// A broker process that is killed while it decides and delivers, several times over: every alarm that it acknowledged
-// reaches the webhook at least once, always under the same id, and nothing else does. The moments come from a printed seed.
+// A broker process that is killed while it decides and delivers, several times over: every alarm that it acknowledged and every
+// occurrence in the service reaches its webhook at least once, always under the same id, and nothing else does; one shared alarm
+// counts each once. The moments come from a printed seed.
 import { createHmac } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { openSqlite } from '../../src/adapters/database/sqlite.ts';
+import { connectPacket, connectRaw, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 import {
   createBrokerSetup,
   openApi,
   type Program,
   provision,
   startBroker,
-} from '../support/fleet-processes.ts';
-import { connectPacket, connectRaw, type RawClient } from '../support/raw-mqtt.ts';
+} from '../support/programs/fleet-processes.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
 const panic = 63_553;
@@ -21,12 +22,14 @@ const location = 61_472;
 const batches = 60;
 const alarmsOfBatch = 5;
 const kills = 4;
+const codesOfKill = 100;
 
 interface Told {
   readonly id: string;
   readonly timestamp: number;
   readonly isGenuine: boolean;
   readonly statusCode: number;
+  readonly objectID: string;
 }
 
 /** A receiver that takes its time, so that a kill finds deliveries under way. */
@@ -38,9 +41,10 @@ async function startReceiver(secretOf: () => string) {
     request.on('end', () => {
       const at = String(request.headers['fleetward-timestamp']);
       const mac = createHmac('sha256', secretOf()).update(`${at}.${text}`).digest('hex');
-      const { timestamp, statusCode } = JSON.parse(text) as Told;
+      const { timestamp, statusCode, objectID } = JSON.parse(text) as Told;
       const isGenuine = request.headers['fleetward-signature'] === `v1=${mac}`;
-      told.push({ id: String(request.headers['fleetward-id']), timestamp, statusCode, isGenuine });
+      const id = String(request.headers['fleetward-id']);
+      told.push({ id, timestamp, statusCode, objectID, isGenuine });
       setTimeout(() => response.writeHead(204).end(), 5);
     });
   });
@@ -61,22 +65,30 @@ describe.skipIf(!isBuilt)(
     let secret = '';
     let broker: Program;
     let receiver: Awaited<ReturnType<typeof startReceiver>>;
+    /** Of what happens in the service. */
+    let enrolments: Awaited<ReturnType<typeof startReceiver>>;
+    let enrolmentSecret = '';
 
     beforeAll(async () => {
       device = provision(setup, 'truck-17').secret;
       receiver = await startReceiver(() => secret);
+      enrolments = await startReceiver(() => enrolmentSecret);
       broker = await startBroker(setup, flags);
       const api = await openApi(setup);
       const rule = { ruleID: 'r1', statusCodes: [panic], silenceS: 0, webhook: { url: receiver.url } };
       const path = '/notification/updaterule/authorization';
       ({ webhookSecret: secret } = await api.post<{ webhookSecret: string }>(path, rule));
+      const other = { ruleID: 'r2', kinds: ['device_enrolled'], webhook: { url: enrolments.url } };
+      ({ webhookSecret: enrolmentSecret } = await api.post<{ webhookSecret: string }>(path, other));
     });
 
     afterAll(async () => {
       broker.signal('SIGKILL');
       await broker.ended();
-      receiver.server.closeAllConnections();
-      await new Promise((resolve) => receiver.server.close(resolve));
+      for (const { server } of [receiver, enrolments]) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
       rmSync(folder, { recursive: true, force: true });
     });
 
@@ -118,11 +130,21 @@ describe.skipIf(!isBuilt)(
       client.end();
     }
 
-    /** What was under way at the kill is tried again after 20 seconds, which nobody has to wait for here. */
-    async function passTime(): Promise<void> {
+    /**
+     * What was under way at the kill is tried again after 20 seconds, which nobody has to wait for here. Meanwhile units use their
+     * codes.
+     */
+    async function passTime(kill: number): Promise<void> {
       const db = openSqlite({ path: `${folder}/fleet.db`, pageSize: 4096 });
+      const codes = Array.from({ length: codesOfKill }, (_, at) => `code-${kill * codesOfKill + at}`);
       await db.write([
         { sql: "UPDATE deliveries SET next_ms = next_ms - 20000 WHERE state = 'pending'", params: [] },
+        ...codes.map((code) => ({
+          sql: `INSERT INTO enrolment_codes (code_id, device_no, verifier, created_ms, created_by, expires_ms)
+            SELECT $1, device_no, 'v', 1, 'admin', 9000000000000 FROM devices`,
+          params: [code],
+        })),
+        { sql: `UPDATE enrolment_codes SET used_ms = ${Date.now()} WHERE used_ms IS NULL`, params: [] },
       ]);
       await db.close();
     }
@@ -131,16 +153,17 @@ describe.skipIf(!isBuilt)(
       let state = seed;
       for (let kill = 0; kill < kills; kill += 1) {
         state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-        // Whatever was not acknowledged when the connection broke is sent again.
-        const publishing = publish().catch(() => undefined);
-        const until = acknowledged.size + 3 + (state % 8);
-        await expect
-          .poll(() => acknowledged.size, { timeout: 10_000, interval: 1 })
-          .toBeGreaterThanOrEqual(until);
+        // Whatever was not acknowledged when the connection broke is sent again. Every second time the kill comes while the broker
+        // decides about occurrences, which begins 2 seconds after its start.
+        const isOfService = kill % 2 === 1;
+        const publishing = isOfService ? undefined : publish().catch(() => undefined);
+        const counted = () => (isOfService ? enrolments.told.length : acknowledged.size);
+        const until = counted() + 3 + (state % 8);
+        await expect.poll(counted, { timeout: 10_000, interval: 1 }).toBeGreaterThanOrEqual(until);
         broker.signal('SIGKILL');
         await broker.ended();
         await publishing;
-        await passTime();
+        await passTime(kill);
         broker = await startBroker(setup, flags);
       }
       await publish();
@@ -156,6 +179,16 @@ describe.skipIf(!isBuilt)(
       for (const { timestamp, id } of receiver.told) idsOf.get(timestamp)?.add(id);
       expect([...idsOf.values()].every((ids) => ids.size === 1)).toBe(true);
       expect(new Set(receiver.told.map(({ id }) => id)).size).toBe(alarms.length);
+      const db = openSqlite({ path: `${folder}/fleet.db`, pageSize: 4096 });
+      const shared = await db.read({ sql: 'SELECT status_code, count, state FROM alarms', params: [] });
+      await db.close();
+      const codes = Array.from({ length: kills * codesOfKill }, (_, at) => `code-${at}`);
+      const told = () => new Set(enrolments.told.map(({ objectID }) => objectID));
+      await expect.poll(() => told().size, { timeout: 60_000 }).toBe(codes.length);
+      expect(told()).toEqual(new Set(codes));
+      expect(enrolments.told.every(({ isGenuine, statusCode }) => isGenuine && statusCode === 0)).toBe(true);
+      expect(new Set(enrolments.told.map(({ id }) => id)).size).toBe(codes.length);
+      expect(shared).toEqual([{ status_code: panic, count: alarms.length, state: 'new' }]);
     });
   },
 );

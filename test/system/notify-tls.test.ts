@@ -1,20 +1,19 @@
 // Webhooks and mail over TLS: sent where the certificate is valid for the name and signed by an authority that the process
 // trusts (those of the platform, and NODE_EXTRA_CA_CERTS), and nowhere else; the password goes over TLS alone.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Certificate, createAuthority } from '../support/certificates.ts';
-import { requires } from '../support/requires.ts';
-import { type SmtpServer, startSmtpServer } from '../support/smtp-server.ts';
+import { type Certificate, createAuthority } from '../support/broker/certificates.ts';
+import { type SmtpServer, startSmtpServer } from '../support/broker/smtp-server.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const isBuilt = existsSync(new URL('../../dist/broker/main.js', import.meta.url));
-const child = fileURLToPath(new URL('../support/send-child.mjs', import.meta.url));
+const child = fileURLToPath(new URL('../support/broker/send-child.mjs', import.meta.url));
 const tools = requires({ commands: ['openssl'], debian: ['openssl'] });
 const mail = requires({
   python: ['aiosmtpd'],
@@ -24,7 +23,7 @@ const mail = requires({
 const skipped = isBuilt ? tools.missing : 'skipped: not built';
 
 describe.skipIf(skipped !== null)(`TLS ${skipped ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tls-'));
+  const folder = temporaryFolder('tls');
   const posts: string[] = [];
   const servers: Server[] = [];
   const authority = createAuthority(folder);

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminIntroduction, adminOperations } from '../../broker/api/accounts/admin-operations.ts';
+import { type Operation, pathVariables, servedPaths } from '../../broker/api/base/operation.ts';
 import { createOpenapi } from '../../broker/api/openapi.ts';
-import { type Operation, pathVariables, servedPaths } from '../../broker/api/operation.ts';
 import { operations } from '../../broker/api/operations.ts';
-import { type HttpService, prepareCall, seedFleet } from '../support/http-fixtures.ts';
-import { password, startHttpService } from '../support/http-service.ts';
+import { type HttpService, prepareCall, seedFleet } from '../support/http/http-fixtures.ts';
+import { password, startHttpService } from '../support/http/http-service.ts';
 import {
   installedTools,
   type Proxy,
@@ -18,8 +18,8 @@ import {
   runTool,
   startPrism,
   toolsFolder,
-} from '../support/openapi-tools.ts';
-import { requires } from '../support/requires.ts';
+} from '../support/http/openapi-tools.ts';
+import { requires } from '../support/machine/requires.ts';
 
 const { missing } = requires({ files: [installedTools], remedy: 'npm ci --prefix test/openapi' });
 const title = `the OpenAPI document${missing === null ? '' : ` (${missing})`}`;
@@ -78,6 +78,13 @@ describe.skipIf(missing !== null)(title, () => {
     expect(status, output).toBe(0);
     expect(JSON.parse(output)).toEqual({
       devices: expect.arrayContaining(['truck-17']),
+      position: 'truck-17 43.65107 -79.34702 1',
+      codes: expect.arrayContaining(['truck-17 61472', 'truck-17 63553']),
+      counts: expect.arrayContaining([
+        ['1', true],
+        ['1', false],
+      ]),
+      drivers: true,
       latitude: 43.65107,
       commandState: 'requested',
       pending: '1',
@@ -179,7 +186,9 @@ describe.skipIf(missing !== null)(title, () => {
 
     it.each(listed)('allows %s to fail as it does', async (_id, operation) => {
       const { access } = operation;
-      const call = { operation, path: pathOf(operation), token: tokens.get(access) };
+      // A share is read with its own token.
+      const { token = tokens.get(access) } = access === 'share' ? await prepareCall(service, operation) : {};
+      const call = { operation, path: pathOf(operation), token };
       await expectKept({ ...call, headers: { accept: 'application/xml' } }, 406);
       if (access === 'public') return;
       await expectKept({ ...call, token: 'acme%7Cdispatch%7Cwrong' }, 401);

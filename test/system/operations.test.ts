@@ -1,87 +1,30 @@
 // What a person at the unit meets: `doctor`, `status`, `messages`, `service-code` and `selftest` as real processes, with a real
 // agent and broker, and simulated hardware on pseudo-terminals. Nothing is asked of a mock.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { searchBoard } from '../../agent/doctor/board-search.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { readVersion } from '../../src/version.ts';
-import { type BenchProgram, startBenchProgram } from '../support/bench-program.ts';
-import {
-  type BrokerSetup,
-  openApi,
-  type Program,
-  provision,
-  startBroker,
-  startProgram,
-  writeAgentConfig,
-} from '../support/fleet-processes.ts';
-import { ptyPair, sleep, until } from '../support/pty-bus.ts';
-import { requires, whyNotBuilt } from '../support/requires.ts';
+import { readVersion } from '../../src/adapters/version.ts';
+import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import type { BenchProgram } from '../support/programs/bench-program.ts';
+import { openApi, type Program, startProgram } from '../support/programs/fleet-processes.ts';
+import { type Desk, findings, findingsOf, openDesk, runAgent } from '../support/programs/unit-desk.ts';
+import { ptyPair, sleep, until } from '../support/serial/pty-bus.ts';
 
-const main = new URL('../../dist/agent/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['socat', 'python3'], debian: ['socat', 'python3'] });
 const why = missing ?? whyNotBuilt('agent');
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-interface Result {
-  readonly id: string;
-  readonly verdict: string;
-  readonly seen: string;
-  readonly todo: string;
-}
-
-/** Runs the agent's program to its end. */
-function run(
-  args: readonly string[],
-  given: { input?: string; onChild?: (child: ChildProcess) => void } = {},
-): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...args], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: 250_000,
-  });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString();
-  });
-  child.stdin.on('error', () => undefined);
-  if (given.input !== undefined) child.stdin.end(given.input);
-  given.onChild?.(child);
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
-}
-
-const findings = (ended: Ended): readonly Result[] =>
-  (JSON.parse(ended.out) as { results: readonly Result[] }).results;
-const of = (results: readonly Result[], id: string): readonly Result[] =>
-  results.filter((result) => result.id === id);
-
 describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-operations-'));
-  const setup: BrokerSetup = { folder, password: 'a password for this test', httpPort: 0, mqttPort: 0 };
+  const folder = temporaryFolder('operations');
   const socket = join(folder, 'agent.sock');
-  let broker: Program;
+  let desk: Desk;
   let bench: BenchProgram;
   let agent: Program | null = null;
   let config = '';
@@ -95,20 +38,8 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
   };
 
   beforeAll(async () => {
-    const { secret, publicKey } = provision(setup, 'truck-1');
-    broker = await startBroker(setup);
-    bench = await startBenchProgram(folder, 'waveshare-io-analog');
-    const { board: boardPort, gnss: gnssPort } = bench;
-    const profile = 'waveshare-io-analog';
-    config = writeAgentConfig({
-      folder,
-      secret,
-      publicKey,
-      mqttPort: setup.mqttPort,
-      profile,
-      boardPort,
-      gnssPort,
-    });
+    desk = await openDesk(folder);
+    ({ bench, config } = desk);
     appendFileSync(config, `[local]\nsocket = "${socket}"\n`);
   });
 
@@ -118,25 +49,21 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     agent = null;
   });
 
-  afterAll(async () => {
-    broker.signal('SIGKILL');
-    await bench.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => desk.close());
 
   it('finds a good installation good, from the wires to the signature of the broker', async () => {
-    const ended = await run(asked('doctor', '--json'));
+    const ended = await runAgent(asked('doctor', '--json'));
     const results = findings(ended);
     expect(results.filter(({ verdict }) => verdict === 'fault')).toEqual([]);
     expect(ended.code).toBe(1); // this machine's user is root, and 9600 baud is slow for a panic button
-    expect(of(results, 'board')[0]).toMatchObject({
+    expect(findingsOf(results, 'board')[0]).toMatchObject({
       verdict: 'ok',
       seen: expect.stringContaining('unit 1, 2') as string,
     });
-    expect(of(results, 'board-setup').map(({ verdict }) => verdict)).toEqual(['ok', 'ok']);
-    expect(of(results, 'inputs')[0]?.seen).toContain('ignition off');
-    expect(of(results, 'gnss')[0]?.seen).toContain('9600 baud');
-    expect(of(results, 'broker-session')[0]?.seen).toContain('right signature');
+    expect(findingsOf(results, 'board-setup').map(({ verdict }) => verdict)).toEqual(['ok', 'ok']);
+    expect(findingsOf(results, 'inputs')[0]?.seen).toContain('ignition off');
+    expect(findingsOf(results, 'gnss')[0]?.seen).toContain('9600 baud');
+    expect(findingsOf(results, 'broker-session')[0]?.seen).toContain('right signature');
     // Nothing was written, and nothing was left behind.
     expect((await bench.command('log')).said).toBe('no change');
     expect(existsSync(join(folder, 'outbox.db'))).toBe(false);
@@ -147,31 +74,31 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
       text.replace(bench.board, '@').replace(bench.gnss, bench.board).replace('@', bench.gnss);
     const wrongKey = (text: string): string =>
       text.replace(/publicKey = .*/, 'publicKey = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="');
-    const swapped = findings(await run(['doctor', '--json', '--config', variant('swapped', swap)]));
-    expect(of(swapped, 'board')[0]).toMatchObject({
+    const swapped = findings(await runAgent(['doctor', '--json', '--config', variant('swapped', swap)]));
+    expect(findingsOf(swapped, 'board')[0]).toMatchObject({
       verdict: 'fault',
       seen: expect.stringContaining('swapped') as string,
     });
-    expect(of(swapped, 'gnss')[0]).toMatchObject({
+    expect(findingsOf(swapped, 'gnss')[0]).toMatchObject({
       verdict: 'fault',
       seen: expect.stringContaining('swapped') as string,
     });
     const other = variant('other', (text) => wrongKey(text).replace('waveshare-io-analog', 'adam-4150'));
     chmodSync(join(folder, 'secret'), 0o644);
-    const ended = await run(['doctor', '--json', '--config', other]);
+    const ended = await runAgent(['doctor', '--json', '--config', other]);
     chmodSync(join(folder, 'secret'), 0o600);
     const results = findings(ended);
     expect(ended.code).toBe(2);
-    expect(of(results, 'board')[0]).toMatchObject({
+    expect(findingsOf(results, 'board')[0]).toMatchObject({
       verdict: 'fault',
       todo: expect.stringContaining('waveshare-io-analog') as string,
     });
-    expect(of(results, 'configuration').at(-1)).toMatchObject({
+    expect(findingsOf(results, 'configuration').at(-1)).toMatchObject({
       verdict: 'fault',
       todo: expect.stringContaining('chmod 600') as string,
     });
-    const forged = findings(await run(['doctor', '--json', '--config', variant('key', wrongKey)]));
-    expect(of(forged, 'broker-session')[0]).toMatchObject({
+    const forged = findings(await runAgent(['doctor', '--json', '--config', variant('key', wrongKey)]));
+    expect(findingsOf(forged, 'broker-session')[0]).toMatchObject({
       verdict: 'fault',
       seen: expect.stringContaining('not signed') as string,
     });
@@ -179,7 +106,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
 
   it('finds a board at another speed, and names the profile that its registers fit', async () => {
     const link = join(folder, 'line');
-    const script = new URL('../support/baud-line.py', import.meta.url).pathname;
+    const script = new URL('../support/serial/baud-line.py', import.meta.url).pathname;
     const child = spawn('python3', [script, link, '38400'], { stdio: ['pipe', 'pipe', 'inherit'] });
     const clock = createSystemClock();
     const board = createBoard({
@@ -210,11 +137,11 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     }
   });
 
-  it('says that nothing answers on a line with nobody at its end, and stops at Ctrl-C', async () => {
+  it('says that nothing answers on a line without a board, and stops at Ctrl-C', async () => {
     const pair = await ptyPair(folder, 'empty');
     try {
       const path = variant('empty', (text) => text.replace(bench.board, pair.near));
-      const ended = await run(['doctor', '--config', path], {
+      const ended = await runAgent(['doctor', '--config', path], {
         onChild: (child) => {
           let said = '';
           child.stderr?.on('data', (chunk: Buffer) => {
@@ -230,57 +157,8 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     }
   });
 
-  it('switches relays for a person who typed YES, engine last and only when it was named; never with ignition on', async () => {
-    await bench.command('ignition off');
-    expect(
-      findings(await run(asked('doctor', '--json', '--relay-test'), { input: 'yes\n' })).at(-1),
-    ).toBeDefined();
-    expect((await bench.command('log')).said).toBe('no change');
-    await bench.command('ignition on');
-    const refused = of(
-      findings(await run(asked('doctor', '--json', '--relay-test', 'enginecutoff'), { input: 'YES\n' })),
-      'relays',
-    );
-    expect(refused.map(({ verdict }) => verdict)).toEqual(['skipped', 'skipped']);
-    expect(refused[0]?.seen).toContain('Ignition is on');
-    expect((await bench.command('log')).said).toBe('no change');
-    await bench.command('ignition off');
-    const tested = of(
-      findings(await run(asked('doctor', '--json', '--relay-test', 'enginecutoff'), { input: 'YES\n' })),
-      'relays',
-    );
-    expect(tested.map(({ verdict, seen }) => [verdict, seen.split(' ')[0]])).toEqual([
-      ['ok', 'cargoaccess'],
-      ['ok', 'enginecutoff'],
-    ]);
-    const { said, state } = await bench.command('log');
-    expect(said.split('\n').map((line) => line.split(/\s+/).slice(2, 4).join(' '))).toEqual([
-      'cargoaccess energised',
-      'cargoaccess released',
-      'enginecutoff energised',
-      'enginecutoff released',
-    ]);
-    expect(state.relays).toEqual({ enginecutoff: false, cargoaccess: false });
-  });
-
-  it('leaves the relay de-energised when Ctrl-C comes while it is on', async () => {
-    const changes = async (): Promise<number> => (await bench.command('log')).said.split('\n').length;
-    const before = await changes();
-    const running = run(asked('doctor', '--relay-test'), {
-      onChild: (child) => {
-        child.stdin?.write('YES\n');
-        child.stderr?.on('data', (chunk: Buffer) => {
-          if (chunk.toString().includes('click')) setTimeout(() => child.kill('SIGINT'), 200);
-        });
-      },
-    });
-    await running;
-    expect(await changes()).toBe(before + 2);
-    expect((await bench.command('log')).state.relays['cargoaccess']).toBe(false);
-  });
-
   it('shows a running agent in words, takes a message and a code, and the doctor asks it instead of its ports', async () => {
-    const none = await run(asked('status'));
+    const none = await runAgent(asked('status'));
     expect(none.code).toBe(69);
     agent = startProgram('agent', ['start', '--config', config]);
     await until(() => existsSync(socket), 'the socket', 60_000);
@@ -292,24 +170,26 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
       ).stdout;
     await until(() => ask('/healthz').includes('"healthy":true'), 'a healthy agent', 60_000);
     await until(() => ask('/status').includes('"isWelcomed":true'), 'the welcome', 60_000);
-    const works = await run(asked('status'));
+    const works = await runAgent(asked('status'));
     expect([works.code, works.out]).toEqual([0, expect.stringContaining('connected for')]);
     expect(ask('/metrics')).toContain('fleetward_agent_connected 1');
-    const version = JSON.parse((await run(['--version', '--json', '--socket', socket])).out) as object;
+    const version = JSON.parse((await runAgent(['--version', '--json', '--socket', socket])).out) as object;
     expect(version).toEqual({
       version: readVersion(),
       running: readVersion(),
       packaged: readVersion(),
       confirmed: null,
     });
-    expect(JSON.parse((await run(asked('status', '--json'))).out)).toMatchObject({ packaged: readVersion() });
-    const doctor = await run(asked('doctor', '--json'));
-    expect(of(findings(doctor), 'agent').length).toBeGreaterThan(5);
-    expect(of(findings(doctor), 'board')).toEqual([]);
-    expect((await run(asked('doctor', '--relay-test'))).code).toBe(64);
+    expect(JSON.parse((await runAgent(asked('status', '--json'))).out)).toMatchObject({
+      packaged: readVersion(),
+    });
+    const doctor = await runAgent(asked('doctor', '--json'));
+    expect(findingsOf(findings(doctor), 'agent').length).toBeGreaterThan(5);
+    expect(findingsOf(findings(doctor), 'board')).toEqual([]);
+    expect((await runAgent(asked('doctor', '--relay-test'))).code).toBe(64);
 
-    expect((await run([...asked('messages', 'send'), 'On my way'])).code).toBe(0);
-    const api = await openApi(setup);
+    expect((await runAgent([...asked('messages', 'send'), 'On my way'])).code).toBe(0);
+    const api = await openApi(desk.setup);
     const codes = async (): Promise<string> =>
       JSON.stringify(await api.get('/eventdata/devicedata/truck-1/0/0/authorization'));
     for (let wait = 0; wait < 100 && !(await codes()).includes('"statusCode":4392'); wait += 1)
@@ -320,19 +200,19 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     expect(ask('/messages', '-d', '{"text":"a","more":1}')).toContain('error');
     expect(ask('/nothing')).toContain('no such path');
     expect(ask('/status', '-X', 'DELETE')).toContain('the methods of /status are GET');
-    const wrong = await run(asked('service-code'), { input: '1234-5678\n' });
+    const wrong = await runAgent(asked('service-code'), { input: '1234-5678\n' });
     expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining('4 tries left')]);
     expect(JSON.stringify(agent.lines)).not.toContain('12345678');
 
     await bench.command('pull board');
     await until(() => ask('/status').includes('"state":"waiting"'), 'the loss of the board', 60_000);
-    const degraded = await run(asked('status'));
+    const degraded = await runAgent(asked('status'));
     expect([degraded.code, degraded.out]).toEqual([1, expect.stringMatching(/FAULT I\/O board/)]);
     await bench.command('plug board');
   });
 
   it('is checked without any hardware by selftest', async () => {
-    const ended = await run(['selftest', '--json']);
+    const ended = await runAgent(['selftest', '--json']);
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.out)).toMatchObject({ isGood: true });
   });

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { createFolder, drain, open } from '../support/outbox-bench.ts';
+import { createFolder, drain, open } from '../support/storage/outbox-bench.ts';
 
-const child = fileURLToPath(new URL('../support/outbox-child.mjs', import.meta.url));
+const child = fileURLToPath(new URL('../support/storage/outbox-child.mjs', import.meta.url));
 
 /** Runs the child, kills it `afterMs` after it has opened the file, and gives the numbers it printed. */
 function runUntilKilled(

@@ -13,29 +13,23 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import type { DiskOp } from '../support/disk-log.ts';
-import { recordDisk } from '../support/disk-log.ts';
-import { impatientClock, open, settle } from '../support/outbox-bench.ts';
-import { createLedger, judgeOutbox, type Ledger, parseLedger } from '../support/outbox-ledger.ts';
-import { createReplayedDisk, type Fate, fates } from '../support/power-loss.ts';
-import { requires } from '../support/requires.ts';
-import {
-  campaignSeed,
-  createLuck,
-  startProcess,
-  type Workload,
-  workloadArgv,
-} from '../support/storage-run.ts';
+import { expect, it } from 'vitest';
+import { createLuck } from '../support/hostile/hostile-truth.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import type { DiskOp } from '../support/storage/disk-log.ts';
+import { recordDisk } from '../support/storage/disk-log.ts';
+import { impatientClock, open, settle } from '../support/storage/outbox-bench.ts';
+import { createLedger, judgeOutbox, type Ledger, parseLedger } from '../support/storage/outbox-ledger.ts';
+import { createReplayedDisk, type Fate, fates } from '../support/storage/power-loss.ts';
+import { campaignSeed, startProcess, type Workload, workloadArgv } from '../support/storage/storage-run.ts';
 
 const { missing } = requires({ commands: ['strace'], debian: ['strace'] });
 const states = Number(process.env['FLEETWARD_STATES'] ?? 240);
 const seed = campaignSeed();
 const maxBytes = 1024 * 1024;
 /** A cut costs no fsync in memory, so a folder there is used where there is one. */
-const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-power-'));
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('power', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
 interface Scenario {
   readonly name: string;
@@ -178,7 +172,7 @@ async function replay(recording: Recording, cuts: readonly number[], isRepair: b
 }
 
 it.skipIf(missing !== null).each(scenarios)(
-  `a power cut during $name loses nothing that was told durable${missing === null ? '' : ` [${missing}]`}`,
+  `a power cut during $name loses nothing that was reported durable${missing === null ? '' : ` [${missing}]`}`,
   async (scenario) => {
     const recording = await recordScenario(scenario, join(root, `run-${scenarios.indexOf(scenario)}`));
     const cuts = cutsOf(recording.ops, Math.round(states * scenario.share), createLuck(seed));

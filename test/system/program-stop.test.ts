@@ -2,7 +2,7 @@
 // for ever. A real process and real signals; systemd's own deadline stands behind it (deb.test.ts).
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { startProcess } from '../support/storage-run.ts';
+import { startProcess } from '../support/storage/storage-run.ts';
 
 const adapter = new URL('../../dist/src/adapters/program.js', import.meta.url).href;
 const isBuilt = existsSync(new URL(adapter));

@@ -5,8 +5,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
-import type { InputName } from '../../src/core/event.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
+import type { InputName } from '../../src/core/events/event.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { requires } from '../support/machine/requires.ts';
 import {
   type Api,
   createBrokerSetup,
@@ -17,11 +18,10 @@ import {
   startBroker,
   startProgram,
   writeAgentConfig,
-} from '../support/fleet-processes.ts';
-import { type GnssSource, openGnssSource } from '../support/gnss-source.ts';
-import { type PtyPair, ptyPair, serial, sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
-import { point, type SerialBoard, serialBoard } from '../support/serial-board.ts';
+} from '../support/programs/fleet-processes.ts';
+import { type GnssSource, openGnssSource } from '../support/serial/gnss-source.ts';
+import { type PtyPair, ptyPair, serial, sleep, until } from '../support/serial/pty-bus.ts';
+import { point, type SerialBoard, serialBoard } from '../support/serial/serial-board.ts';
 
 const { missing } = requires({ commands: ['socat', 'mkfifo'], debian: ['socat', 'coreutils'] });
 
@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)(
     };
     const reasons = (port: string): string[] =>
       agent.lines
-        .filter((line) => line.msg === 'port does not open' && line['port'] === port)
+        .filter((line) => line.msg === 'port_open_failed' && line['port'] === port)
         .map((line) => String(line['reason']));
     const residentKb = (): number =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(
       expect(checked).toMatch(/WARNING: a panic press of 50 ms could be missed at 9600 baud/);
     });
 
-    it('a board port that is no port is said in words, tried for ever, and disturbs nobody', async () => {
+    it('reports a board port that is no port, tries it for ever, and disturbs no other part', async () => {
       await until(
         () => reasons('board').at(-1)?.includes('is not there') === true,
         'the missing port',
@@ -164,7 +164,7 @@ describe.skipIf(missing !== null)(
       expect(hardware.board.relayLog().changes).toEqual([]);
     });
 
-    it('a receiver that babbles without end delays no panic, fills no memory, and is heard when it is well again', async () => {
+    it('a receiver that floods the line delays no panic, fills no memory, and is read when it recovers', async () => {
       const beforeKb = residentKb();
       const flood = spawn('sh', ['-c', 'exec tr -d "\\n" </dev/urandom >"$1"', 'sh', gnssBus.far], {
         stdio: 'ignore',
@@ -185,15 +185,15 @@ describe.skipIf(missing !== null)(
     it('goes on with the board when the receiver is gone, and finds it under another name', async () => {
       await unplugGnss();
       await until(
-        () => agent.lines.some((line) => line.msg === 'port lost' && line['port'] === 'gnss'),
+        () => agent.lines.some((line) => line.msg === 'port_lost' && line['port'] === 'gnss'),
         'the loss of the receiver',
       );
       await press('panic', 'PANIC_ON');
       await sees('panic', '0');
-      const opened = agent.lines.filter((line) => line.msg === 'port open').length;
+      const opened = agent.lines.filter((line) => line.msg === 'port_open').length;
       await plugGnss();
       await until(
-        () => agent.lines.filter((line) => line.msg === 'port open').length > opened,
+        () => agent.lines.filter((line) => line.msg === 'port_open').length > opened,
         'the receiver',
       );
       const before = await count('LOCATION');

@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import type { ByteLink } from '../../src/ports.ts';
-import { ptyPair, serial, sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
+import { requires } from '../support/machine/requires.ts';
+import { ptyPair, serial, sleep, until } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 const cCompiler = 'cc';
@@ -93,7 +93,7 @@ describe('a path that is no serial port', () => {
       chmodSync(folder, 0o711);
       const path = execFileSync('readlink', ['-f', pair.near], { encoding: 'utf8' }).trim();
       chmodSync(path, 0o600);
-      const child = new URL('../support/serial-child.mjs', import.meta.url).pathname;
+      const child = new URL('../support/serial/serial-child.mjs', import.meta.url).pathname;
       const { stdout, stderr } = spawnSync(process.execPath, [child, pair.near, '1'], {
         uid: 65_534,
         encoding: 'utf8',
@@ -105,7 +105,7 @@ describe('a path that is no serial port', () => {
 });
 
 describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
-  it('that is flooded hands on no more than its share, and the rest of the process gets its turn', async () => {
+  it('that is flooded forwards no more than its share, and the rest of the process gets its turn', async () => {
     const pair = owned(await ptyPair(folder, 'bus'));
     const { heard, link } = await listen(pair.near);
     const flood = play('exec cat /dev/zero > "$1"', pair.far);
@@ -198,10 +198,10 @@ describe.skipIf(missing !== null || compiler.missing !== null)(
       const pair = owned(await ptyPair(folder, 'bus'));
       const flag = `${folder}/hang`;
       const library = `${folder}/hanging-close.so`;
-      const source = new URL('../support/hanging-close.c', import.meta.url).pathname;
+      const source = new URL('../support/serial/hanging-close.c', import.meta.url).pathname;
       execFileSync(cCompiler, ['-shared', '-fPIC', '-o', library, source, '-ldl']);
       writeFileSync(flag, '');
-      const script = new URL('../support/serial-child.mjs', import.meta.url).pathname;
+      const script = new URL('../support/serial/serial-child.mjs', import.meta.url).pathname;
       const child = spawn(process.execPath, [script, pair.near, '200'], {
         stdio: ['ignore', 'pipe', 'inherit'],
         // The pool as Node starts it: the worst case.

@@ -1,19 +1,19 @@
 // `ctl` on a run that goes on: its state, another rate, a fault; all of it on record in the result, refused where this run cannot do
 // it, and nobody else can reach the socket.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RunResult } from '../../simulator/run/result.ts';
+import type { RunResult } from '../../simulator/run/measure/result.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import {
   isSimulatorBuilt,
   killSimulators,
   onceSaid,
   simulate,
   simulatorNote,
-} from '../support/simulator-program.ts';
+} from '../support/programs/simulator-program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-ctl-'));
+const folder = temporaryFolder('ctl');
 afterAll(() => {
   killSimulators();
   rmSync(folder, { recursive: true, force: true });
@@ -30,7 +30,7 @@ writeFileSync(
 const ctl = (...args: readonly string[]) => simulate(['ctl', ...args, '--socket', socket]);
 
 describe.skipIf(!isSimulatorBuilt)(`a run that may be changed${simulatorNote}`, () => {
-  it('does what it is told, refuses what it cannot do, and says at the end that it was changed', async () => {
+  it('carries out requests through --ctl, refuses impossible ones, and reports the changes in its result', async () => {
     const done: Promise<void>[] = [];
     const meddle = async (pid: number): Promise<void> => {
       expect(statSync(socket).mode & 0o777).toBe(0o600);
@@ -57,7 +57,7 @@ describe.skipIf(!isSimulatorBuilt)(`a run that may be changed${simulatorNote}`, 
     const { code, text } = await simulate(['run', path, ...flags], start);
     await Promise.all(done);
     expect(done).toHaveLength(1);
-    expect([code, text]).toEqual([0, expect.stringContaining('changed by hand 2 times')]);
+    expect([code, text]).toEqual([130, expect.stringContaining('changed through --ctl 2 times')]);
     const result = JSON.parse(readFileSync(json, 'utf8')) as RunResult;
     expect(result.interventions.map(({ request }) => request)).toMatchObject([
       { kind: 'rate', factor: 5, from: 1, to: 10 },
@@ -71,9 +71,9 @@ describe.skipIf(!isSimulatorBuilt)(`a run that may be changed${simulatorNote}`, 
     expect([after.code, after.text]).toEqual([75, expect.stringContaining('No simulation answers')]);
   });
 
-  it('never takes the place of a file that is there', async () => {
+  it('never replaces an existing file with its control socket', async () => {
     const { code, text } = await simulate(['run', path, '--ctl', path, '--duration', '5']);
-    expect([code, text]).toEqual([64, expect.stringContaining('is a file and no socket')]);
+    expect([code, text]).toEqual([64, expect.stringContaining('is a file, not a socket')]);
     expect(readFileSync(path, 'utf8')).toContain('a test');
   });
 });

@@ -3,8 +3,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSeededEntropy } from '../../simulator/random.ts';
-import { type LinkProxy, noLinkFaults, openLinkProxy } from '../../simulator/run/link-proxy.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { type LinkProxy, noLinkFaults, openLinkProxy } from '../../simulator/run/link/link-proxy.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 
 let server: Server;
@@ -79,7 +79,7 @@ describe('the network of a run', () => {
     expect(client.text()).toBe(lines.join(''));
   });
 
-  it('that is out cuts what is open and refuses what is new, until it is good again', async () => {
+  it('closes connections and refuses new ones while it is down', async () => {
     const before = await open();
     before.socket.write('a');
     await until('it came back', () => before.text() === 'a');
@@ -93,7 +93,7 @@ describe('the network of a run', () => {
     await until('it came back', () => after.text() === 'b');
   });
 
-  it('that is silent takes bytes and tells nobody, and ends the connection with the fault', async () => {
+  it('takes bytes without an answer while it is silent, and closes the connection when the fault ends', async () => {
     const client = await open();
     client.socket.write('a');
     await until('it came back', () => client.text() === 'a');
@@ -109,7 +109,7 @@ describe('the network of a run', () => {
     await until('the far end hears of it', () => far[0]?.destroyed === true);
   });
 
-  it('whose client does not read fills the sender, and empties it when it reads again', async () => {
+  it('fills the buffers of the sender while the client does not read, and delivers when it reads again', async () => {
     const client = await open();
     proxy.setFaults({ ...noLinkFaults, isStalled: true });
     client.socket.write('a');

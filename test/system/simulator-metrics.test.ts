@@ -1,21 +1,18 @@
 // A run looks at the broker's own figures over HTTP: with the token where one is asked for, and whatever is wrong with what answers, the
 // run goes on and says what it did not see.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { createSeries } from '../../simulator/core/series.ts';
-import { columnsOf } from '../../simulator/core/series-columns.ts';
-import { watchBroker } from '../../simulator/run/broker-watch.ts';
+import { describe, expect, it } from 'vitest';
+import { createSeries } from '../../simulator/core/series/series.ts';
+import { columnsOf } from '../../simulator/core/series/series-columns.ts';
+import { watchBroker } from '../../simulator/run/measure/broker-watch.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
-import { createOwnAuthority } from '../support/own-authority.ts';
+import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const waitMs = 20_000;
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-figures-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('figures');
 
 interface Looked {
   readonly token?: string;
@@ -55,16 +52,21 @@ async function look(
   return { sight: watch.sight(), columns: columnsOf(book.data()).columns };
 }
 
-describe('the look at the figures of a broker', () => {
-  it('brings the token and tells CPU by what was used between two answers', async () => {
+describe('the watch of the broker metrics', () => {
+  it('sends the token, computes CPU from two answers and counts the errors between them', async () => {
     let cpuS = 0;
     const answer: RequestListener = (request, response) => {
       if (request.headers.authorization !== 'Bearer secret') return void response.writeHead(401).end();
       cpuS += 0.5;
-      response.end(`process_cpu_seconds_total ${cpuS}\nprocess_resident_memory_bytes 104857600\n`);
+      const refused = `fleetward_mqtt_connections_refused_total{reason="rate"} ${cpuS * 4}`;
+      response.end(
+        `process_cpu_seconds_total ${cpuS}\nprocess_resident_memory_bytes 104857600\n${refused}\n`,
+      );
     };
     const { sight, columns } = await look(answer, { token: 'secret' }, ({ seen }) => seen >= 3);
     expect(sight).toMatchObject({ missed: 0, reason: '' });
+    // Two more in each answer; what was there before the first is not of this run.
+    expect(sight.errors).toMatchObject({ connectionsRefused: 2 * (sight.seen - 1), requestsFailed: 0 });
     expect(columns.brokerMb).toContain(100);
     // Half a second of CPU for each look, which comes once a second or, on a busy machine, later.
     const used = (columns.brokerCpu ?? []).filter((value) => value !== null);
@@ -75,15 +77,15 @@ describe('the look at the figures of a broker', () => {
 
   it.each<readonly [string, RequestListener, string]>([
     ['asks for a token', (_, response) => void response.writeHead(401).end('no'), 'answered 401'],
-    ['is another program', (_, response) => void response.end('<html>hello</html>'), 'shows no figures'],
+    ['is another program', (_, response) => void response.end('<html>hello</html>'), 'holds no metrics'],
     [
-      'sends elsewhere',
+      'redirects',
       (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
       '',
     ],
-    ['tells too much', (_, response) => void response.end('x'.repeat(5_000_000)), 'too'],
+    ['sends a too long answer', (_, response) => void response.end('x'.repeat(5_000_000)), 'longer than'],
     ['hangs up', (request) => void request.socket.destroy(), ''],
-  ])('draws nothing when what answers %s, and says why', async (_, answer, words) => {
+  ])('records no metrics and names the reason when the server %s', async (_, answer, words) => {
     const { sight, columns } = await look(answer, {}, ({ missed }) => missed >= 1);
     expect(sight.seen).toBe(0);
     expect(sight.reason).toContain(words);
@@ -91,12 +93,12 @@ describe('the look at the figures of a broker', () => {
     expect(columns).toEqual({});
   });
 
-  it('behind TLS trusts the authority that was named, and nobody without one', async () => {
+  it('trusts the given authority over TLS, and no other', async () => {
     const authority = createOwnAuthority(folder);
     const tls = authority.server('127.0.0.1');
     const answer: RequestListener = (_, response) => void response.end('process_cpu_seconds_total 1\n');
     const trusted = await look(answer, { tls, ca: authority.ca }, ({ seen, missed }) => seen + missed >= 1);
-    expect(trusted.sight).toEqual({ seen: 1, missed: 0, reason: '' });
+    expect(trusted.sight).toMatchObject({ seen: 1, missed: 0, reason: '' });
     const stranger = await look(answer, { tls }, ({ seen, missed }) => seen + missed >= 1);
     expect(stranger.sight).toMatchObject({ seen: 0, reason: expect.stringMatching(/certificate/) });
   });

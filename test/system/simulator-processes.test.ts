@@ -1,10 +1,10 @@
 // A fleet in several processes: the same seed makes the same facts as in one, nothing is lost between them, a process that dies ends
 // the run with its reason, and Ctrl-C ends all of them.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RunResult } from '../../simulator/run/result.ts';
+import type { RunResult } from '../../simulator/run/measure/result.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import {
   isSimulatorBuilt,
   killSimulators,
@@ -12,17 +12,17 @@ import {
   processesWhere,
   simulate,
   simulatorNote,
-} from '../support/simulator-program.ts';
+} from '../support/programs/simulator-program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-processes-'));
+const folder = temporaryFolder('processes');
 afterAll(() => {
   killSimulators();
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Children of that process that drive a part of its fleet. */
-const partsOf = (leader: number): readonly number[] =>
-  processesWhere(({ words, parent }) => words.includes('part') && parent === leader);
+/** Worker processes of that run. */
+const workersOf = (leader: number): readonly number[] =>
+  processesWhere(({ words, parent }) => words.includes('worker') && parent === leader);
 
 /** Broker processes that work in that folder. */
 const brokersIn = (state: string): readonly number[] =>
@@ -49,12 +49,14 @@ devices = 6
 connectSpreadS = 1
 [route]
 restS = 20000
-[deeds]
+[actions]
 panicPerHour = 600
 doorPerHour = 600
 [commands]
 perMinute = 10
 restoreS = 5
+[needs]
+commands = 0
 [[faults]]
 kind = "link-outage"
 atS = 5
@@ -76,7 +78,7 @@ async function runWith(processes: number): Promise<RunResult> {
 }
 
 describe.skipIf(!isSimulatorBuilt)(`a fleet in several processes${simulatorNote}`, () => {
-  it('meets the same facts and commands as in one, with every event returned', async () => {
+  it('has the same facts and commands as in one process, with every event returned', async () => {
     const [one, three] = [await runWith(1), await runWith(3)];
     expect([one.machine.processes, three.machine.processes]).toEqual([1, 3]);
     expect(three.counts.facts).toBe(one.counts.facts);
@@ -87,45 +89,47 @@ describe.skipIf(!isSimulatorBuilt)(`a fleet in several processes${simulatorNote}
     expect(three.figures['lag.count']).toBeGreaterThan(10);
   });
 
-  it('is over with the reason when one of them dies, and nothing is left', async () => {
+  it('fails with the reason when a worker process dies, and leaves no process behind', async () => {
     let parts: readonly number[] = [];
     const kill = onceSaid('online', (pid) => {
-      parts = partsOf(pid);
+      parts = workersOf(pid);
       process.kill(parts[0] ?? 0, 'SIGKILL');
     });
-    const { code, text } = await simulate(['run', path, '--processes', '2', '--duration', '60'], kill);
+    const state = join(folder, 'ended');
+    const flags = ['--processes', '2', '--duration', '60', '--state', state];
+    const { code, text } = await simulate(['run', path, ...flags], kill);
     expect(parts).toHaveLength(2);
     expect([code, text]).toEqual([75, expect.stringContaining('ended before the run did: SIGKILL')]);
+    expect(text).toContain(`The broker's log and database are kept in ${state}`);
     expect(parts.filter(isAlive)).toEqual([]);
   });
 
-  it('is judged on what there was when it is stopped, and all end', async () => {
+  it('reports its result when it is stopped, and ends all processes', async () => {
     let parts: readonly number[] = [];
     const stop = onceSaid('online', (pid) => {
-      parts = partsOf(pid);
+      parts = workersOf(pid);
       // As a terminal does it: everybody hears of it.
       for (const one of [...parts, pid]) process.kill(one, 'SIGINT');
     });
     const { code, text } = await simulate(['run', path, '--processes', '2', '--duration', '60'], stop);
-    expect([code, text]).toEqual([0, expect.stringContaining('PASSED')]);
+    expect([code, text]).toEqual([130, expect.stringContaining('INCOMPLETE')]);
     expect(parts.filter(isAlive)).toEqual([]);
   });
 
-  it('does not outlive a leader that is killed', async () => {
+  it('ends its worker processes when the main process is killed', async () => {
     let parts: readonly number[] = [];
     const kill = onceSaid('online', (pid) => {
-      parts = partsOf(pid);
+      parts = workersOf(pid);
       process.kill(pid, 'SIGKILL');
     });
     const state = join(folder, 'killed');
     const flags = ['--processes', '2', '--duration', '60', '--state', state];
     const { code } = await simulate(['run', path, ...flags], kill);
-    // Its broker is a service of its own and stays: nobody was there to end it.
-    for (const pid of brokersIn(state)) process.kill(pid, 'SIGKILL');
     expect(code).toBe(null);
     expect(parts).toHaveLength(2);
-    for (let waited = 0; waited < 100 && parts.some(isAlive); waited += 1)
+    const left = (): readonly number[] => [...parts.filter(isAlive), ...brokersIn(state)];
+    for (let waited = 0; waited < 100 && left().length > 0; waited += 1)
       await new Promise((done) => setTimeout(done, 100));
-    expect(parts.filter(isAlive)).toEqual([]);
+    expect(left()).toEqual([]);
   });
 });

@@ -1,17 +1,22 @@
 // The simulator against a broker that somebody else started, with TLS and an authority of its own: it passes, cleans up, says what is
 // wrong with an address, a password or a key and what to do, and records traffic that it can send again.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateSigningKey } from '../../src/adapters/signing.ts';
-import { createBrokerProgram } from '../support/broker-program.ts';
-import { createOwnAuthority } from '../support/own-authority.ts';
-import { isSimulatorBuilt, killSimulators, simulate, simulatorNote } from '../support/simulator-program.ts';
+import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { createBrokerProgram } from '../support/programs/broker-program.ts';
+import {
+  isSimulatorBuilt,
+  killSimulators,
+  simulate,
+  simulatorNote,
+} from '../support/programs/simulator-program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-target-'));
+const folder = temporaryFolder('target');
 const broker = createBrokerProgram(folder);
 const at = (name: string): string => join(folder, name);
 const password = 'correct horse battery staple';
@@ -100,7 +105,7 @@ drainS = 40
 [fleet]
 devices = 3
 connectSpreadS = 1
-[deeds]
+[actions]
 doorPerHour = 700
 `,
 );
@@ -114,19 +119,19 @@ afterAll(() => {
 describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simulatorNote}`, () => {
   beforeAll(start);
 
-  it('passes over TLS, and removes what it made when asked to', async () => {
-    const { code, text } = await simulate(['run', scenario, ...flagsWith(), '--clean']);
+  it('passes over TLS, and deletes the devices that it created', async () => {
+    const { code, text } = await simulate(['run', scenario, ...flagsWith()]);
     expect([code, text]).toEqual([0, expect.stringContaining('PASSED')]);
     expect(text).toContain('The devices are removed');
     expect(await devicesLeft()).toBe(1);
   });
 
-  it('records the traffic of light trackers without their names, and sends it again ten times as fast', async () => {
+  it('records the traffic of light trackers without their ids, and replays it ten times as fast', async () => {
     const from = new Date(Date.now() - 2000).toISOString();
     const light = ['--kind', 'tracker', '--devices', '20', '--duration', '20'];
     const source = at('light.toml');
     writeFileSync(source, 'title = "a test"\n[fleet]\ntrackerEveryS = 2\nconnectSpreadS = 1\n');
-    const first = await simulate(['run', source, ...flagsWith(), ...light]);
+    const first = await simulate(['run', source, ...flagsWith(), ...light, '--no-clean']);
     expect([first.code, first.text]).toEqual([0, expect.stringContaining('PASSED')]);
     const file = at('day.jsonl');
     const { mqtt: _mqtt, 'public-key': _key, ...login } = flags;
@@ -148,41 +153,71 @@ describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simula
       counts: { events: count, acknowledged: count, shown: count },
     });
     const twice = await simulate(['record', file, ...asked, '--from', from]);
-    expect([twice.code, twice.text]).toEqual([64, expect.stringContaining('is there already')]);
+    expect([twice.code, twice.text]).toEqual([64, expect.stringContaining('exists already')]);
   });
 
   const wrong = async (change: Readonly<Record<string, string>>) =>
     simulate(['run', scenario, ...flagsWith(change)]);
 
-  it('says so when the password is wrong', async () => {
+  it('refuses an approver who is the same user', async () => {
+    const { code, text } = await wrong({ approver: 'ann', 'approver-password-file': at('password') });
+    expect([code, text]).toEqual([64, expect.stringContaining('a cut needs two users')]);
+  });
+
+  it('reports a wrong password', async () => {
     writeFileSync(at('wrong'), 'not the password at all\n');
     const { code, text } = await wrong({ 'password-file': at('wrong') });
     expect([code, text]).toEqual([77, expect.stringContaining('--password-file')]);
   });
 
-  it('says so when vehicles would pin the key of another broker', async () => {
+  it('reports the key of another broker, and deletes the devices that it created', async () => {
+    const before = await devicesLeft();
     const { code, text } = await wrong({ 'public-key': generateSigningKey().publicKey });
     expect([code, text]).toEqual([64, expect.stringContaining('--public-key is not the key of this broker')]);
     const none = await wrong({ 'public-key': 'nonsense' });
-    expect([none.code, none.text]).toEqual([64, expect.stringContaining('--public-key is no key')]);
+    expect([none.code, none.text]).toEqual([64, expect.stringContaining('--public-key is not a key')]);
+    // Both had made their devices before they failed.
+    expect(text).toContain('Creating 3 devices');
+    expect(await devicesLeft()).toBe(before);
   });
 
-  it('says so when nothing listens for MQTT, or nothing with TLS', async () => {
+  it('reports a missing MQTT listener, and one without TLS', async () => {
     const closed = await wrong({ mqtt: `mqtts://localhost:${await freePort()}` });
     expect(closed.code).toBe(75);
-    expect(closed.text).toMatch(/No vehicle can connect to mqtts:.*\n.*Does its MQTT listener speak TLS/);
+    expect(closed.text).toMatch(/No vehicle can connect to mqtts:.*\n.*Does its MQTT listener use TLS/);
     const plain = await wrong({ mqtt: (flags['mqtt'] ?? '').replace('mqtts:', 'mqtt:') });
     expect(plain.text).toMatch(/No vehicle can connect to mqtt:.*\n.*without TLS/);
   });
 
-  it('says so when the certificate is of an authority that it does not trust', async () => {
+  it('reports an address at which nothing listens, and one at which nothing answers, within seconds', async () => {
+    const began = Date.now();
+    const closed = await wrong({ target: `https://localhost:${await freePort()}` });
+    expect([closed.code, closed.text]).toEqual([
+      75,
+      expect.stringContaining('Is there a Fleetward broker at'),
+    ]);
+    const silent = createSocketServer(() => undefined);
+    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+    const { port } = silent.address() as AddressInfo;
+    const mute = await wrong({ target: `http://127.0.0.1:${port}` });
+    silent.close();
+    expect([mute.code, mute.text]).toEqual([75, expect.stringContaining('no answer within 10 s')]);
+    expect(Date.now() - began).toBeLessThan(45_000);
+  });
+
+  it('reports the port of the MQTT listener as one that speaks no HTTP', async () => {
+    const { code, text } = await wrong({ target: (flags['mqtt'] ?? '').replace('mqtts:', 'https:') });
+    expect([code, text]).toEqual([75, expect.stringContaining('Is there a Fleetward broker at')]);
+  });
+
+  it('reports a certificate of an authority that is not trusted', async () => {
     const { ca: _ca, ...rest } = flags;
     const asked = Object.entries(rest).flatMap(([name, value]) => [`--${name}`, value]);
     const { code, text } = await simulate(['run', scenario, ...asked]);
     expect([code, text]).toEqual([75, expect.stringContaining('--ca')]);
   });
 
-  it('says so when the address is that of something else', async () => {
+  it('reports an address that is not a Fleetward broker', async () => {
     const other = createServer((_request, response) => response.end('<html>Welcome to nginx</html>'));
     await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
     const { port } = other.address() as AddressInfo;

@@ -6,7 +6,6 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   rmSync,
@@ -14,24 +13,24 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Outbox } from '../../agent/outbox.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { Priority } from '../../src/core/status-codes.ts';
+import type { Priority } from '../../src/core/events/status-codes.ts';
 import type { Clock } from '../../src/ports.ts';
-import { drain, marksOf, open, record, settle } from '../support/outbox-bench.ts';
-import { judgeOutbox } from '../support/outbox-ledger.ts';
-import { requires } from '../support/requires.ts';
-import { readLedger, startProcess, workloadArgv } from '../support/storage-run.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { drain, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
+import { judgeOutbox } from '../support/storage/outbox-ledger.ts';
+import { readLedger, startProcess, workloadArgv } from '../support/storage/storage-run.ts';
 
 const { missing: lacking } = requires({
   commands: ['mkfs.ext4', 'mount', 'losetup'],
   debian: ['e2fsprogs', 'mount'],
 });
-const root = mkdtempSync(join(tmpdir(), 'fleetward-disk-'));
+const root = temporaryFolder('disk');
 const run = (command: string, ...args: string[]) =>
   spawnSync(command, args, { encoding: 'utf8', timeout: 30_000 });
 
@@ -66,8 +65,6 @@ function mountDisk(
 const probe = lacking === null && process.getuid?.() === 0 ? mountDisk('probe') : null;
 probe?.unmount();
 const why = probe !== null ? '' : ` [skipped: ${lacking ?? 'needs root and loop devices'}]`;
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** Writes until the disk is full. */
 function fill(path: string): void {
@@ -186,7 +183,7 @@ describe.skipIf(probe === null)(`a disk of 16 MiB${why}`, () => {
     }
   });
 
-  it('that turns read-only under the agent: it goes on and says so, and all that was told durable is there afterwards', async (context) => {
+  it('that turns read-only under the agent: it continues and reports it, and everything reported durable is there afterwards', async (context) => {
     const disk = mountDisk('turning');
     if (disk === null) throw new Error('the disk cannot be mounted');
     const trigger = `/sys/fs/ext4/${disk.device}/trigger_fs_error`;

@@ -5,26 +5,25 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { open, settle } from '../support/outbox-bench.ts';
-import { judgeOutbox } from '../support/outbox-ledger.ts';
-import { requires } from '../support/requires.ts';
+import { expect, it } from 'vitest';
+import { createLuck } from '../support/hostile/hostile-truth.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { open, settle } from '../support/storage/outbox-bench.ts';
+import { judgeOutbox } from '../support/storage/outbox-ledger.ts';
 import {
   campaignSeed,
-  createLuck,
   readLedger,
   startProcess,
   type Workload,
   workloadArgv,
-} from '../support/storage-run.ts';
+} from '../support/storage/storage-run.ts';
 
 const runs = Number(process.env['FLEETWARD_FAULTS'] ?? 16);
 const seed = campaignSeed();
 const luck = createLuck(seed);
-const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-faults-'));
+const root = temporaryFolder('faults', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 const maxBytes = 1024 * 1024;
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const integer = (low: number, high: number): number => low + Math.floor(luck() * (high - low + 1));
 const oneOf = <T>(list: readonly T[]): T => list[Math.floor(luck() * list.length)] as T;

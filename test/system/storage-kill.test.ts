@@ -13,26 +13,25 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { open, settle } from '../support/outbox-bench.ts';
-import { judgeOutbox } from '../support/outbox-ledger.ts';
+import { expect, it } from 'vitest';
+import { createLuck } from '../support/hostile/hostile-truth.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { open, settle } from '../support/storage/outbox-bench.ts';
+import { judgeOutbox } from '../support/storage/outbox-ledger.ts';
 import {
   campaignSeed,
-  createLuck,
   readLedger,
   startProcess,
   type Workload,
   workloadArgv,
-} from '../support/storage-run.ts';
+} from '../support/storage/storage-run.ts';
 
 const kills = Number(process.env['FLEETWARD_KILLS'] ?? 60);
 const judgeEvery = 12;
 const seed = campaignSeed();
 const luck = createLuck(seed);
 const maxBytes = 1024 * 1024;
-const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetward-kill-'));
-
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('kill', existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
 const sizeOf = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,9 +1,9 @@
 // What a record and an hour cost the flash. Counts, never times: bytes written per record on the real files (goal G3 of
 // the research), and commits of a whole agent in an hour parked and an hour of driving.
 import { describe, expect, it } from 'vitest';
-import { requires } from '../support/requires.ts';
-import { measureRecordCost } from '../support/storage-cost.ts';
-import { startVirtualVehicle } from '../support/virtual-vehicle.ts';
+import { requires } from '../support/machine/requires.ts';
+import { measureRecordCost } from '../support/storage/storage-cost.ts';
+import { startVirtualVehicle } from '../support/virtual/virtual-vehicle.ts';
 
 const { missing } = requires({ commands: ['strace'], debian: ['strace'] });
 
@@ -55,7 +55,7 @@ describe('commits, each of them one fsync', () => {
     expect(hour.commits).toBeLessThanOrEqual(60);
   });
 
-  it('of a vehicle that drives: at most one for each window of 10 s, and those for news', async () => {
+  it('of a vehicle that drives: at most one for each window of 10 s, and those for changes', async () => {
     const { commits, records } = await countCommits(false, 1800);
     console.info('half an hour of driving', { commits, records });
     expect(commits).toBeLessThanOrEqual(180 + 60);

@@ -5,7 +5,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
-import { statusCodes } from '../../src/core/status-codes.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { everyEventIn } from '../support/database/stored-events.ts';
+import { requires } from '../support/machine/requires.ts';
 import {
   createBrokerSetup,
   type Program,
@@ -13,10 +15,8 @@ import {
   startBroker,
   startProgram,
   writeAgentConfig,
-} from '../support/fleet-processes.ts';
-import { sleep, until } from '../support/pty-bus.ts';
-import { requires } from '../support/requires.ts';
-import { everyEventIn } from '../support/stored-events.ts';
+} from '../support/programs/fleet-processes.ts';
+import { sleep, until } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['faketime'], debian: ['faketime'] });
 const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib/arm-linux-gnueabihf']
@@ -78,7 +78,7 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
     }
   };
 
-  it('by decades and back: works on, and tells every event once, in order and at its true time', async () => {
+  it('by decades and back: works on, and sends every event once, in order and at its true time', async () => {
     const identity = provision(setup, 'truck-1');
     // The ports are chosen once; then the broker is away while the vehicle lives through its bad days.
     const first = await startBroker(setup);

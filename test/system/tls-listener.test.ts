@@ -1,39 +1,38 @@
 // MQTT over TLS and over WebSocket in this process, with clients of other people and raw bytes: who comes in with which
 // certificate, what a handshake may not do, when a session ends, and that nothing stays behind.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect as connectSocket, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { connectAsync, type IClientOptions } from 'mqtt';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { readTlsFiles } from '../../broker/adapters/tls-files.ts';
-import type { ClientCertPolicy } from '../../broker/core/client-certificate.ts';
-import { issueDeviceSecret } from '../../broker/devices/device-secret.ts';
-import type { TlsListening } from '../../broker/mqtt-server.ts';
+import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
+import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
+import type { ClientCertPolicy } from '../../broker/core/accounts/client-certificate.ts';
+import { type TlsListening } from '../../broker/ports/tls.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
 import {
   recordCertificate,
   revokeAllCertificates,
   revokeCertificate,
-} from '../../broker/store/certificates.ts';
-import { deleteDevice } from '../../broker/store/deletions.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
+} from '../../broker/store/devices/certificates.ts';
+import { deleteDevice } from '../../broker/store/devices/device-deletion.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { sql } from '../../src/sql.ts';
-import { createAuthority } from '../support/certificates.ts';
-import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/live-broker.ts';
-import { createOwnAuthority, type OwnCertificate } from '../support/own-authority.ts';
-import { until } from '../support/pty-bus.ts';
-import { connectPacket, connectRaw, type RawClient } from '../support/raw-mqtt.ts';
-import { requires } from '../support/requires.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
+import { createOwnAuthority, type OwnCertificate } from '../support/broker/own-authority.ts';
+import { requires } from '../support/machine/requires.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { connectPacket, connectRaw, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { until } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
 /** Sessions must end within this time after a revocation. */
 const revokedMs = 5000;
 
 describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'fleetward-tls-'));
+  const folder = temporaryFolder('tls');
   let ca: string;
   let server: OwnCertificate;
   let second: OwnCertificate;
@@ -52,7 +51,6 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     await live?.broker.close();
     live = null;
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const listening = (clientCert: ClientCertPolicy, certificateSuffices = true): TlsListening => {
     const clientCaFile = clientCert === 'none' ? undefined : caFile;
@@ -91,7 +89,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
   };
   const withoutSecret = { password: undefined };
 
-  it('takes a secret from whoever trusts its authority, and asks for no certificate unless told to', async () => {
+  it('accepts a secret from clients that trust its authority, and asks for no certificate unless configured to', async () => {
     await start('none');
     expect(await codeOf(null)).toBe(0);
     expect(await codeOf(null, { password: Buffer.from('wrong') })).toBe(4);
@@ -123,7 +121,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     expect(await codeOf(own)).toBe(0);
   });
 
-  it('lets nobody in without a good certificate where one is required', async () => {
+  it('admits no client without a valid certificate where one is required', async () => {
     await start('required');
     expect(await codeOf(own, withoutSecret)).toBe(0);
     expect(await codeOf(null)).toBe('closed');
@@ -138,7 +136,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     const stranger = createAuthority(folder).issue('stranger', 2);
     expect(await codeOf(stranger)).toBe('closed');
     expect(await codeOf(server)).toBe('closed');
-    const lines = live?.log.lines.filter(({ event }) => event === 'certificate refused') ?? [];
+    const lines = live?.log.lines.filter(({ event }) => event === 'certificate_refused') ?? [];
     expect(lines.map(({ fields }) => fields['listener'])).toEqual(['mqtt', 'mqtt']);
   });
 
@@ -353,7 +351,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     for (const one of tries) if (one.status === 'fulfilled') one.value.end();
   });
 
-  it('stops although somebody is in the middle of a handshake', async () => {
+  it('stops although a handshake is in progress', async () => {
     const broker = await start('none');
     const socket = connectSocket({ port: broker.port, host: '127.0.0.1' });
     await new Promise((resolve) => socket.once('connect', resolve));

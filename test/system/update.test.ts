@@ -17,11 +17,19 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restartExitCode } from '../../agent/update/performer.ts';
-import { readReleaseState } from '../../agent/update/release-state.ts';
+import { readReleaseState } from '../../agent/adapters/update/release-state.ts';
+import { restartExitCode } from '../../agent/adapters/update/updater.ts';
 import { layTree, ownArch } from '../../systemd/app-tree.ts';
 import { agentProduct } from '../../systemd/products.ts';
-import { createAuthority } from '../support/certificates.ts';
+import { createAuthority } from '../support/broker/certificates.ts';
+import { everyEventIn } from '../support/database/stored-events.ts';
+import {
+  buildArchive,
+  type FileServer,
+  sha256Of,
+  startFileServer,
+} from '../support/machine/release-archive.ts';
+import { requires } from '../support/machine/requires.ts';
 import {
   type Api,
   createBrokerSetup,
@@ -29,12 +37,9 @@ import {
   type Program,
   provision,
   startBroker,
-} from '../support/fleet-processes.ts';
-import { type Slave, sleep, startSlave, until } from '../support/pty-bus.ts';
-import { buildArchive, type FileServer, sha256Of, startFileServer } from '../support/release-archive.ts';
-import { requires } from '../support/requires.ts';
-import { everyEventIn } from '../support/stored-events.ts';
-import { wireVehicle } from '../support/wired-vehicle.ts';
+} from '../support/programs/fleet-processes.ts';
+import { wireVehicle } from '../support/programs/wired-vehicle.ts';
+import { type Slave, sleep, startSlave, until } from '../support/serial/pty-bus.ts';
 
 const { missing, python } = requires({
   commands: ['socat', 'openssl', 'setsid'],
@@ -170,7 +175,7 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     }
   };
   const running = (): string =>
-    String(vehicle.lines.findLast((line) => line.msg === 'agent started')?.['version']);
+    String(vehicle.lines.findLast((line) => line.msg === 'agent_started')?.['version']);
 
   const startVehicle = async (): Promise<void> => {
     const wires = await wireVehicle({ ...setup, ...provision(setup, 'truck-1') }, python ?? '');
@@ -224,7 +229,7 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
 
   const releaseKey = () => createPrivateKey(readFileSync(at('release.key')));
 
-  it('that nobody signed, that is older, or that is not the file of the job is refused in words', async () => {
+  it('that is unsigned, older, or not the file of the job is refused with the reason', async () => {
     const foreign = buildArchive({ version: '0.2.0', key: generateKeyPairSync('ed25519').privateKey });
     const unsigned = await order('0.2.0', foreign);
     expect(await ended(unsigned)).toMatchObject({
@@ -239,7 +244,7 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     });
     const wrong = await order('0.2.1', foreign, Buffer.from('something else'));
     expect((await ended(wrong)).detail).toContain('SHA-256 differs');
-    expect(said('restart for an update')).toBe(0);
+    expect(said('update_restart')).toBe(0);
     expect(readReleaseState(releases).state.trial).toBeNull();
   });
 
@@ -258,10 +263,10 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     await slave.set('input', 0, 1);
     await sleep(1500);
     const job = await order('0.2.3', buildArchive({ version: '0.2.3', key: releaseKey() }));
-    await hears('update staged', 0);
+    await hears('update_staged', 0);
     await sleep(12_000);
-    expect(said('restart for an update')).toBe(0);
-    expect(vehicle.lines.findLast((line) => line.msg === 'update waits')).toMatchObject({
+    expect(said('update_restart')).toBe(0);
+    expect(vehicle.lines.findLast((line) => line.msg === 'update_waiting')).toMatchObject({
       reason: 'the ignition is not known to be off',
     });
     await api.post('/command/cancel/authorization', { commandID: job });
@@ -269,7 +274,7 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     await slave.set('input', 0, 0);
   });
 
-  it('to a release that crashes is taken back by the launcher, and told', async () => {
+  it('to a release that crashes is taken back by the launcher, and reported', async () => {
     const code = 'throw new Error("broken release")';
     const job = await order('0.3.0', buildArchive({ version: '0.3.0', key: releaseKey(), code }));
     expect(await ended(job)).toMatchObject({
@@ -284,9 +289,9 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
   it('to a good release is carried out once, although power is cut at every step', async () => {
     const archive = packageRelease('0.4.0');
     files.pauseMs = 40;
-    const before = said('update begins');
+    const before = said('update_started');
     const job = await order('0.4.0', archive);
-    await hears('update begins', before);
+    await hears('update_started', before);
     const path = '/agent-0.4.0.tar.gz';
     // In the download, several times: it goes on where it ended.
     let seen = 0;
@@ -299,7 +304,7 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     files.pauseMs = 0;
     expect(files.requests.filter((line) => line.includes(path)).join('\n')).toMatch(/bytes=[1-9]/);
     // When it is staged, when the launcher has been asked, and when the new release has begun its trial.
-    for (const step of ['update staged', 'restart for an update', 'release on trial']) {
+    for (const step of ['update_staged', 'update_restart', 'release_on_trial']) {
       await hears(step, said(step));
       vehicle.kill();
     }
@@ -308,15 +313,15 @@ describe.skipIf(missing !== null)(`an update${missing === null ? '' : ` (${missi
     expect(running()).toBe('0.4.0');
     expect(readReleaseState(releases).state).toMatchObject({ confirmed: '0.4.0', trial: null });
     vehicle.kill();
-    await hears('agent started', said('agent started'));
+    await hears('agent_started', said('agent_started'));
     expect(running()).toBe('0.4.0');
   });
 
   it('to a release under which the board is silent is given up by itself, with the reason', async () => {
     const archive = packageRelease('0.5.0');
-    const before = said('release on trial');
+    const before = said('release_on_trial');
     const job = await order('0.5.0', archive);
-    await hears('release on trial', before);
+    await hears('release_on_trial', before);
     await slave.close();
     expect(await ended(job)).toMatchObject({
       commandState: 'refused',

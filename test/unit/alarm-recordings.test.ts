@@ -2,10 +2,16 @@
 // receiver may be suspected or said to be jammed; and what is put into the recordings on purpose must be found.
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { distanceM } from '../../src/core/geo.ts';
+import { distanceM } from '../../src/core/geo/geo.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
-import { createBench, playCapture, playSamples, readSpeedLog, readTrack } from '../support/alarm-scenes.ts';
-import { sharedData, sharedTitle } from '../support/shared-data.ts';
+import { sharedData, sharedTitle } from '../support/machine/shared-data.ts';
+import {
+  createBench,
+  playCapture,
+  playSamples,
+  readSpeedLog,
+  readTrack,
+} from '../support/vehicle/alarm-scenes.ts';
 
 const nmea = sharedData('nmea');
 const captures = nmea === null ? [] : readdirSync(nmea).filter((file) => /\.nmea(\.gz)?$/.test(file));

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listAlarms } from '../../agent/cli/alarms.ts';
 import { parseAlarmMemory } from '../../agent/core/alarms/alarm-memory.ts';
-import { alarmTable, alarmTableMarkdown, describeAlarms } from '../../agent/core/alarms/table.ts';
+import { alarmTable, describeAlarms } from '../../agent/core/alarms/table.ts';
+import { type StatusName, statusCodes } from '../../src/core/events/status-codes.ts';
 import { alarmSettingsSchema } from '../../src/core/settings/alarms.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
-import type { StatusName } from '../../src/core/status-codes.ts';
-import { type Bench, createBench } from '../support/alarm-scenes.ts';
+import { type Bench, createBench } from '../support/vehicle/alarm-scenes.ts';
 
 const at = (eastM: number) => ({ latitude: 45, longitude: 7 + eastM / 78_626 });
 
@@ -30,7 +30,7 @@ function parked(settings: Parameters<typeof createBench>[0] = {}) {
 }
 
 describe('motion', () => {
-  it('starts after some seconds of speed, told where it began; a stop at the lights is none', () => {
+  it('starts after some seconds of speed, reported where it began; a stop at the lights is none', () => {
     const { bench, place } = parked();
     bench.set({ ignition: true });
     drive(bench, place, 40, 60);
@@ -63,7 +63,7 @@ describe('motion', () => {
 });
 
 describe('idling', () => {
-  it('needs a running engine and a known standstill; excess is told once; driving off ends it', () => {
+  it('needs a running engine and a known standstill; excess is reported once; driving off ends it', () => {
     const { bench, place } = parked();
     bench.set({ ignition: true });
     drive(bench, place, 0, 1200);
@@ -72,7 +72,7 @@ describe('idling', () => {
     expect(bench.count('MOTION_IDLE_END')).toBe(1);
   });
 
-  it('is not told while revolutions say that the engine stands, nor without a position', () => {
+  it('is not reported while revolutions say that the engine stands, nor without a position', () => {
     const { bench, place } = parked();
     bench.set({ ignition: true, rpm: 0 });
     drive(bench, place, 0, 600);
@@ -109,7 +109,7 @@ describe('speeding', () => {
     expect(bench.last('SPEEDING_END')?.attributes['reason']).toBe('position lost');
   });
 
-  it('tells again at the earliest after the repeat time, and how often it kept still', () => {
+  it('reports again at the earliest after the repeat time, and how often it kept still', () => {
     const { bench, place } = parked({ speedingKmh: 90, repeatS: 600 });
     for (let round = 0; round < 12; round += 1) {
       drive(bench, place, 110, 30);
@@ -122,7 +122,7 @@ describe('speeding', () => {
 });
 
 describe('towing', () => {
-  it('is told within 300 m of the parking place, and ends when it stands', () => {
+  it('is reported within 300 m of the parking place, and ends when it stands', () => {
     const { bench, place } = parked();
     drive(bench, place, 15, 60);
     expect(bench.last('TOWING_START')?.attributes).toMatchObject({ by: 'position' });
@@ -131,7 +131,7 @@ describe('towing', () => {
     expect(bench.last('TOWING_STOP')?.attributes['reason']).toBe('stands');
   });
 
-  it('is not told of a vehicle that drives, nor of one just parked', () => {
+  it('is not reported of a vehicle that drives, nor of one just parked', () => {
     const bench = createBench();
     const place = { eastM: 0 };
     bench.set({ ignition: true });
@@ -152,7 +152,7 @@ describe('towing', () => {
     }
   });
 
-  it('is told after a restart far from where it was parked, and not at the same place', () => {
+  it('is reported after a restart far from where it was parked, and not at the same place', () => {
     const { bench, place } = parked();
     bench.restart(600_000);
     bench.set({ ignition: false });
@@ -164,7 +164,7 @@ describe('towing', () => {
     expect(bench.last('TOWING_START')?.attributes).toMatchObject({ unseen: true });
   });
 
-  it('is told by the motion input alone where no position comes', () => {
+  it('is reported by the motion input alone where no position comes', () => {
     const { bench } = parked();
     for (let s = 0; s < 120; s += 1) bench.void();
     bench.set({ motion: true });
@@ -172,7 +172,7 @@ describe('towing', () => {
     expect(bench.last('TOWING_START')?.attributes).toMatchObject({ by: 'motion input' });
   });
 
-  it('is not told while nobody knows the ignition', () => {
+  it('is not reported while the ignition is unknown', () => {
     const { bench, place } = parked();
     bench.set({ ignition: null });
     drive(bench, place, 30, 300);
@@ -200,7 +200,7 @@ describe('power', () => {
     expect(bench.count('POWER_RESTORED')).toBe(1);
   });
 
-  it('the contact that told of it is not told twice', () => {
+  it('the contact that reported of it is not reported twice', () => {
     const bench = createBench();
     bench.set({ externalPower: true, supplyV: 12.5 });
     bench.set({ externalPower: false, supplyV: 0 });
@@ -210,7 +210,7 @@ describe('power', () => {
     expect(bench.names()).toEqual([]);
   });
 
-  it('a low battery is told once, with hysteresis; a 24 V system is found out', () => {
+  it('a low battery is reported once, with hysteresis; a 24 V system is found out', () => {
     const bench = createBench();
     bench.set({ supplyV: 26.8 });
     bench.pass(60);
@@ -249,7 +249,7 @@ describe('the engine without an ignition wire', () => {
 });
 
 describe('the position', () => {
-  it('is lost after its time, not in a short tunnel; the loss is told of where and when it began', () => {
+  it('is lost after its time, not in a short tunnel; the loss is reported of where and when it began', () => {
     const { bench, place } = parked();
     bench.set({ ignition: true });
     drive(bench, place, 60, 60);
@@ -265,7 +265,7 @@ describe('the position', () => {
 
   it('that never came is a loss too, and a silent receiver says so', () => {
     const bench = createBench();
-    bench.set({ isReceiverHeard: false });
+    bench.set({ isReceiverOpen: false });
     bench.pass(400);
     expect(bench.last('GPS_LOST')?.attributes['reason']).toBe('the receiver is silent');
   });
@@ -293,7 +293,7 @@ describe('the position', () => {
     expect(vanish(0, [8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 3, 2, 2]).count('GPS_JAMMING')).toBe(0);
   });
 
-  it('an open antenna is told, and that it is well again', () => {
+  it('an open antenna is reported, and that it is well again', () => {
     const { bench } = parked();
     bench.sky([{ type: 'TXT', antenna: 'open' }]);
     bench.pass(10);
@@ -311,7 +311,7 @@ describe('the position', () => {
 });
 
 describe('the connection', () => {
-  it('is lost after its time, told with when it began; a flapping link is told seldom', () => {
+  it('is lost after its time, reported with when it began; a flapping link is reported seldom', () => {
     const bench = createBench();
     bench.pass(10);
     const lostMs = bench.nowMs();
@@ -348,7 +348,7 @@ describe('cargo', () => {
 });
 
 describe('people', () => {
-  it('are counted over restarts, never below 0, and told at ignition off', () => {
+  it('are counted over restarts, never below 0, and reported at ignition off', () => {
     const bench = createBench();
     bench.set({ ignition: true });
     for (let n = 0; n < 3; n += 1) bench.pulse('personEnter');
@@ -377,7 +377,7 @@ describe('people', () => {
 });
 
 describe('an impact', () => {
-  it('is told at once with the speed before, the way to it and the seconds after; chatter is one', () => {
+  it('is reported at once with the speed before, the way to it and the seconds after; chatter is one', () => {
     const { bench, place } = parked();
     bench.set({ ignition: true });
     drive(bench, place, 70, 30);
@@ -399,7 +399,7 @@ describe('an impact', () => {
 });
 
 describe('what is remembered', () => {
-  it('resumes what was told, so that a restart neither repeats a begin nor forgets an end', () => {
+  it('resumes what was reported, so that a restart neither repeats a begin nor forgets an end', () => {
     const { bench, place } = parked({ speedingKmh: 90 });
     bench.set({ ignition: true, supplyV: 10 });
     drive(bench, place, 110, 200);
@@ -503,8 +503,21 @@ describe('whatever happens', () => {
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 });
+
+const code = (name: StatusName): string => `${name} ${statusCodes[name].code}`;
+
+/** The table as it must be in `agent/README.md`. */
+function alarmTableMarkdown(): string {
+  const rows = alarmTable.map(({ name, when, ends, settings, needs }) => {
+    const end = ends === 'by itself' ? '' : code(ends);
+    const names = settings.map((setting) => `\`${setting}\``).join(', ');
+    return `| ${code(name)} | ${when} | ${end} | ${needs} | ${names} |`;
+  });
+  const head = '| Alarm | When | Ends with | Needs | Settings of `[alarms]` |';
+  return [head, '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
 
 describe('the table of alarms', () => {
   it('names each setting of the alarms at least once, and each code once', () => {
@@ -514,9 +527,9 @@ describe('the table of alarms', () => {
     expect(standardSettings.alarms.repeatS).toBe(600);
   });
 
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  it('stands in the README word for word', () => {
-    expect(readme).toContain(alarmTableMarkdown());
+  const guide = readFileSync(new URL('../../agent/README.md', import.meta.url), 'utf8');
+  it('is printed in the guide of the agent', () => {
+    expect(guide).toContain(alarmTableMarkdown());
   });
 
   it('prints as Markdown, as lines and as JSON', () => {

@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAuditSealer, type SignedHead } from '../../broker/audit/sealer.ts';
 import { auditHeads, readHeads, verifyAudit } from '../../broker/audit/verify.ts';
-import { insertAudit } from '../../broker/store/audit.ts';
-import { sha256 } from '../../broker/store/audit-log.ts';
+import { insertAudit } from '../../broker/store/accounts/audit.ts';
+import { sha256 } from '../../broker/store/accounts/audit-log.ts';
 import { createSigner, createVerifier, generateSigningKey, publicKeyOf } from '../../src/adapters/signing.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchClock, createBenchLog, openBenchDatabase } from '../support/broker-bench.ts';
+import { createBenchClock, createBenchLog, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const { privatePem } = generateSigningKey();
 const signer = createSigner(privatePem);
@@ -48,7 +49,7 @@ const nth = (chainNo: number): Statement => sql`(SELECT audit_no FROM audit
   WHERE account_id = 'acme' AND chain_no = ${chainNo})`;
 
 describe('the audit log', () => {
-  it('holds when nobody touched it, and says how much it checked', async () => {
+  it('holds when untouched, and says how much it checked', async () => {
     const { db, sealer } = await createBench(length);
     expect(await verify(db)).toEqual({ chains: 2, entries: 2 * length, erased: 0, unsealed: 0, faults: [] });
     await sealer.close();
@@ -191,7 +192,7 @@ describe('the audit log', () => {
     expect(await verify(db)).toMatchObject({ erased: length, faults: [] });
   });
 
-  it('tells of entries that nobody seals', async () => {
+  it('reports entries that remain unsealed', async () => {
     const { db } = await createBench(1);
     await db.write([entry('acme', 5)]);
     expect(await verify(db)).toMatchObject({ unsealed: 1, faults: [] });
@@ -227,7 +228,7 @@ describe('the sealer', () => {
     const sealer = createAuditSealer({ db, clock, log: createBenchLog(), signer });
     await db.write([entry('acme', 1)]);
     clock.advance(1000);
-    await expect.poll(async () => (await verify(db)).entries).toBe(1);
+    await waitUntil('the first seal', async () => (await verify(db)).entries === 1);
     await db.write([entry('acme', 2)]);
     await sealer.close();
     expect((await verify(db)).entries).toBe(2);
@@ -235,7 +236,7 @@ describe('the sealer', () => {
 
   it('logs the signed head of each chain that grew, once an hour', async () => {
     const { db, clock, log, sealer } = await createBench(3);
-    const heads = () => log.lines.filter(({ event }) => event === 'audit-head').map(({ fields }) => fields);
+    const heads = () => log.lines.filter(({ event }) => event === 'audit_head').map(({ fields }) => fields);
     const hour = async () => {
       for (let second = 0; second < 3600; second++) {
         clock.advance(1000);

@@ -1,12 +1,12 @@
 // The page of the board profile format: it names every table and member of the schema, its example is a sound profile, and the
 // command `boards` prints what an installer copies.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listBoardProfiles, parseBoardProfile, readBoardProfile } from '../../agent/boards.ts';
 import { listBoards, showBoard } from '../../agent/cli/boards.ts';
 import { boardOverridesSchema, boardProfileSchema } from '../../agent/core/board/board-profile.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const page = readFileSync(new URL('../../agent/boards/README.md', import.meta.url), 'utf8');
 
@@ -17,8 +17,7 @@ function membersOf(schema: unknown): readonly string[] {
   return [...own, ...Object.values(schema).flatMap(membersOf)];
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-boards-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder('boards');
 const path = join(folder, 'my-board.toml');
 
 describe('the page of the profile format', () => {

@@ -4,8 +4,8 @@ import { readBoardProfile } from '../../agent/boards.ts';
 import { createBoard, stepBoard } from '../../agent/core/board/board.ts';
 import type { BoardProfile } from '../../agent/core/board/board-profile.ts';
 import type { BoardInput, BoardOutput, BoardState } from '../../agent/core/board/board-types.ts';
-import { type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
-import { type Fate, good, runUntil, virtualBus } from '../support/virtual-bus.ts';
+import { type ModbusUnit, modbusUnit } from '../support/serial/modbus-unit.ts';
+import { type Fate, good, runUntil, virtualBus } from '../support/virtual/virtual-bus.ts';
 
 type OutputOf<Kind extends BoardOutput['kind']> = Extract<BoardOutput, { kind: Kind }>;
 
@@ -160,7 +160,7 @@ describe('the board', () => {
     expect(writes).toBe(2);
   });
 
-  it('does not write after the deadline, and says unknown when nobody can tell', () => {
+  it('does not write after the deadline, and reports an undetermined outcome as unknown', () => {
     const unit = relayD();
     let writes = 0;
     unit.onWrite = () => {

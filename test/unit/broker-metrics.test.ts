@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMetricsText } from '../../broker/adapters/prometheus.ts';
-import { createTally } from '../../broker/core/tally.ts';
+import { createMetricsText } from '../../broker/adapters/http/prometheus.ts';
+import { createTally } from '../../broker/core/scheduling/tally.ts';
 import { listFamilies, type MetricsSource } from '../../broker/metrics/families.ts';
 import { createMeter } from '../../broker/metrics/meter.ts';
-import type { MqttServerOptions } from '../../broker/mqtt-server.ts';
-import { createBenchClock, startMs } from '../support/broker-bench.ts';
-import { promisedBy, takenBy } from '../support/uplinks.ts';
+import type { MqttServerOptions } from '../../broker/ports/mqtt-server.ts';
+import { createBenchClock, startMs } from '../support/broker/broker-bench.ts';
+import { promisedBy, takenBy } from '../support/broker/uplinks.ts';
 
 const clock = createBenchClock();
 
@@ -31,17 +31,21 @@ function sourceOf(meter = createMeter(clock)): MetricsSource {
     }),
     streams: () => 1,
     longReads: () => 0,
+    longAnswers: () => 0,
     retention: () => ({ devices: 0, events: 5, payloads: 0, runs: 1 }),
     sample: () => ({
       backlog: {
         openCommands: new Map([['sent', 2]]),
         deliveriesWaiting: 4,
+        openAlarms: new Map([['new', 3]]),
+        occurrencesWaiting: 0,
         approvalsWaiting: 0,
         auditUnsealed: 0,
         purgesWaiting: 0,
       },
       disk: { databaseBytes: 4096, walBytes: null, freeBytes: 1e9 },
       tables: [{ table: 'events', rows: 20, bytes: 4096 }],
+      quarantine: { payloads: 3, bytes: 120 },
       atMs: 0,
     }),
     certificates: () => [{ setting: 'mqtt.tls.certFile', untilMs: startMs + 10 * 86_400_000 }],
@@ -110,6 +114,8 @@ describe('the figures', () => {
       'fleetward_commit_queue_age_seconds 1.5',
       'fleetward_commands_open{state="sent"} 2',
       'fleetward_commands_open{state="requested"} 0',
+      'fleetward_alarms_open{state="new"} 3',
+      'fleetward_alarms_open{state="shelved"} 0',
       'fleetward_table_size_bytes{table="events"} 4096',
       'fleetward_certificate_expiry_days{setting="mqtt.tls.certFile"} 10',
       'fleetward_http_requests_total{operation="getDevices",status="2xx"} 1',
@@ -124,14 +130,14 @@ describe('the figures', () => {
     expect(text).not.toMatch(/^fleetward_database_wal_size_bytes /m);
   });
 
-  it('stay few, however many operations somebody makes up', () => {
+  it('stay few, however many operations a client invents', () => {
     const meter = createMeter(clock);
     for (let at = 0; at < 5000; at++)
       meter.onAnswered({ operation: `made-up-${at}`, status: 200, durationMs: 1 });
     expect(meter.requests.size).toBeLessThanOrEqual(400);
   });
 
-  it('count what an MQTT server tells, and how long a payload waits for its acknowledgement', async () => {
+  it('count what an MQTT server reports, and how long a payload waits for its acknowledgement', async () => {
     const meter = createMeter(clock);
     let given: MqttServerOptions | null = null;
     const open = meter.watchMqtt((options) => {

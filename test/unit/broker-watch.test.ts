@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createReadiness } from '../../broker/upkeep/readiness.ts';
 import { type ListenerProbe, startWatchdog } from '../../broker/upkeep/watchdog.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker-bench.ts';
+import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
 
 function createWatched() {
   const clock = createBenchClock();
@@ -50,7 +50,7 @@ it('stops feeding while a write hangs, says why, and goes on when it went throug
   state.hangingMs = 31_000;
   expect(await pass(60_000)).toBe(0);
   expect(said.status).toContain('a write hangs for 31 s');
-  expect(log.lines.some(({ event }) => event === 'watchdog not fed')).toBe(true);
+  expect(log.lines.some(({ event }) => event === 'watchdog_not_notified')).toBe(true);
   state.hangingMs = 0;
   expect(await pass(20_000)).toBeGreaterThan(0);
 });

@@ -1,8 +1,8 @@
 // What a certificate proves: the name of one device to the letter, and nothing once it was revoked.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeSerial, revocationFault } from '../../broker/core/client-certificate.ts';
-import { judgeConnect } from '../../broker/core/mqtt-access.ts';
+import { normalizeSerial, revocationFault } from '../../broker/core/accounts/client-certificate.ts';
+import { judgeConnect } from '../../broker/core/mqtt/mqtt-access.ts';
 
 const connect = {
   clientId: 'acme/truck-1',

@@ -2,9 +2,11 @@
 // of a payload that cannot be stored.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkCluster } from '../../broker/cluster-config.ts';
-import { loadBrokerConfig } from '../../broker/config.ts';
-import { createAckWindow } from '../../broker/core/ack-window.ts';
+import { createClusterUplinks, type Delivered } from '../../broker/cluster/cluster-uplinks.ts';
+import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
+import { checkCluster } from '../../broker/config/cluster-config.ts';
+import { isLoopback } from '../../broker/config/listener-config.ts';
+import { createAckWindow } from '../../broker/core/cluster/ack-window.ts';
 import {
   deviceOf,
   formatRoutingKey,
@@ -12,16 +14,14 @@ import {
   mayUseResource,
   mayUseTopic,
   parseUplinkKey,
-} from '../../broker/core/cluster-access.ts';
-import { parseClusterUrl } from '../../broker/core/cluster-url.ts';
-import { createClusterUplinks, type Delivered } from '../../broker/ingest/cluster-uplinks.ts';
-import { isLoopback } from '../../broker/listener-config.ts';
-import type { DeviceRef } from '../../broker/store/devices.ts';
-import { createSystemClock } from '../../src/adapters/system.ts';
+} from '../../broker/core/cluster/cluster-access.ts';
+import { parseClusterUrl } from '../../broker/core/cluster/cluster-url.ts';
+import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { uplinkVerbs } from '../../src/core/topics.ts';
+import { uplinkVerbs } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
-import { takenBy } from '../support/uplinks.ts';
+import { createBenchClock } from '../support/broker/broker-bench.ts';
+import { takenBy } from '../support/broker/uplinks.ts';
 
 const silent: Log = {
   debug: () => undefined,
@@ -238,7 +238,7 @@ describe('a payload that a cluster handed over', () => {
   const delivered: Delivered = { device: ref, verb: 'events', payload: new Uint8Array([1]), turn: 3 };
   /** Every wait is over at once. */
   const clock: Clock = {
-    ...createSystemClock(),
+    ...createBenchClock(),
     after(_delayMs, run) {
       const timer = setImmediate(run);
       return () => clearImmediate(timer);
@@ -272,7 +272,7 @@ describe('a payload that a cluster handed over', () => {
     expect([tries, kept]).toEqual([50, []]);
   });
 
-  it('is kept aside when it is refused although the store works, so that it holds up nobody', async () => {
+  it('is quarantined when it is refused although the store works, so that it delays no other', async () => {
     let tries = 0;
     const { uplinks, kept } = desk(() => {
       tries += 1;
@@ -298,7 +298,7 @@ describe('a payload that a cluster handed over', () => {
     expect(await nobody.uplinks.take(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
-  it('is nobody’s word when it is not wanted any more', async () => {
+  it('is ignored when it is not wanted any more', async () => {
     let tries = 0;
     const { uplinks, kept } = desk(() => {
       tries += 1;
@@ -308,7 +308,7 @@ describe('a payload that a cluster handed over', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is told to have been said to a turn that is over, and only if turns matter to it', async () => {
+  it('is reported as sent to a turn that is over, and only if turns matter to it', async () => {
     const find = () => Promise.resolve(ref);
     const { uplinks, kept } = desk(
       () => Promise.resolve(),

@@ -4,9 +4,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import { createRequestDesk, type RequestDeskOptions } from '../../broker/commands/device-requests.ts';
+import { createDeviceRequests, type DeviceRequestsOptions } from '../../broker/commands/device-requests.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
+import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
@@ -18,7 +18,7 @@ import {
   helloOf,
   openBenchDatabase,
   settle,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
 
 const { signer, verifier } = createBenchKeys();
 const closers: (() => Promise<void>)[] = [];
@@ -52,7 +52,7 @@ async function bench() {
     },
   };
   let requestsSent = 0;
-  const parts: RequestDeskOptions = {
+  const parts: DeviceRequestsOptions = {
     db,
     clock,
     entropy: createBenchEntropy(),
@@ -69,7 +69,7 @@ async function bench() {
     },
   };
   const ledger = createCommandLedger(parts);
-  const desk = createRequestDesk(parts);
+  const desk = createDeviceRequests(parts);
   closers.push(async () => {
     await settle(clock, Promise.all([ledger.close(), desk.close()]));
     await real.close();

@@ -3,20 +3,20 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CommandRequest } from '../../broker/commands/command-request.ts';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
-import type { Downlink } from '../../broker/mqtt-server.ts';
+import type { Downlink } from '../../broker/ports/mqtt-server.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
 import {
   findCommand,
   type NewCommand,
   supersedeAndInsert,
   unfinishedCommands,
   unfinishedOf,
-} from '../../broker/store/commands.ts';
-import { type DeviceRef, findDevice } from '../../broker/store/devices.ts';
-import { insertMessage } from '../../broker/store/messages.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
-import { type Verdict, verdictAttributes, verdictOf } from '../../src/core/verdict.ts';
+} from '../../broker/store/commands/commands.ts';
+import { insertMessage } from '../../broker/store/commands/messages.ts';
+import { type DeviceRef, findDevice } from '../../broker/store/devices/devices.ts';
+import { type Verdict, verdictAttributes, verdictOf } from '../../src/core/verdict/verdict.ts';
 import {
   decodeCommand,
   decodeFirmware,
@@ -24,7 +24,7 @@ import {
   decodeWelcome,
   type Hello,
   signedTypes,
-} from '../../src/core/wire.ts';
+} from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
@@ -38,7 +38,7 @@ import {
   openBenchDatabase,
   settle,
   startMs,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
 
 const span = { from: '', to: '~' };
 const { signer, verifier } = createBenchKeys();
@@ -167,7 +167,7 @@ describe('a command for a device that is online', () => {
     ]);
   });
 
-  test('leaves with the commit that recorded it: nobody waits for a second one', async () => {
+  test('leaves with the commit that recorded it, without a second one', async () => {
     let writes = 0;
     const { hello, request, envelopes } = await bench(async () => {
       writes += 1;
@@ -179,7 +179,7 @@ describe('a command for a device that is online', () => {
     expect(envelopes()).toHaveLength(1);
   });
 
-  test('leaves as a withdrawal when somebody withdrew it right after that commit', async () => {
+  test('leaves as a withdrawal when it was withdrawn right after that commit', async () => {
     const { hello, request, envelopes } = await bench((db) =>
       db.write([sql`UPDATE commands SET cancel_by = 'otto' WHERE is_final = 0`]),
     );
@@ -284,7 +284,7 @@ describe('a command for a device that is online', () => {
   });
 });
 
-describe('who may be commanded', () => {
+describe('devices that may be commanded', () => {
   test('an unknown device is not found, also when another account has one of that name', async () => {
     const { request, db } = await bench();
     await addDevice(db, 'rival', 'other');
@@ -383,7 +383,7 @@ describe('the newest command of a feature', () => {
     expect(new Set([later.commandID, one.commandID, two.commandID]).size).toBe(3);
   });
 
-  test('is a new command when the same wish failed a moment ago', async () => {
+  test('is a new command when the same order failed a moment ago', async () => {
     const { request, report } = await bench();
     const first = await request();
     await report(first.commandID, 'refused');
@@ -391,7 +391,7 @@ describe('the newest command of a feature', () => {
     expect((await request()).commandState).toBe('requested');
   });
 
-  test('two wishes at the same moment leave one unfinished command', async () => {
+  test('two orders at the same moment leave one unfinished command', async () => {
     const { ledger, cut, clock, db, device } = await bench();
     await settle(
       clock,
@@ -457,7 +457,7 @@ describe('a command that was replaced while the device may hold it', () => {
 });
 
 describe('a restore after the clock was set back', () => {
-  test('is recorded although the same wish stands in the ledger with a later time', async () => {
+  test('is recorded although the same order is in the ledger with a later time', async () => {
     const { request, hello, report, clock, find, db } = await bench();
     await hello('b1');
     const first = await request({ state: '0' });
@@ -581,7 +581,7 @@ describe('withdrawal', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'cancelled', isFinal: true });
   });
 
-  test('is refused when it executes, has ended, or belongs to somebody else', async () => {
+  test('is refused when it executes, has ended, or belongs to another account', async () => {
     const { request, cancel, hello, report } = await bench();
     await hello('b1');
     const { commandID } = await request();

@@ -1,4 +1,4 @@
-// The command machine against its table (`support/command-table.ts`), by model runs: whatever happens in whatever order, the
+// The command machine against its table (`support/vehicle/command-table.ts`), by model runs: whatever happens in whatever order, the
 // machine goes where the table says, and every line of the table is visited.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -13,10 +13,15 @@ import {
   commandLimits,
   createCommandRecord,
 } from '../../agent/core/protection/command-record.ts';
-import { noteReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
-import type { CommandBody } from '../../src/core/wire.ts';
-import { type CommandCause, type CommandPlace, commandTable, placeOf } from '../support/command-table.ts';
-import { evidenceAt, fixtureUtcMs } from '../support/evidence-fixtures.ts';
+import { recordReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
+import type { CommandBody } from '../../src/core/wire/wire.ts';
+import {
+  type CommandCause,
+  type CommandPlace,
+  commandTable,
+  placeOf,
+} from '../support/vehicle/command-table.ts';
+import { evidenceAt, fixtureUtcMs } from '../support/vehicle/evidence-fixtures.ts';
 
 const startUtcMs = fixtureUtcMs;
 const lifeMs = 3_600_000;
@@ -189,12 +194,12 @@ function drive(rig: Rig, outcome: 'confirmed' | 'mismatch' | 'unknown'): void {
 }
 
 function readBack(rig: Rig, enginecutoff: boolean): void {
-  rig.take(noteReadBack(rig.state, { enginecutoff }, rig.evidence()));
+  rig.take(recordReadBack(rig.state, { enginecutoff }, rig.evidence()));
 }
 
 const isTry = (cause: CommandCause): boolean => cause === 'drive refused' || cause === 'read otherwise';
 
-class Happening implements fc.Command<Model, Rig> {
+class RuleEvent implements fc.Command<Model, Rig> {
   readonly cause: CommandCause;
   readonly visited: Set<string>;
   constructor(cause: CommandCause, visited: Set<string>) {
@@ -247,7 +252,7 @@ it('goes where its table says, and every line of the table is visited', () => {
     'drives used up',
   ];
   const arbitraries = [...all, ...often, ...often, ...often].map((cause) =>
-    fc.constant(new Happening(cause, visited)),
+    fc.constant(new RuleEvent(cause, visited)),
   );
   fc.assert(
     fc.property(fc.commands(arbitraries, { maxCommands: 200, size: 'max' }), (commands) => {

@@ -5,10 +5,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import { newestCommand } from '../../broker/store/commands.ts';
-import { setAllOffline } from '../../broker/store/devices.ts';
+import { newestCommand } from '../../broker/store/commands/commands.ts';
+import { setAllOffline } from '../../broker/store/devices/devices.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
+import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
@@ -18,8 +18,8 @@ import {
   createBenchLog,
   helloOf,
   settle,
-} from '../support/broker-bench.ts';
-import { openReplayedDatabase } from '../support/replayed-database.ts';
+} from '../support/broker/broker-bench.ts';
+import { openReplayedDatabase } from '../support/database/replayed-database.ts';
 
 const { signer, verifier } = createBenchKeys();
 
@@ -142,7 +142,7 @@ async function openWorld() {
       vehicle.isConnected = false;
       isGreeted = false;
       store.setMode('works');
-      await store.db.write([setAllOffline()]);
+      await store.db.write([setAllOffline(1)]);
       life = { isOver: false };
       ledger = open(life);
     },
@@ -188,7 +188,7 @@ const step = fc.oneof(
   },
 );
 
-test('the vehicle does what people wish at last, and never a cut that was taken back', async () => {
+test('the vehicle does what was ordered last, and never a cut that was withdrawn', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 20 }), async (steps) => {
       const world = await openWorld();

@@ -13,10 +13,10 @@ import {
   commandLimits,
   createCommandRecord,
 } from '../../agent/core/protection/command-record.ts';
-import { noteReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
-import type { FeatureName, FeatureState } from '../../src/core/event.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
-import type { CommandBody } from '../../src/core/wire.ts';
+import { recordReadBack, stepCommands } from '../../agent/core/protection/commands.ts';
+import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import type { CommandBody } from '../../src/core/wire/wire.ts';
 import {
   drivingAt as driving,
   evidenceAt,
@@ -26,7 +26,7 @@ import {
   fixtureUtcMs as startUtcMs,
   still,
   unknownGnss,
-} from '../support/evidence-fixtures.ts';
+} from '../support/vehicle/evidence-fixtures.ts';
 
 const fitted = ['enginecutoff', 'cargoaccess'] as const;
 
@@ -94,7 +94,7 @@ function createRig(
       rig.step({ kind: 'time' });
     },
     readBack(relays: Partial<Record<FeatureName, boolean>>): void {
-      const step = noteReadBack(state, relays, evidence);
+      const step = recordReadBack(state, relays, evidence);
       state = step.state;
       rig.perform(step.effects);
     },
@@ -162,7 +162,7 @@ describe('a cut', () => {
     expect(rig.log.at(-1)).toBe('confirmed');
   });
 
-  it('tells a reason that keeps changing once in ten seconds, not each time', () => {
+  it('reports a reason that keeps changing once in ten seconds, not each time', () => {
     const rig = createRig();
     rig.envelope(command());
     for (let ms = 1000; ms <= 60_000; ms += 500) {
@@ -292,7 +292,7 @@ describe('a restore', () => {
       'received',
       'armed: ignition_off',
       'received',
-      'superseded: a newer command came',
+      'superseded: a newer command replaced it',
       'executing',
       'confirmed',
     ]);
@@ -355,14 +355,17 @@ describe('an envelope', () => {
     expect(rig.log).toEqual(['refused: not fitted', 'expired: expired on arrival']);
   });
 
-  it('that is expired on arrival still takes back an older cut that waits: people wish otherwise by now', () => {
+  it('that is expired on arrival still withdraws an older cut that waits', () => {
     for (const state of ['0', '1'] as const) {
       const rig = createRig();
       rig.envelope(command());
       rig.at(driving(10_000));
       rig.envelope(command({ state, expiresMs: startUtcMs + 5000 }));
       rig.at(parked(200_000));
-      expect(rig.log.slice(-2)).toEqual(['expired: expired on arrival', 'superseded: a newer command came']);
+      expect(rig.log.slice(-2)).toEqual([
+        'expired: expired on arrival',
+        'superseded: a newer command replaced it',
+      ]);
       expect(rig.drives).toEqual([]);
     }
   });
@@ -386,7 +389,7 @@ describe('an envelope', () => {
     expect(rig.drives).toEqual([]);
   });
 
-  it('tells the confirmed state with the OpenGTS code of the field', () => {
+  it('reports the confirmed state with the OpenGTS code of the field', () => {
     let state = createCommandsState(createCommandRecord());
     const codes: number[] = [];
     const run = (input: Parameters<typeof stepCommands>[1]): void => {
@@ -516,7 +519,7 @@ describe('in any history of a vehicle', () => {
           state = createCommandsState(disk.record);
           break;
         case 8:
-          take(noteReadBack(state, sight === 'no-board' ? {} : { enginecutoff: relay }, evidence()));
+          take(recordReadBack(state, sight === 'no-board' ? {} : { enginecutoff: relay }, evidence()));
           break;
         default:
           nowMs += 500 + (luck % 20) * 500;

@@ -2,11 +2,11 @@
 // what is told as stored is stored once, and no plan reaches the store that goes out from what never came about.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Planner } from '../../broker/ingest/commit-draft.ts';
-import { commitPaceMs, createGroupCommit } from '../../broker/ingest/group-commit.ts';
+import type { Planner } from '../../broker/scheduling/commit-draft.ts';
+import { commitPaceMs, createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker-bench.ts';
+import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
 
 const fault = (code: string): AppError => new AppError('storage', code, { cause: { code } });
 
@@ -88,7 +88,7 @@ function modelStore() {
 }
 
 describe('commits of events', () => {
-  test('begin no closer to each other than the pace, and what is not planned ends the rest', async () => {
+  test('keep their pace, and a write that needs no plan ends the pause', async () => {
     const { plan, put, pass, sent } = modelStore();
     plan(1);
     await pass(4);
@@ -105,7 +105,7 @@ describe('commits of events', () => {
     expect(sent).toEqual([[1], [2, 3], [5, 4]]);
   });
 
-  test('are planned while one is on its way, and sent as soon as it is done', async () => {
+  test('are planned while one is being written, and sent as soon as it is done', async () => {
     const { plan, pass, state, sent, looks, told } = modelStore();
     state.slowMs = 40;
     plan(1);
@@ -122,7 +122,7 @@ describe('commits of events', () => {
     expect(state.items).toEqual([1, 2, 3]);
   });
 
-  test('are planned anew when the one before fails', async () => {
+  test('are planned again when the one before fails', async () => {
     const { plan, pass, state, sent, drops, told } = modelStore();
     state.slowMs = 20;
     state.bad.add(2);
@@ -157,7 +157,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('other' as const) }) },
 );
 
-test('whatever fails, each is told once, in order, and as it is stored', async () => {
+test('every payload is completed once, in order, and as it is stored, whatever fails', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), async (steps) => {
       const store = modelStore();

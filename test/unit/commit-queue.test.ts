@@ -9,8 +9,8 @@ import type { Outbox, OutboxRecord } from '../../agent/outbox.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
-import { createBenchLog } from '../support/broker-bench.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { createBenchLog } from '../support/broker/broker-bench.ts';
 
 const commitOf = (name: 'LOCATION' | 'IGNITION_ON' | 'PANIC_ON', over: Partial<Commit> = {}): Commit => ({
   kind: 'commit',
@@ -57,7 +57,7 @@ function createRig() {
 const failed = (token: string): VehicleEvent => ({ kind: 'committed', token, durable: false });
 
 describe('while the disk fails', () => {
-  it('everybody who waits is told, also behind the commit that fails and after it failed', async () => {
+  it('every waiting caller is notified, also behind the commit that fails and after it failed', async () => {
     const { queue, told } = createRig();
     queue.add(commitOf('LOCATION'));
     queue.add(commitOf('PANIC_ON', { token: 'behind' }));

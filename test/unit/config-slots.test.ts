@@ -21,9 +21,9 @@ import {
   type ConfigState,
   trialLimits,
 } from '../../agent/core/config/config-types.ts';
-import { decodeZones } from '../../agent/core/config/config-zones.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
+import { decodeZones } from '../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
 
 const given = (nowMs: number): ConfigGiven => ({
   nowMs,
@@ -301,7 +301,7 @@ describe('a start', () => {
       },
     ],
   ] as const)(
-    'with %s takes the other slot, then the file of the installer, and tells of it',
+    'with %s takes the other slot, then the file of the installer, and reports it',
     (_what, file) => {
       const bench = createBench();
       bench.step(received(1, textOf(5)));
@@ -354,7 +354,7 @@ describe('a start', () => {
       }),
       { numRuns: 300 },
     );
-  }, 120_000);
+  });
 });
 
 type Deed =

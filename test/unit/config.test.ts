@@ -1,7 +1,8 @@
 // Settings: where they come from, which one wins, and what is said about a wrong one.
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { loadBrokerConfig } from '../../broker/config.ts';
+import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
+import { notesOf } from '../../broker/config/listener-config.ts';
 import { flagOf, loadConfig, variableOf } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
 
@@ -137,7 +138,7 @@ describe('the broker', () => {
     ]);
   });
 
-  it.each(['http-host', 'mqtt-host'])('does not open --%s to the network without being told', (flag) => {
+  it.each(['http-host', 'mqtt-host'])('does not open --%s to the network without permission', (flag) => {
     const flags = { [flag]: '0.0.0.0' };
     const error = failure(() => loadBrokerConfig({ ...sources, flags }));
     expect(`${error.message} ${error.hint}`).toMatch(/without TLS.*--insecure-listen/s);
@@ -157,6 +158,36 @@ describe('the broker', () => {
     },
   );
 
+  it.each([
+    ['*', /every page of the web is never allowed/, 'List each origin in full'],
+    ['https://*.example.com', /is never allowed/, 'List each origin in full'],
+    ['null', /is no origin/, 'List each origin in full'],
+    ['console.example.com', /is no origin/, 'List each origin in full'],
+    ['file:///srv/console', /is no origin/, 'List each origin in full'],
+    ['https://', /is no origin/, 'List each origin in full'],
+    ['https://console.example.com/', /is no origin/, 'Write https://console.example.com,'],
+    ['https://Console.example.com', /is no origin/, 'Write https://console.example.com,'],
+    ['https://console.example.com:443', /is no origin/, 'Write https://console.example.com,'],
+    ['https://ann:secret@console.example.com', /is no origin/, 'Write https://console.example.com,'],
+  ])('does not let web pages of the origin %j read answers', (origin, message, hint) => {
+    const error = failure(() => loadBrokerConfig({ ...sources, flags: { 'http-origins': origin } }));
+    expect([error.code, error.message, error.hint]).toEqual([
+      'config',
+      expect.stringMatching(message),
+      expect.stringContaining(hint),
+    ]);
+  });
+
+  it('lets web pages of exact origins read answers, none unless listed', () => {
+    const origins = (flags: Readonly<Record<string, unknown>>) =>
+      loadBrokerConfig({ ...sources, flags }).value.http.origins;
+    expect(origins({})).toEqual([]);
+    expect(origins({ 'http-origins': 'https://console.example.com,http://localhost:5173' })).toEqual([
+      'https://console.example.com',
+      'http://localhost:5173',
+    ]);
+  });
+
   it('mails only with an address of its own, a login that is whole, and no password in the clear', () => {
     const mail = (flags: object) => () =>
       loadBrokerConfig({ ...sources, flags: { 'notify-smtp-host': 'mail.example.com', ...flags } });
@@ -175,5 +206,15 @@ describe('the broker', () => {
   it('keeps the key of Web Push beside the database', () => {
     const { value } = loadBrokerConfig({ ...sources, flags: { database: 'x.db' } });
     expect(value.vapidKeyFile).toBe('x.db.vapid-key.pem');
+  });
+});
+
+describe('the check of the settings', () => {
+  it('notes that no proxy is trusted, unless there is one or the service speaks TLS itself', () => {
+    const notes = (flags: Readonly<Record<string, unknown>>) =>
+      notesOf(loadBrokerConfig({ file: null, env: {}, flags }).value);
+    expect(notes({})).toEqual([expect.stringContaining('http.trustedProxies')]);
+    expect(notes({ 'http-trusted-proxies': '127.0.0.1' })).toEqual([]);
+    expect(notes({ 'http-tls-cert-file': 'a.pem', 'http-tls-key-file': 'b.pem' })).toEqual([]);
   });
 });

@@ -7,8 +7,8 @@ import {
   contactLimits,
   createContact,
   isCommonLoss,
+  recordReading,
   restingForMs,
-  takeReading,
 } from '../../agent/core/evidence/contact.ts';
 
 /** An input that is read every 250 ms; `value` null while the board is silent. */
@@ -23,7 +23,7 @@ function createInput(countsFlips = true) {
     read(value: boolean | null, forMs: number) {
       if (seen.value !== value) seen = { value, sinceMs: nowMs };
       for (const endMs = nowMs + forMs; nowMs < endMs; ) {
-        contact = takeReading(contact, seen, { atMs: nowMs, countsFlips });
+        contact = recordReading(contact, seen, { atMs: nowMs, countsFlips });
         nowMs += 250;
       }
       return input;
@@ -96,7 +96,7 @@ describe('chatter', () => {
     expect(flips(6, 1000).read(true, 15_500).read(false, 10_000).restS()).toBe(10);
   });
 
-  it('is no driver who turns the key five times, nor one who does it slowly', () => {
+  it('is not a driver turning the key five times, nor doing it slowly', () => {
     expect(flips(5, 1500).why()).toBe(null);
     expect(flips(12, 4500).why()).toBe(null);
   });

@@ -9,8 +9,8 @@ import {
   parseFaultKind,
   parseRequest,
   parseSeconds,
-} from '../../simulator/core/control.ts';
-import { checkScenario } from '../../simulator/core/scenario.ts';
+} from '../../simulator/core/live/control-requests.ts';
+import { checkScenario } from '../../simulator/core/scenario/scenario.ts';
 import { AppError } from '../../src/core/errors.ts';
 
 const verdict = checkScenario({ title: 'x', durationS: 100, fleet: { devices: 10 } });
@@ -24,8 +24,8 @@ const context: ControlContext = {
 const ask = (request: unknown, change: Partial<ControlContext> = {}) =>
   parseRequest(JSON.stringify(request), { ...context, ...change });
 
-describe('words of the command line', () => {
-  it('are rates, devices, times and faults', () => {
+describe('the arguments of ctl', () => {
+  it('are parsed as rates, devices, durations and faults', () => {
     expect([parseFactor('x2'), parseFactor('0.5'), parseFactor('x0')]).toEqual([2, 0.5, 0]);
     expect([parseDevices('1-100'), parseDevices('7')]).toEqual([
       { from: 1, to: 100 },
@@ -48,7 +48,7 @@ describe('words of the command line', () => {
 });
 
 describe('a request', () => {
-  it('is a whole one', () => {
+  it('is accepted when it is complete', () => {
     expect(ask({ kind: 'status' })).toEqual({ kind: 'status' });
     expect(ask({ kind: 'rate', factor: 2, from: 1, to: 10 })).toEqual({
       kind: 'rate',
@@ -70,14 +70,14 @@ describe('a request', () => {
     [{ kind: 'fault', fault: { kind: 'broker-kill', forS: 5 } }, {}, 'never killed'],
     [{ kind: 'fault', fault: { kind: 'link-outage', forS: 5, share: 0.2 } }, {}, 'in shares of 0.5, 1'],
     [{ kind: 'fault', fault: { kind: 'link-outage', forS: 5 } }, { linkShares: [] }, 'encrypted'],
-    [{ kind: 'rate', factor: 2, from: 1, to: 2 }, { atS: 100 }, 'nothing can be changed now'],
+    [{ kind: 'rate', factor: 2, from: 1, to: 2 }, { atS: 100 }, 'it cannot be changed now'],
     [{ kind: 'stop' }, {}, 'of the kind status, rate or fault'],
     [[], {}, 'not an object'],
   ])('%j is refused in words', (request, change, words) => {
     expect(() => ask(request, change)).toThrow(words);
   });
 
-  it('is never anything but whole or refused', () => {
+  it('is either complete or refused', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         try {

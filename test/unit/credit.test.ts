@@ -12,7 +12,7 @@ import {
   stepCredits,
 } from '../../agent/core/evidence/credit.ts';
 import { emptyEvidence, parseEvidence } from '../../agent/core/evidence/evidence-record.ts';
-import type { WitnessName } from '../../src/core/witness.ts';
+import type { WitnessName } from '../../src/core/verdict/witness.ts';
 
 const startUtcMs = Date.UTC(2026, 11, 1);
 const dayMs = 86_400_000;

@@ -1,7 +1,13 @@
 // The data budget: months by the calendar, an estimate that only grows within one, and a damaged record that costs nothing.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lightOf, monthOf, noTraffic, noteTraffic, trafficOf } from '../../agent/core/link/data-budget.ts';
+import {
+  addTraffic,
+  budgetLightOf,
+  monthOf,
+  noTraffic,
+  trafficOf,
+} from '../../agent/core/link/data-budget.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
 
 const settings = { ...standardSettings.link, monthlyMb: 10, amberPercent: 80 };
@@ -18,18 +24,18 @@ describe('the data budget', () => {
 
   it('shows green, amber and red, and green again in the next month', () => {
     const november = Date.UTC(2026, 10, 30, 23, 59);
-    const used = (bytes: number) => noteTraffic(noTraffic, bytes, november);
-    expect(lightOf(used(7_999_999), settings, november)).toBe('green');
-    expect(lightOf(used(8_000_000), settings, november)).toBe('amber');
-    expect(lightOf(used(10_000_000), settings, november)).toBe('red');
-    expect(lightOf(used(10_000_000), settings, november + 60_000)).toBe('green');
-    expect(lightOf(used(10_000_000), { ...settings, monthlyMb: 0 }, november)).toBe('green');
+    const used = (bytes: number) => addTraffic(noTraffic, bytes, november);
+    expect(budgetLightOf(used(7_999_999), settings, november)).toBe('green');
+    expect(budgetLightOf(used(8_000_000), settings, november)).toBe('amber');
+    expect(budgetLightOf(used(10_000_000), settings, november)).toBe('red');
+    expect(budgetLightOf(used(10_000_000), settings, november + 60_000)).toBe('green');
+    expect(budgetLightOf(used(10_000_000), { ...settings, monthlyMb: 0 }, november)).toBe('green');
   });
 
   it('counts to the last known month while the time is unknown', () => {
-    const november = noteTraffic(noTraffic, 5, Date.UTC(2026, 10, 1));
-    expect(noteTraffic(november, 7, null)).toEqual({ month: november.month, bytes: 12 });
-    expect(noteTraffic(noteTraffic(noTraffic, 3, null), 4, Date.UTC(2026, 10, 1)).bytes).toBe(7);
+    const november = addTraffic(noTraffic, 5, Date.UTC(2026, 10, 1));
+    expect(addTraffic(november, 7, null)).toEqual({ month: november.month, bytes: 12 });
+    expect(addTraffic(addTraffic(noTraffic, 3, null), 4, Date.UTC(2026, 10, 1)).bytes).toBe(7);
   });
 
   it('takes a damaged record for none', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { faultOfServer, postgresServer } from '../../src/adapters/postgres-server.ts';
+import { faultOfServer, postgresServer } from '../../src/adapters/database/postgres-server.ts';
 import { isPostgresUrl, keyFilePrefix, withoutPassword } from '../../src/core/database-url.ts';
 import { toPostgresDdl } from '../../src/core/postgres-ddl.ts';
 

@@ -1,8 +1,13 @@
 // What users may make the service call: public addresses only, judged as bytes, whatever the spelling.
 import { describe, expect, it } from 'vitest';
-import { faultOfEndpoint, faultOfWebhook, hostOf, mailboxesOf } from '../../broker/core/delivery-targets.ts';
-import { mailOf, type Notice, pushBody, webhookBody } from '../../broker/core/notice.ts';
-import { isAddress, isPublicAddress } from '../../broker/core/public-address.ts';
+import {
+  faultOfEndpoint,
+  faultOfWebhook,
+  hostOf,
+  mailboxesOf,
+} from '../../broker/core/notifications/delivery-targets.ts';
+import { mailOf, type Notice, pushBody, webhookBody } from '../../broker/core/notifications/notice.ts';
+import { isAddress, isPublicAddress } from '../../broker/core/notifications/public-address.ts';
 
 describe('an address is public', () => {
   it.each([
@@ -194,6 +199,13 @@ describe('a notice', () => {
     commandID: null,
     commandState: null,
     isLate: true,
+    topic: null,
+    kind: null,
+    objectID: '',
+    endsMs: null,
+    userID: '',
+    alarmNo: null,
+    escalation: 0,
   };
 
   it('is plain text by mail, with a subject of one line', () => {
@@ -211,6 +223,31 @@ describe('a notice', () => {
       statusCode: 63553,
     });
     expect(JSON.parse(pushBody(notice))).not.toHaveProperty('latitude');
+  });
+
+  it('of an occurrence says what it is about and when it ends', () => {
+    const { subject, text } = mailOf({
+      ...notice,
+      statusCode: 0,
+      kind: 'certificate_expiring',
+      objectID: '0a1b\r\nBcc: x@y.z',
+      endsMs: Date.UTC(2026, 11, 1),
+    });
+    expect(subject).toBe('Certificate expires soon: Truck Bcc: x@y.z <b>');
+    expect(text).toContain('Serial:   0a1b Bcc: x@y.z\n');
+    expect(text).toContain('Ends:     2026-12-01 00:00:00 UTC\n');
+    expect(text).not.toContain('(0)');
+    const body = JSON.parse(webhookBody({ ...notice, kind: 'device_offline', statusCode: 0 }));
+    expect(body).toMatchObject({
+      kind: 'device_offline',
+      statusDescription: 'Device offline',
+      objectID: '',
+      ends: 0,
+    });
+    expect(JSON.parse(webhookBody(notice))).toMatchObject({ kind: 'event' });
+    expect(JSON.parse(pushBody({ ...notice, kind: 'clone_suspected', statusCode: 0 }))).toMatchObject({
+      urgent: false,
+    });
   });
 
   it('fits a push message whatever the device is called', () => {

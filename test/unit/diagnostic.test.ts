@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHostFacts } from '../../agent/adapters/host-facts.ts';
-import { type DiagnosticFacts, diagnosticOf, noCounts } from '../../agent/core/status/diagnostic.ts';
+import { type DiagnosticFacts, diagnosticOf, noCounts } from '../../agent/core/diagnostic/diagnostic.ts';
 import { createLogRing } from '../../agent/log-ring.ts';
 import { readUnit } from '../../agent/unit-reading.ts';
 import { createLog } from '../../src/adapters/log.ts';
-import { eventLimits } from '../../src/core/event.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker-bench.ts';
+import { eventLimits } from '../../src/core/events/event.ts';
+import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
 
 const counters = {
   requests: 9000,
@@ -111,7 +111,7 @@ describe('a diagnostic', () => {
     });
   });
 
-  it('leaves out what nobody knows, and says that a disk does not answer', () => {
+  it('leaves out unknown values, and reports a disk that does not answer', () => {
     const bare = diagnosticOf(
       { ...facts, host: null, storage: null, fix: null, supplyVoltage: undefined },
       null,
@@ -188,7 +188,7 @@ describe('the reading of a unit', () => {
     });
     expect(await settle(clock, broken)).toEqual({ host: null, storage: null });
     expect(log.lines).toMatchObject([
-      { level: 'warn', event: 'unit not read', fields: { reason: 'closed' } },
+      { level: 'warn', event: 'unit_reading_failed', fields: { reason: 'closed' } },
     ]);
   });
 

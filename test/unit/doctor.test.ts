@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { createRules, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
-import { mayUse } from '../../agent/doctor/places.ts';
+import { mayUse } from '../../agent/doctor/file-checks.ts';
 import { verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { isAllowed } from '../../src/core/verdict.ts';
-import { evidenceAt, moving, still, unknownGnss } from '../support/evidence-fixtures.ts';
+import { isAllowed } from '../../src/core/verdict/verdict.ts';
+import { evidenceAt, moving, still, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
 
 const sensed = fc.record({
   value: fc.constantFrom(true, false, null),
@@ -67,7 +67,7 @@ describe('the relay test', () => {
 });
 
 describe('the doctor', () => {
-  it('tells who may read and write a port by owner, group and mode, in this order', () => {
+  it('decides who may read and write a port by owner, group and mode, in this order', () => {
     const port = { mode: 0o660, owner: 'root', group: 'dialout' };
     const person = { name: 'fleetward-agent', groups: ['fleetward-agent', 'dialout'], isRoot: false };
     expect(mayUse(port, person)).toBe(true);
@@ -120,6 +120,6 @@ describe('the doctor', () => {
     });
     expect(parseBrokerUrl('mqtt://[::1]:1884')).toEqual({ host: '::1', port: 1884, isTls: false });
     for (const wrong of ['http://x', 'mqtt://x:99999', 'mqtt://a:b@c', 'mqtt://'])
-      expect(() => parseBrokerUrl(wrong)).toThrow('no address');
+      expect(() => parseBrokerUrl(wrong)).toThrow('not an address');
   });
 });

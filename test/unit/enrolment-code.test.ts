@@ -7,7 +7,7 @@ import {
   enrolmentCodeBytes,
   formatEnrolmentCode,
   parseEnrolmentCode,
-} from '../../src/core/enrolment-code.ts';
+} from '../../src/core/wire/enrolment-code.ts';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const characters = Array.from(alphabet);

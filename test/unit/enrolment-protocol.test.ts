@@ -1,8 +1,8 @@
 // The exchange between a unit and the broker, with the real cryptography and everything on the way in an attacker's hands.
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
-import { createSystemEntropy } from '../../src/adapters/system.ts';
 import {
   type CodeKey,
   decodeGrant,
@@ -13,9 +13,9 @@ import {
   encodeGrant,
   type SealedGrant,
   transcriptOf,
-} from '../../src/core/enrolment.ts';
+} from '../../src/core/wire/enrolment.ts';
 
-const crypto = createEnrolmentCrypto(createSystemEntropy());
+const crypto = createEnrolmentCrypto(createSeededEntropy('enrolment'));
 const code = { codeID: '7K3M9Q', secret: 'PX0V4HB2TDW8RN5F' };
 const grant: EnrolmentGrant = {
   accountID: 'acme',
@@ -95,26 +95,26 @@ describe('an enrolment', () => {
     }
   });
 
-  it('gives nothing to whoever lacks the code or the key of the unit, and nothing for another request', () => {
+  it('gives nothing without the code and the key of the unit, and nothing for another request', () => {
     expect(open({ verifier: other.verifier })).toBeNull();
     expect(open({ privateKey: crypto.createExchangeKey().privateKey })).toBeNull();
     expect(open({ request: { ...request, nonce: 'BAECAwQFBgcICQoLDA0ODw' } })).toBeNull();
     expect(open({ request: { ...request, proof: flip(request.proof, 9) } })).toBeNull();
   });
 
-  it('cannot be answered by somebody between the two who does not know the code', () => {
+  it('cannot be answered by a proxy that does not know the code', () => {
     const forged = crypto.seal({ verifier: other.verifier, request }, encodeGrant(grant));
     expect(forged === null ? null : open({}, forged)).toBeNull();
   });
 
-  it('cannot be begun by who stole the table of codes', () => {
+  it('cannot be begun with a stolen table of codes', () => {
     // What the broker keeps is the public half: it verifies, and nothing can be signed with it.
     const said = { codeID: code.codeID, deviceKey: unit.publicKey, nonce: 'AAAAAAAAAAAAAAAAAAAAAA' };
     const forged = crypto.sign(Buffer.from(key.verifier, 'base64url'), transcriptOf(said));
     expect(crypto.verify(key.verifier, { ...said, proof: forged })).toBe(false);
   });
 
-  it('is not sealed to a key that gives everybody the same secret', () => {
+  it('is not sealed to a key that gives every peer the same secret', () => {
     for (const point of [Buffer.alloc(32), Buffer.concat([Buffer.from([1]), Buffer.alloc(31)])]) {
       const deviceKey = point.toString('base64url');
       expect(

@@ -7,10 +7,10 @@ import {
   epochDeadline,
   epochLimits,
   flushEpoch,
-  noteBytes,
+  recordBytes,
 } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
-import { nmeaBytes } from '../support/nmea-lines.ts';
+import { nmeaBytes } from '../support/serial/nmea-lines.ts';
 
 const earliestUtcMs = Date.UTC(2025, 0, 1);
 const rmcAt = (time: string, rest = 'A,4807.0380,N,01131.0000,E,20.0,84.4,150326,,,A') =>
@@ -36,7 +36,7 @@ function createBench() {
       }
     },
     noise(atMonoMs: number) {
-      state = noteBytes(state, atMonoMs);
+      state = recordBytes(state, atMonoMs);
     },
     flush(atMonoMs: number) {
       const step = flushEpoch(state, atMonoMs);

@@ -3,8 +3,8 @@
 // what the new one has, also not when both histories have gone the same number of steps.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
@@ -13,8 +13,8 @@ import {
   jsonBytes,
   settle,
   startMs,
-} from '../support/broker-bench.ts';
-import { openReplayedDatabase } from '../support/replayed-database.ts';
+} from '../support/broker/broker-bench.ts';
+import { openReplayedDatabase } from '../support/database/replayed-database.ts';
 
 const step = fc.oneof(
   {
@@ -31,7 +31,7 @@ const step = fc.oneof(
   },
 );
 
-test('what is acknowledged after a server that was behind has taken over is there', async () => {
+test('every event that was acknowledged after the failover to a server that was behind is stored', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
       const clock = createBenchClock();

@@ -2,8 +2,8 @@
 // however often, each event is stored once and told of once, and an acknowledgement claims nothing that is not there.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -15,7 +15,7 @@ import {
   openBenchDatabase,
   settle,
   startMs,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
 
 const payload = fc.record({
   bridge: fc.nat({ max: 1 }),
@@ -43,7 +43,7 @@ const payloadOf = ({ boot, seqs }: { readonly boot: string | null; readonly seqs
     : jsonBytes({ boot, events: seqs.map((seq) => ({ seq, ...eventOf(seq) })) });
 };
 
-test('every event once, every acknowledgement true', async () => {
+test('every event is stored once and every acknowledgement is true over any faults', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const clock = createBenchClock();

@@ -10,8 +10,8 @@ import {
   featureNames,
   inputNames,
   timeQualities,
-} from '../../src/core/event.ts';
-import { decodeProtobuf, encodeProtobuf } from '../../src/core/event-protobuf.ts';
+} from '../../src/core/events/event.ts';
+import { decodeProtobuf, encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 
 const boot = '00a1b2c3d4e5f607';
 const fromHex = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
@@ -307,7 +307,7 @@ function judge(decoded: ReturnType<typeof decodeProtobuf>): void {
 }
 
 describe('the published page', () => {
-  const page = readFileSync(new URL('../../src/core/event-batch.proto', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../src/core/events/event-batch.proto', import.meta.url), 'utf8');
   const fields = new Map(
     [...page.matchAll(/^ {2}(repeated )?(\w+) (\w+) = (\d+);/gm)].map((match) => [
       Number(match[4]),

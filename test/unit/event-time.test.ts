@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BootOrigin, keptOrigin, timedEvent } from '../../agent/core/outbox/event-time.ts';
-import { type FleetEvent, type TimeQuality, timeQualities } from '../../src/core/event.ts';
+import { type FleetEvent, type TimeQuality, timeQualities } from '../../src/core/events/event.ts';
 
 const trueMs = Date.UTC(2027, 0, 1);
 const dayMs = 86_400_000;
@@ -19,7 +19,7 @@ const event = (upMs: number, timestamp: number | null, timeQuality: TimeQuality)
 const gnss: BootOrigin = { originMs: trueMs, quality: 'gnss' };
 
 describe('an event that is about to be sent', () => {
-  it('without UTC gets it, with the quality of whoever knew', () => {
+  it('without UTC gets it, with the quality of the source', () => {
     expect(timedEvent(event(5000, null, 'none'), gnss)).toEqual(event(5000, trueMs + 5000, 'gnss'));
     expect(timedEvent(event(5000, null, 'none'), null)).toEqual(event(5000, null, 'none'));
   });
@@ -43,7 +43,7 @@ describe('an event that is about to be sent', () => {
     expect(timedEvent(spoofed, server)).toEqual(event(5000, trueMs + 5000, 'server'));
   });
 
-  it('is never dated by a clock that nobody vouches for if a good one did', () => {
+  it('is never dated by an unverified clock where a verified one did', () => {
     const stamped = event(5000, trueMs + 5000, 'server');
     expect(timedEvent(stamped, { originMs: trueMs - yearMs, quality: 'rtc' })).toEqual(stamped);
   });

@@ -12,7 +12,7 @@ import {
   seqOf,
 } from '../../agent/core/outbox/outbox-row.ts';
 import { carveRows, walFault } from '../../agent/core/outbox/page-carving.ts';
-import { eventLimits } from '../../src/core/event.ts';
+import { eventLimits } from '../../src/core/events/event.ts';
 
 const full: Space = {
   usedPages: 99,

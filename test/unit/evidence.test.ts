@@ -2,8 +2,8 @@
 // it must never take for standstill (DESIGN 8). Receiver, inputs and credit alone are in their own tests.
 import { describe, expect, it } from 'vitest';
 import { looksStill } from '../../agent/core/evidence/testimony.ts';
-import { commissionedRecord, createEvidenceDrive } from '../support/evidence-drive.ts';
-import { north } from '../support/gnss-drive.ts';
+import { commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
+import { north } from '../support/vehicle/gnss-drive.ts';
 
 const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
   createEvidenceDrive({ record: commissionedRecord, ...fitted });
@@ -173,7 +173,7 @@ describe('a common loss', () => {
     expect(drive.testimony().drive.state).toBe('unknown');
   });
 
-  it('is none where the receiver has shown the vehicle standing: a driver who stops the engine', () => {
+  it('is none where the receiver has shown the vehicle standing: a driver stops the engine', () => {
     const drive = commissioned().for(20).trip().for(15).set({ motion: true }).for(1);
     drive.set({ ignition: false, motion: false }).for(20);
     expect(drive.of('ignition').state).toBe('proven');
@@ -224,7 +224,7 @@ describe('a parked vehicle with good sensors', () => {
     expect(drive.of('gnss').claim).toBe('rest');
   });
 
-  it('looks still to those who only report, also before that is proven', () => {
+  it('looks still in reports, also before that is proven', () => {
     const drive = createEvidenceDrive().for(20);
     expect(drive.claim().kind).toBe('unknown');
     expect(looksStill(drive.claim())).toBe(true);

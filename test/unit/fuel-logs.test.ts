@@ -1,6 +1,7 @@
 // The tank's watch on every recorded log of a real sender (slosh of up to 33 points within a second): no alarm on any of them,
 // however they are cut, repeated, shifted and parked in between; and thefts and refills put into them are found.
 import { describe, expect, it } from 'vitest';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 import {
   changesOf,
   type FuelLogName,
@@ -12,8 +13,7 @@ import {
   runTank,
   type TankSecond,
   withChange,
-} from '../support/fuel-runs.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+} from '../support/vehicle/fuel-runs.ts';
 
 const isMissing = sharedData('fuel') === null || sharedData('vehicle') === null;
 const logs = new Map<FuelLogName, readonly TankSecond[]>(
@@ -220,7 +220,7 @@ describe.skipIf(isMissing)(sharedTitle('thefts and refills put into recorded noi
     },
   );
 
-  it('an unseen theft or refill of 0.25 between two recorded drives is told on the second', () => {
+  it('an unseen theft or refill of 0.25 between two recorded drives is reported on the second', () => {
     const log = logOf('carobd-long2.csv.gz');
     for (let at = 1200; at < 6000; at += 600) {
       for (const by of [-0.25, 0.25]) {

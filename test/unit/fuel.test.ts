@@ -17,7 +17,14 @@ import { standardSettings } from '../../src/core/settings/settings.ts';
 
 const standardFuelSettings = standardSettings.fuel;
 
-import { changesOf, isTold, made, runTank, type TankSecond, withChange } from '../support/fuel-runs.ts';
+import {
+  changesOf,
+  isTold,
+  made,
+  runTank,
+  type TankSecond,
+  withChange,
+} from '../support/vehicle/fuel-runs.ts';
 
 const off = { ignition: 'off' } as const;
 const driving = { motion: 'moving' } as const;
@@ -27,7 +34,7 @@ const kinds = (seconds: readonly TankSecond[], given: Parameters<typeof runTank>
   told(seconds, given).map(({ kind }) => kind);
 
 describe('theft and refill as they happen', () => {
-  it('a drain while parked is told within two minutes of its threshold, with both levels and its time', () => {
+  it('a drain while parked is reported within two minutes of its threshold, with both levels and its time', () => {
     const seconds = withChange([...made(0.6, 300, driving), ...made(0.6, 1500, off)], {
       atS: 900,
       durationS: 60,
@@ -46,7 +53,7 @@ describe('theft and refill as they happen', () => {
     expect(theft?.atMs).toBeLessThan(1_000_000);
   });
 
-  it('a pump that takes the whole tank in five minutes is told while it runs, and adds up', () => {
+  it('a pump that takes the whole tank in five minutes is reported while it runs, and adds up', () => {
     const parked = made(0.9, 2400, off);
     const seconds = withChange(parked, { atS: 600, durationS: 300, by: -0.8 });
     const events = changesOf(runTank(seconds).events);
@@ -56,7 +63,7 @@ describe('theft and refill as they happen', () => {
     expect(events.reduce((sum, { before, after }) => sum + before - after, 0)).toBeCloseTo(0.8, 1);
   });
 
-  it('a slow siphon over hours is told, and what is told adds up to what is gone', () => {
+  it('a slow siphon over hours is reported, and what is reported adds up to what is gone', () => {
     const seconds = withChange(made(0.8, 5 * 3600, off), { atS: 900, durationS: 4 * 3600, by: -0.4 });
     const events = changesOf(runTank(seconds).events);
     const sum = events.reduce((all, { before, after }) => all + before - after, 0);
@@ -65,13 +72,13 @@ describe('theft and refill as they happen', () => {
     expect(events.length).toBeLessThanOrEqual(9);
   });
 
-  it('a theft while the engine idles is told', () => {
+  it('a theft while the engine idles is reported', () => {
     const seconds = withChange(made(0.7, 1800), { atS: 600, durationS: 120, by: -0.12 });
     expect(changesOf(runTank(seconds).events)).toMatchObject([{ kind: 'theft', situation: 'idling' }]);
   });
 
   it.each(['on', 'off'] as const)(
-    'a refill with the ignition %s is told once, with all of it',
+    'a refill with the ignition %s is reported once, with all of it',
     (ignition) => {
       const seconds = withChange(made(0.2, 1800, { ignition }), { atS: 600, durationS: 240, by: 0.6 });
       const events = changesOf(runTank(seconds).events);
@@ -80,13 +87,13 @@ describe('theft and refill as they happen', () => {
     },
   );
 
-  it('a refill is told even if the driver leaves before it has settled', () => {
+  it('a refill is reported even if the driver leaves before it has settled', () => {
     const tanking = withChange(made(0.2, 600, off), { atS: 300, durationS: 290, by: 0.6 });
     const events = changesOf(runTank([...tanking, ...made(0.8, 60, driving)]).events);
     expect(events).toMatchObject([{ kind: 'refill' }]);
   });
 
-  it('a theft and a refill of the same stop are both told', () => {
+  it('a theft and a refill of the same stop are both reported', () => {
     const drained = withChange(made(0.6, 3600, off), { atS: 600, durationS: 60, by: -0.3 });
     const filled = withChange(drained, { atS: 2400, durationS: 120, by: 0.5 });
     expect(changesOf(runTank(filled).events).map(({ kind }) => kind)).toEqual(['theft', 'refill']);
@@ -167,10 +174,10 @@ describe('what is no theft', () => {
   });
 });
 
-describe('what nobody saw', () => {
+describe('what happened unseen', () => {
   const drive = (level: number) => made(level, 900, driving);
 
-  it('a theft at night from a tank whose sender sleeps with the ignition is told on the next drive', () => {
+  it('a theft at night from a tank whose sender sleeps with the ignition is reported on the next drive', () => {
     const seconds = [...drive(0.7), ...made(0, 3600, off), ...drive(0.4)];
     const events = changesOf(runTank(seconds).events);
     expect(events).toMatchObject([{ kind: 'theft', situation: 'unseen' }]);
@@ -188,14 +195,14 @@ describe('what nobody saw', () => {
     expect(changesOf(runTank(seconds).events)).toMatchObject([{ kind: 'refill', situation: 'unseen' }]);
   });
 
-  it('what was told at the stop is not told again on the next drive', () => {
+  it('what was reported at the stop is not reported again on the next drive', () => {
     const stop = withChange(made(0.7, 1800, off), { atS: 600, durationS: 300, by: -0.3 });
     const events = changesOf(runTank([...drive(0.7), ...stop, ...drive(0.4)]).events);
     expect(events.map(({ situation }) => situation)).toEqual(['parked', 'parked']);
     expect(events.reduce((sum, { before, after }) => sum + before - after, 0)).toBeCloseTo(0.3, 1);
   });
 
-  it('a theft while the unit was off is told after the start, also on the next drive', () => {
+  it('a theft while the unit was off is reported after the start, also on the next drive', () => {
     const before = runTank([...drive(0.7), ...made(0.7, 600, off)]);
     const memory = parseFuelMemory(JSON.parse(JSON.stringify(before.memory)));
     const parked = changesOf(runTank(made(0.4, 300, off), { memory, startMs: 5 }).events);
@@ -249,7 +256,7 @@ describe('the sender', () => {
     ]);
   });
 
-  it('a sender that is stuck for four hours of driving is told', () => {
+  it('a sender that is stuck for four hours of driving is reported', () => {
     const stuck = Array.from({ length: 15_000 }, () => ({ ...made(0.5, 1, driving)[0] }) as TankSecond).map(
       (second) => ({ ...second, level: 0.437 }),
     );
@@ -257,7 +264,7 @@ describe('the sender', () => {
     expect(kinds([...stuck, ...made(0.6, 900, driving)])).toEqual(['fault', 'faultOver']);
   });
 
-  it('a fault is not told again after a restart, its end is', () => {
+  it('a fault is not reported again after a restart, its end is', () => {
     const { memory } = runTank([...made(0.5, 300), ...made(null, 100)]);
     expect(memory.fault).toBe('out of range');
     expect(kinds([...made(null, 300), ...made(0.5, 100)], { memory })).toEqual(['faultOver']);
@@ -265,7 +272,7 @@ describe('the sender', () => {
 });
 
 describe('low fuel and level', () => {
-  it('low is told once, also over restarts, until the tank is well above', () => {
+  it('low is reported once, also over restarts, until the tank is well above', () => {
     const drive = (level: number) => made(level, 700, driving);
     const first = runTank([...drive(0.2), ...drive(0.09), ...drive(0.11), ...drive(0.09)]);
     expect(first.events.filter(({ kind }) => kind === 'low')).toHaveLength(1);
@@ -274,7 +281,7 @@ describe('low fuel and level', () => {
     expect(next.events.filter(({ kind }) => kind === 'low')).toHaveLength(1);
   });
 
-  it('the level is told after a change of a setting, at most once in ten minutes', () => {
+  it('the level is reported after a change of a setting, at most once in ten minutes', () => {
     const seconds = withChange(made(0.9, 3 * 3600, driving), { atS: 0, durationS: 3 * 3600, by: -0.5 });
     const levels = runTank(seconds).events.filter(({ kind }) => kind === 'level');
     expect(levels.length).toBeGreaterThan(7);

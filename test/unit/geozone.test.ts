@@ -2,8 +2,8 @@
 // whatever the zone (order of points, place on the globe, box, depth). Degenerate zones hold nothing and break nothing.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { distanceM, earthRadiusM, type Point, radians } from '../../src/core/geo.ts';
-import { eastOf, edgeDistanceM } from '../../src/core/geo-edge.ts';
+import { distanceM, earthRadiusM, type Point, radians } from '../../src/core/geo/geo.ts';
+import { eastOf, edgeDistanceM } from '../../src/core/geo/geo-edge.ts';
 import {
   type Box,
   isSetPoint,
@@ -13,7 +13,7 @@ import {
   zoneContains,
   zoneDepthM,
   zoneFault,
-} from '../../src/core/geozone.ts';
+} from '../../src/core/geo/geozone.ts';
 
 const at = (latitude: number, longitude: number): Point => ({ latitude, longitude });
 const zone = (type: ZoneType, points: readonly Point[], radiusM = 500): Zone => ({ type, radiusM, points });

@@ -8,12 +8,18 @@ import {
   type GnssState,
   gnssClaim,
   gnssLimits,
-  takeGnssFix,
-  takeGnssVoid,
+  recordGnssFix,
+  recordGnssVoid,
   wasSuspectAt,
 } from '../../agent/core/evidence/gnss-standing.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
-import { brakingFrom, createRoadReceiver, fixAt, north, type RoadReceiver } from '../support/gnss-drive.ts';
+import {
+  brakingFrom,
+  createRoadReceiver,
+  fixAt,
+  north,
+  type RoadReceiver,
+} from '../support/vehicle/gnss-drive.ts';
 
 const unknownPlace = { at: null, engineOnMs: Number.NEGATIVE_INFINITY } as const;
 const home = { latitude: 43.65, longitude: -79.34 } as const;
@@ -26,7 +32,7 @@ function createWatch(stepMs = 1000, startM = 0) {
     road,
     state: () => state,
     fix(fix: Fix) {
-      state = takeGnssFix(state, fix, gnssLimits.hdop);
+      state = recordGnssFix(state, fix, gnssLimits.hdop);
       return watch;
     },
     at(speedKmh: number, over: Partial<Fix> = {}) {
@@ -41,7 +47,7 @@ function createWatch(stepMs = 1000, startM = 0) {
       return watch;
     },
     lose() {
-      state = takeGnssVoid(state);
+      state = recordGnssVoid(state);
       return watch;
     },
     claim: (place: Parameters<typeof gnssClaim>[1] = unknownPlace, laterMs = 0): GnssClaim =>
@@ -70,7 +76,7 @@ describe('a stop that was observed', () => {
     const road = createRoadReceiver();
     let state = createGnssState();
     const take = (fix: ReturnType<typeof road.next>): void => {
-      state = takeGnssFix(state, fix, gnssLimits.hdop);
+      state = recordGnssFix(state, fix, gnssLimits.hdop);
     };
     for (const kmh of [...minuteAt(50), 43, 36, 29, 22, 15]) take(road.next(kmh));
     const { latitude } = state.last ?? { latitude: 0 };
@@ -241,7 +247,7 @@ describe('one fix', () => {
   });
 
   it('of a worse HDOP than the installer allows proves nothing', () => {
-    expect(gnssClaim(takeGnssFix(createGnssState(), fixAt(0, { hdop: 2.1 }), 2), unknownPlace, 0)).toEqual({
+    expect(gnssClaim(recordGnssFix(createGnssState(), fixAt(0, { hdop: 2.1 }), 2), unknownPlace, 0)).toEqual({
       kind: 'unknown',
       fault: 'hdop',
     });

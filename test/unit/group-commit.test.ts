@@ -1,11 +1,11 @@
 // Many writes, few commits: bounded groups, order of arrival, faults that stay alone, and a close that loses nothing.
 import { describe, expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
-import { isDataFault } from '../../broker/ingest/store-faults.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
+import { isDataFault } from '../../broker/store/base/store-faults.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchClock, createBenchLog, settle } from '../support/broker-bench.ts';
+import { createBenchClock, createBenchLog, settle } from '../support/broker/broker-bench.ts';
 
 function bench(options: { readonly valuesMost?: number; readonly waitingMost?: number } = {}) {
   const groups: number[] = [];
@@ -47,7 +47,7 @@ describe('group commit', () => {
     expect(groups).toEqual([3]);
   });
 
-  test('what comes during a commit shares the next one, up to the limit', async () => {
+  test('puts writes that arrive during a commit into the next one, up to the limit', async () => {
     // Each of these batches counts 2: its value and itself.
     const { commits, clock, groups, hold, release } = bench({ valuesMost: 4 });
     hold();
@@ -63,7 +63,7 @@ describe('group commit', () => {
     expect(commits.lagMs()).toBe(0);
   });
 
-  test('refuses more than may wait, and takes it again later', async () => {
+  test('refuses writes beyond the limit of what may wait, and accepts them again later', async () => {
     const { commits, clock } = bench({ waitingMost: 3 });
     const first = commits.write([one(1)]);
     await expect(commits.write([one(2)])).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 5 });
@@ -71,7 +71,7 @@ describe('group commit', () => {
     await settle(clock, commits.write([one(2)]));
   });
 
-  test('close commits what waits and refuses what comes after', async () => {
+  test('commits what waits at close and refuses later writes', async () => {
     const { commits, groups } = bench();
     const last = commits.write([one(1)]);
     await commits.close();
@@ -81,7 +81,7 @@ describe('group commit', () => {
   });
 });
 
-describe('who handed something over with a call', () => {
+describe('a completion of a group commit', () => {
   const planner = {
     plan: async (items: readonly unknown[]) => ({
       batch: [one(items.length)],
@@ -90,7 +90,7 @@ describe('who handed something over with a call', () => {
     }),
   };
 
-  test('hears in order, also after somebody who throws', async () => {
+  test('is called in order, also after another one has thrown', async () => {
     const { commits, clock } = bench();
     const heard: unknown[] = [];
     for (const item of ['a', 'b', 'c']) {
@@ -109,7 +109,7 @@ describe('who handed something over with a call', () => {
     expect(heard).toEqual(['a', 'b', 'c']);
   });
 
-  test('hears that nobody knows when what was stored is not understood: it is not written once more', async () => {
+  test('fails with an unknown outcome when the result of a stored batch is not understood, and nothing is written again', async () => {
     const { commits, clock, groups } = bench();
     let dropped = 0;
     const broken = {
@@ -133,7 +133,7 @@ describe('who handed something over with a call', () => {
     expect(dropped).toBe(1);
   });
 
-  test('hears when the next commit is on its way, and before that one is told', async () => {
+  test('is called once the next commit is under way, and before the completions of that one', async () => {
     const { commits, clock, groups, hold, release } = bench();
     const heard: string[] = [];
     const put = (name: string): void =>
@@ -150,7 +150,7 @@ describe('who handed something over with a call', () => {
     expect(heard).toEqual(['first after 2', 'second after 2']);
   });
 
-  test('does not wait for a next commit whose plan is slow', async () => {
+  test('does not wait for the slow plan of the next commit', async () => {
     const { commits, clock, hold, release } = bench();
     const heard: string[] = [];
     let plan: () => void = () => undefined;
@@ -169,7 +169,7 @@ describe('who handed something over with a call', () => {
     clock.advance(5);
     commits.plan({ planner: slow, item: null, size: 1, isAlone: false }, taker);
     release();
-    await settle(clock, new Promise<void>((resolve) => void setTimeout(resolve, 20)));
+    await settle(clock, new Promise<void>((resolve) => void clock.after(20, resolve)));
     expect(heard).toEqual(['first']);
     plan();
     await commits.close();
@@ -177,7 +177,7 @@ describe('who handed something over with a call', () => {
   });
 });
 
-test('only faults of the data count as such', () => {
+test('only errors of the data count as faults of the data', () => {
   const of = (code: string): AppError => new AppError('storage', 'x', { cause: { code } });
   for (const code of [
     'SQLITE_CONSTRAINT_FOREIGNKEY',

@@ -1,9 +1,9 @@
 // What a vehicle does with firmware jobs and messages: it answers each once, keeps little, and changes nothing else.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInboxRecord, inboxLimits, takeJob, takeNote } from '../../agent/core/link/inbox.ts';
-import { eventFault } from '../../src/core/event-check.ts';
-import type { FirmwareBody, MessageBody } from '../../src/core/wire.ts';
+import { answerJob, createInboxRecord, inboxLimits, keepMessage } from '../../agent/core/link/inbox.ts';
+import { eventFault } from '../../src/core/events/event-check.ts';
+import type { FirmwareBody, MessageBody } from '../../src/core/wire/wire.ts';
 
 const job: FirmwareBody = {
   accountID: 'acme',
@@ -32,7 +32,7 @@ const note: MessageBody = {
 
 describe('a firmware job', () => {
   it('is begun and refused in one answer, once', () => {
-    const first = takeJob(createInboxRecord(), job);
+    const first = answerJob(createInboxRecord(), job);
     expect(first.events).toEqual([
       { statusCode: 64_834, commandID: 'c1', commandState: 'executing', attributes: { version: '1.4.0' } },
       {
@@ -42,27 +42,27 @@ describe('a firmware job', () => {
         attributes: { version: '1.4.0', reason: 'this unit is updated by its package manager' },
       },
     ]);
-    expect(takeJob(first.record, job)).toEqual({ record: first.record, events: [] });
+    expect(answerJob(first.record, job)).toEqual({ record: first.record, events: [] });
     expect(JSON.stringify(first.record)).not.toContain('https');
   });
 
   it('that is withdrawn before it came never begins', () => {
-    const withdrawn = takeJob(createInboxRecord(), { ...job, cancel: true });
+    const withdrawn = answerJob(createInboxRecord(), { ...job, cancel: true });
     expect(withdrawn.events).toMatchObject([{ statusCode: 4358, commandState: 'cancelled' }]);
-    expect(takeJob(withdrawn.record, job).events).toEqual([]);
+    expect(answerJob(withdrawn.record, job).events).toEqual([]);
   });
 });
 
 describe('a message', () => {
   it('is kept and confirmed, once', () => {
-    const first = takeNote(createInboxRecord(), note);
+    const first = keepMessage(createInboxRecord(), note);
     expect(first.record.messages).toEqual([
       { messageID: 'm1', from: 'olga', text: 'Please call the depot', sentMs: 1 },
     ]);
     expect(first.events).toEqual([
       { statusCode: 4393, commandID: 'm1', commandState: 'received', attributes: { from: 'olga' } },
     ]);
-    expect(takeNote(first.record, note)).toEqual({ record: first.record, events: [] });
+    expect(keepMessage(first.record, note)).toEqual({ record: first.record, events: [] });
   });
 });
 
@@ -72,7 +72,7 @@ it('the record stays small whatever comes, keeps the newest, and every answer is
     fc.property(fc.array(text, { minLength: 1, maxLength: 40 }), (texts) => {
       let record = createInboxRecord();
       for (const [at, one] of texts.entries()) {
-        const step = takeNote(takeJob(record, { ...job, commandID: `c${at}` }).record, {
+        const step = keepMessage(answerJob(record, { ...job, commandID: `c${at}` }).record, {
           ...note,
           messageID: `m${at}`,
           text: one,

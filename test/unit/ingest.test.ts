@@ -2,15 +2,16 @@
 // lost that cannot be read, and the same tables whatever the order of arrival.
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
-import { type Committed, createIngest } from '../../broker/ingest/ingest.ts';
-import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices.ts';
-import { eventsInRange, latestEvents } from '../../broker/store/events.ts';
-import { countQuarantine, listQuarantine } from '../../broker/store/quarantine.ts';
-import { wholeAccount } from '../../broker/store/scope.ts';
+import { createIngest } from '../../broker/ingest/ingest.ts';
+import type { Committed } from '../../broker/ports/committed.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
+import { wholeAccount } from '../../broker/store/base/scope.ts';
+import { type DeviceRef, deviceStates, findDevice } from '../../broker/store/devices/devices.ts';
+import { eventsInRange, latestEvents } from '../../broker/store/events/events.ts';
+import { listQuarantine } from '../../broker/store/events/quarantine.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 import { ddl } from '../../src/migrate.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -22,7 +23,8 @@ import {
   openBenchDatabase,
   settle,
   startMs,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
+import { countQuarantine } from '../support/database/store-rows.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -191,7 +193,7 @@ describe('the present of a device', () => {
     expect(await states()).toMatchObject({ panic: '1', ignition: '1', fuel: '0.5' });
   });
 
-  test('takes relays as read back, and what a status code alone tells', async () => {
+  test('takes relays as read back, and what a status code alone implies', async () => {
     const { submit, states } = await bench();
     await submit(batch('b1', event(1, { outputs: { enginecutoff: true, cargoaccess: false } })));
     expect(await states()).toMatchObject({ enginecutoff: '1', cargoaccess: '0' });
@@ -206,7 +208,7 @@ describe('the present of a device', () => {
     await submit(batch('b1', event(2, { timestamp: startMs + 2 * 86_400_000, latitude: 1 })));
     expect((await row()).latitude).toBe(43.001);
     expect((await events()).at(-1)?.timestampMs).toBe(startMs + 2 * 86_400_000);
-    expect(log.lines.some(({ event }) => event === 'event time ahead of the clock')).toBe(true);
+    expect(log.lines.some(({ event }) => event === 'event_time_ahead')).toBe(true);
   });
 
   test('what a clock some hours ahead left behind yields to the next right time, not hours later', async () => {
@@ -377,7 +379,7 @@ test('a listener that throws does not hold up the acknowledgement', async () => 
     },
   });
   expect(await settle(clock, ingest.submit(device, batch('b1', event(1))))).toMatchObject({ kind: 'stored' });
-  expect(log.lines.at(-1)?.event).toBe('listener failed');
+  expect(log.lines.at(-1)?.event).toBe('commit_listener_failed');
 });
 
 test('reads of events stay within the account and the limit', async () => {

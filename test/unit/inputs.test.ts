@@ -83,7 +83,7 @@ describe('an input', () => {
     expect(of('ignition')).toBe('unknown');
   });
 
-  it('says unknown between two runs of samples even if nobody woke it', () => {
+  it('says unknown between two runs of samples even without a wake-up', () => {
     const { sample, of } = rig();
     for (let atMs = 0; atMs <= 400; atMs += 40) sample(atMs, { ignition: true });
     sample(5000, { ignition: true });

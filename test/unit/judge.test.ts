@@ -11,9 +11,9 @@ import {
   wantsWarningOnly,
 } from '../../agent/core/protection/interlock.ts';
 import { createRules, interlockLimits, standardRules } from '../../agent/core/protection/interlock-rules.ts';
-import { isAllowed, ruleNames } from '../../src/core/verdict.ts';
-import { verdictText } from '../../src/core/verdict-text.ts';
-import { witnessNames, witnessStates } from '../../src/core/witness.ts';
+import { isAllowed, ruleNames } from '../../src/core/verdict/verdict.ts';
+import { verdictText } from '../../src/core/verdict/verdict-text.ts';
+import { witnessNames, witnessStates } from '../../src/core/verdict/witness.ts';
 import {
   evidenceAt,
   fixtureUtcMs,
@@ -21,7 +21,7 @@ import {
   type Readings,
   still,
   unknownGnss,
-} from '../support/evidence-fixtures.ts';
+} from '../support/vehicle/evidence-fixtures.ts';
 
 const cut = { feature: 'enginecutoff', state: '1', occasion: 'command' } as const;
 const unlock = { feature: 'cargoaccess', state: '1', occasion: 'command' } as const;
@@ -161,7 +161,7 @@ describe('the verdict', () => {
       expect(verdictText(judge(change, at(readings), rules)) === '').toBe(code === 'allowed');
   });
 
-  it('looks at every rule, so that all that lacks is told at once', () => {
+  it('looks at every rule, so that everything missing is reported at once', () => {
     const { rules } = judge(cut, at({ boardAlive: false, ignition: on, gnss: moving(60), rpm: 'active' }));
     const unmet = rules.filter(({ isMet }) => !isMet).map(({ rule }) => rule);
     expect(unmet).toEqual(

@@ -8,8 +8,8 @@ import {
   keepaliveLimits,
   linkIsUp,
   loseLink,
-  noteSent,
   openLink,
+  recordSent,
 } from '../../agent/core/link/keepalive.ts';
 
 const mostS = 1740;
@@ -36,7 +36,7 @@ function live(given: { holdS: number; speakS: number; days?: number; mostS?: num
       // Found out by the ping, or by what was sent and got no answer.
       const byPing = everyS < given.speakS;
       nowMs += (byPing ? everyS * 1.5 : given.speakS) * 1000;
-      if (!byPing) keepalive = noteSent(keepalive, nowMs, bound);
+      if (!byPing) keepalive = recordSent(keepalive, nowMs, bound);
       if (!byPing) nowMs += 30_000;
       keepalive = loseLink(keepalive, nowMs, byPing ? 'ping' : 'sending');
       losses += 1;
@@ -46,7 +46,7 @@ function live(given: { holdS: number; speakS: number; days?: number; mostS?: num
       continue;
     }
     nowMs += given.speakS * 1000;
-    keepalive = noteSent(keepalive, nowMs, bound);
+    keepalive = recordSent(keepalive, nowMs, bound);
     // Links end now and then for reasons of their own.
     if (nowMs - linkMs > 4 * 3_600_000) {
       keepalive = loseLink(keepalive, nowMs, 'other');
@@ -109,7 +109,7 @@ describe('the keep-alive', () => {
           nowMs += afterMs;
           if (what === 'open') keepalive = openLink(keepalive, mostS);
           else if (what === 'up') keepalive = linkIsUp(keepalive, nowMs);
-          else if (what === 'sent') keepalive = noteSent(keepalive, nowMs, mostS);
+          else if (what === 'sent') keepalive = recordSent(keepalive, nowMs, mostS);
           else keepalive = loseLink(keepalive, nowMs, what);
           expect(keepalive.everyS).toBeGreaterThanOrEqual(keepaliveLimits.least);
           expect(keepalive.everyS).toBeLessThanOrEqual(mostS);

@@ -2,10 +2,10 @@
 // same breaches, the same facts left without a judgement. A stall of one process excuses nobody else's vehicles.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../simulator/core/judgement.ts';
-import { createLedger, type Ledger } from '../../simulator/core/ledger.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
+import { judge } from '../../simulator/core/judgement/judgement.ts';
+import { createLedger, type Ledger } from '../../simulator/core/ledger/ledger.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import { statusCodes } from '../../src/core/events/status-codes.ts';
 
 const vehicles = 6;
 const boot = 'b1';
@@ -51,12 +51,18 @@ function live(deeds: readonly Deed[], ledgerOf: (vehicle: number) => Ledger): vo
 }
 
 const judged = (ledger: Ledger) => {
-  const { counts, breaches, unjudged } = judge(ledger, { endMs: 1e9, panicMs: 2000, inputsMs: 200 });
+  const { counts, breaches, unjudged } = judge(ledger, {
+    endMs: 1e9,
+    panicMs: 2000,
+    inputsMs: 200,
+    movingS: 10,
+    views: null,
+  });
   return { counts, unjudged, breaches: breaches.map((breach) => JSON.stringify(breach)).sort() };
 };
 
-describe('ledgers of parts', () => {
-  it('laid together are the ledger of one', () => {
+describe('ledgers of several workers', () => {
+  it('merge into the ledger of one worker', () => {
     fc.assert(
       fc.property(
         fc.array(deedArbitrary, { maxLength: 120 }),
@@ -68,7 +74,7 @@ describe('ledgers of parts', () => {
           live(deeds, (vehicle) => parts[vehicle % processes] ?? one);
           const whole = createLedger();
           // As it crosses between processes.
-          for (const part of parts) whole.take(structuredClone(part.notes()));
+          for (const part of parts) whole.merge(structuredClone(part.notes()));
           expect(whole.counts()).toEqual(one.counts());
           expect(whole.waiting()).toBe(one.waiting());
           expect(judged(whole)).toEqual(judged(one));
@@ -84,7 +90,7 @@ describe('ledgers of parts', () => {
         parts[stalled]?.stall(1000, 3000);
         parts[vehicle]?.fact(idOf(vehicle), 'panicOn', 2000);
         const whole = createLedger();
-        for (const part of parts) whole.take(structuredClone(part.notes()));
+        for (const part of parts) whole.merge(structuredClone(part.notes()));
         return judged(whole).unjudged;
       });
     expect(unjudgedWith(0)).toEqual([1, 0]);
@@ -95,7 +101,7 @@ describe('ledgers of parts', () => {
     const part = createLedger();
     part.addVehicle('sim-1');
     const whole = createLedger();
-    whole.take(part.notes());
-    expect(() => whole.take(part.notes())).toThrow('driven twice');
+    whole.merge(part.notes());
+    expect(() => whole.merge(part.notes())).toThrow('driven twice');
   });
 });

@@ -1,7 +1,7 @@
 // What listens where: safe unless told otherwise in words, and no half of a setting is ignored.
 import { describe, expect, it } from 'vitest';
-import { loadBrokerConfig } from '../../broker/config.ts';
-import { plainListeners } from '../../broker/listener-config.ts';
+import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
+import { plainListeners } from '../../broker/config/listener-config.ts';
 import { AppError } from '../../src/core/errors.ts';
 
 const load = (flags: Record<string, string | boolean>) =>
@@ -23,7 +23,7 @@ describe.each(listeners)('the listener %s', (name) => {
   const open = { [`${name}-host`]: '0.0.0.0' };
   const pair = { [`${name}-tls-cert-file`]: 'c.pem', [`${name}-tls-key-file`]: 'k.pem' };
 
-  it('listens beyond this machine only with TLS, or when told to in words', () => {
+  it('listens beyond this machine only with TLS, or when its configuration permits plain text', () => {
     expect(refusalOf(open)).toMatch(/without TLS/);
     expect(refusalOf(open)).toContain(`--${name}-allow-plain`);
     expect(plainListeners(load({ ...open, ...pair }))).toEqual([]);

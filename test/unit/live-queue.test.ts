@@ -2,20 +2,32 @@
 // coalesced, and all of it is bounded, whatever comes in whichever order.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLivePlaces } from '../../broker/core/live-places.ts';
-import { createPresenceBoard } from '../../broker/core/live-presence.ts';
-import { createLiveQueue } from '../../broker/core/live-queue.ts';
+import { createDeviceBatch, createMessageBatch } from '../../broker/core/live/live-batch.ts';
+import { createLivePlaces } from '../../broker/core/live/live-places.ts';
+import { createPresenceBoard } from '../../broker/core/live/live-presence.ts';
+import { createLiveQueue, type LiveQueue } from '../../broker/core/live/live-queue.ts';
+
+const offer = (queue: LiveQueue, ...messages: readonly (readonly [no: number | null, text: string])[]) =>
+  queue.offer(createMessageBatch(messages.map(([no, text]) => ({ no, text }))));
+const take = (queue: LiveQueue): string => new TextDecoder().decode(queue.take());
 
 type Step =
   | { readonly do: 'event' }
-  | { readonly do: 'device'; readonly deviceNo: number }
+  | { readonly do: 'device'; readonly deviceNo: number; readonly isSameBeat: boolean }
   | { readonly do: 'note' }
   | { readonly do: 'comment' }
   | { readonly do: 'take' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'event' }) },
-  { weight: 4, arbitrary: fc.nat(5).map((deviceNo): Step => ({ do: 'device', deviceNo })) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('device' as const),
+      deviceNo: fc.nat(5),
+      isSameBeat: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'note' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'comment' }) },
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'take' }) },
@@ -31,27 +43,35 @@ describe('the queue of a reader', () => {
         const offered: string[] = [];
         const newest = new Map<number, string>();
         let no = 0;
-        const take = () => {
-          const text = queue.take();
+        const inBeat = new Set<number>();
+        let [beats, lastBeat] = [0, 0];
+        const takeOne = () => {
+          const text = take(queue);
           if (text !== '') given.push(...text.split(';').slice(0, -1));
           return text;
         };
         for (const [index, one] of steps.entries()) {
           if (one.do === 'event') {
             no += 1;
-            queue.offer(no, `e${no};`);
+            offer(queue, [no, `e${no};`]);
             if (no > floor) offered.push(`e${no}`);
           } else if (one.do === 'note') {
-            queue.offer(null, `n${index};`);
+            offer(queue, [null, `n${index};`]);
             offered.push(`n${index}`);
           } else if (one.do === 'device') {
-            queue.offerDevice(one.deviceNo, `d${one.deviceNo}.${index};`);
+            // Several batches belong to one beat; they have no device in common.
+            const beat = one.isSameBeat && !inBeat.has(one.deviceNo) ? beats : ++beats;
+            if (beat !== lastBeat) inBeat.clear();
+            lastBeat = beat;
+            inBeat.add(one.deviceNo);
+            const text = `d${one.deviceNo}.${index};`;
+            queue.offerDevices(createDeviceBatch(beat, new Map([[one.deviceNo, text]])));
             newest.set(one.deviceNo, `d${one.deviceNo}.${index}`);
           } else if (one.do === 'comment') {
             queue.offerComment(`c${Math.max(no, floor)};`);
-          } else take();
+          } else takeOne();
         }
-        while (take() !== '');
+        while (takeOne() !== '');
         expect(given.filter((text) => /^[en]/.test(text))).toEqual(offered);
         for (const text of newest.values()) expect(given.filter((one) => one === text)).toHaveLength(1);
         // A resume point never lies behind what was told before it, nor before what is still to come.
@@ -72,24 +92,37 @@ describe('the queue of a reader', () => {
     );
   });
 
-  it('drops what the store tells, whether it comes before or after that is known', () => {
+  it('drops what the store reports, whether it comes before or after that is known', () => {
     const queue = createLiveQueue();
-    for (const no of [1, 2, 3]) queue.offer(no, `e${no};`);
+    offer(queue, [1, 'e1;'], [2, 'e2;'], [3, 'e3;']);
     queue.startAfter(2);
-    queue.offer(2, 'late;');
-    queue.offer(4, 'e4;');
-    expect(queue.take()).toBe('e3;e4;');
+    offer(queue, [2, 'late;'], [4, 'e4;']);
+    expect(take(queue)).toBe('e3;e4;');
   });
 
   it('overflows at its limit and keeps nothing from then on', () => {
     const queue = createLiveQueue({ messages: 3, portion: 10 });
-    for (const no of [1, 2, 3]) queue.offer(no, 'x');
+    for (const no of [1, 2, 3]) offer(queue, [no, 'x']);
     expect(queue.isOverflowing()).toBe(false);
-    queue.offerDevice(1, 'd');
-    queue.offer(4, 'x');
-    queue.offer(5, 'x');
-    queue.offerDevice(1, 'd');
-    expect([queue.isOverflowing(), queue.take()]).toEqual([true, '']);
+    const device = createDeviceBatch(1, new Map([[1, 'd']]));
+    queue.offerDevices(device);
+    offer(queue, [4, 'x'], [5, 'x']);
+    queue.offerDevices(device);
+    expect([queue.isOverflowing(), take(queue)]).toEqual([true, '']);
+  });
+});
+
+describe('readers who keep up', () => {
+  it('get the bytes of one batch, made once', () => {
+    const batch = createMessageBatch([{ no: 1, text: 'e1;' }]);
+    const states = createDeviceBatch(1, new Map([[1, 'd1;']]));
+    const taken = [createLiveQueue(), createLiveQueue()].map((queue) => {
+      queue.offer(batch);
+      queue.offerDevices(states);
+      return [queue.take(), queue.take()];
+    });
+    expect(taken[0]?.[0]).toBe(taken[1]?.[0]);
+    expect(taken[0]?.[1]).toBe(taken[1]?.[1]);
   });
 });
 

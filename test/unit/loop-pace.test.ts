@@ -1,7 +1,7 @@
 // Work in pieces beside everything else: how much of one turn of the loop it takes, and that it ends with the work.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createLoopPace } from '../../broker/adapters/loop-pace.ts';
+import { createLoopPace } from '../../broker/adapters/mqtt/loop-pace.ts';
 import type { Clock } from '../../src/ports.ts';
 
 interface Pieces {
@@ -57,7 +57,7 @@ describe('work in pieces', () => {
     expect(job.left).toBe(0);
   });
 
-  it('ends with the work, and begins again when told', async () => {
+  it('ends with the work, and begins again when called', async () => {
     const { job, turns } = createJob({ pieces: 0, pieceMs: 1, turnMs: 10 });
     expect((await turns()).every((count) => count === 0)).toBe(true);
     job.left = 3;

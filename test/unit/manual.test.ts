@@ -8,7 +8,7 @@ import {
   type Handlers as BrokerHandlers,
   createCommandLine as createBrokerLine,
 } from '../../broker/cli/command-line.ts';
-import { brokerSchema } from '../../broker/config.ts';
+import { brokerSchema } from '../../broker/config/broker-config.ts';
 import { settingsOf } from '../../src/config.ts';
 import { formatBrokerPage, formatBrokerSettings } from '../../systemd/man-broker.ts';
 import { formatSettingsPage } from '../../systemd/man-page.ts';

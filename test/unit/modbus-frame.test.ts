@@ -10,7 +10,7 @@ import {
   formatRequest,
   type ModbusRequest,
 } from '../../agent/core/board/modbus-frame.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 
 const bytes = (hex: string) => Uint8Array.from(hex.split(' ').map((byte) => Number.parseInt(byte, 16)));
 const withCrc = (body: readonly number[]) => {
@@ -231,7 +231,7 @@ describe('an RTU frame', () => {
     fc.assert(fc.property(requests, (request) => checkRequest(request) === null));
   });
 
-  it('is told to people in words', () => {
+  it('is described in words for people', () => {
     const read = { kind: 'readBits', unit: 1, function: 1, first: 0, count: 8 } as const;
     expect(`${formatRequest(read)}: ${formatException(2)}`).toBe(
       'unit 1, read coils 0-7: exception 2 illegal data address',

@@ -2,9 +2,9 @@
 // counters beside it.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeConnect, judgePublish, mayReceive } from '../../broker/core/mqtt-access.ts';
-import { createRates } from '../../broker/core/rate.ts';
-import { createTakeovers } from '../../broker/core/takeovers.ts';
+import { judgeConnect, judgePublish, mayReceive } from '../../broker/core/mqtt/mqtt-access.ts';
+import { createTakeovers } from '../../broker/core/mqtt/takeovers.ts';
+import { createRates } from '../../broker/core/scheduling/rate.ts';
 
 const device = { accountID: 'acme', deviceID: 'truck-1' } as const;
 const own = (verb: string): string => `fleet/v1/acme/truck-1/${verb}`;
@@ -81,7 +81,7 @@ test('any user name that is not two ids, and any client id that is not the user 
   expect(judgeConnect(nobody)).toMatchObject({ code: 4 });
 });
 
-test('a CONNECT promises to be heard of within half an hour, which every setting of our agent does', () => {
+test('a CONNECT has a keep-alive of at most half an hour, as every setting of our agent has', () => {
   const username = 'acme/truck-1';
   const judge = (keepaliveS: number) =>
     judgeConnect({ clientId: username, username, hasPassword: true, keepaliveS, will: null });

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { describe, expect, test } from 'vitest';
-import { createFramer } from '../../broker/core/mqtt-framer.ts';
-import { isText } from '../../broker/core/mqtt-text.ts';
+import { createFramer } from '../../broker/core/mqtt/mqtt-framer.ts';
+import { isText } from '../../broker/core/mqtt/mqtt-text.ts';
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const connect = hex('10 0d 0004 4d515454 04 02 003c 0001 70');

@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import mqttPacket, { type IPublishPacket, type Packet } from 'mqtt-packet';
 import { describe, expect, test } from 'vitest';
-import { createFramer } from '../../broker/core/mqtt-framer.ts';
-import { encodePubacks, readPublish, uplinkVerbAt } from '../../broker/core/mqtt-publish.ts';
-import { formatTopic, parseUplink, uplinkVerbs } from '../../src/core/topics.ts';
+import { createFramer } from '../../broker/core/mqtt/mqtt-framer.ts';
+import { encodePubacks, readPublish, uplinkVerbAt } from '../../broker/core/mqtt/mqtt-publish.ts';
+import { formatTopic, parseUplink, uplinkVerbs } from '../../src/core/wire/topics.ts';
 
 const connect = Uint8Array.from(Buffer.from('100d00044d5154540402003c000170', 'hex'));
 const device = { accountID: 'acme', deviceID: 'truck-1' };

@@ -4,8 +4,8 @@ import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import mqttPacket from 'mqtt-packet';
 import { expect, test } from 'vitest';
-import { createSession } from '../../broker/adapters/aedes-session.ts';
-import type { UplinkAnswer } from '../../broker/ingest/uplink-answer.ts';
+import { createSession } from '../../broker/adapters/mqtt/aedes-session.ts';
+import type { Completion } from '../../broker/core/completion.ts';
 
 const device = { accountID: 'acme', deviceID: 't', deviceNo: 1 };
 
@@ -21,7 +21,7 @@ function bench(takesAll = true) {
     },
   });
   const reading: string[] = [];
-  const answers: UplinkAnswer[] = [];
+  const answers: Completion[] = [];
   const failures: string[] = [];
   const pressure = {
     inFlight: 0,
@@ -87,7 +87,7 @@ test('a client that does not read its PUBACKs is read no further until it does',
   const { send, answers, reading, written, drain, pressure } = bench();
   for (let id = 1; id <= 3; id++) send(id);
   expect(pressure.inFlight).toBe(3);
-  for (const answer of answers) answer.stored();
+  for (const answer of answers) answer.done();
   await turn();
   // All of the turn in one write.
   expect(written).toEqual([0x40, 2, 0, 1, 0x40, 2, 0, 2, 0x40, 2, 0, 3]);
@@ -97,21 +97,21 @@ test('a client that does not read its PUBACKs is read no further until it does',
   expect(reading).toEqual(['stall', 'pause', 'resume']);
 });
 
-test('an answer is taken once, whatever is said of it afterwards', async () => {
+test('a publish is completed once, and later completions of it are ignored', async () => {
   const { send, answers, written, failures, pressure, socket } = bench();
   send(1);
   send(2);
-  answers[1]?.stored();
+  answers[1]?.done();
   // Its turn has not come yet.
-  answers[1]?.refused(new Error('late'));
-  answers[0]?.stored();
-  answers[0]?.stored();
-  answers[0]?.refused(new Error('late'));
+  answers[1]?.fail(new Error('late'));
+  answers[0]?.done();
+  answers[0]?.done();
+  answers[0]?.fail(new Error('late'));
   await turn();
   expect([written.length, pressure.inFlight, failures, socket.destroyed]).toEqual([8, 0, [], false]);
 });
 
-test('a taker that throws ends the connection and not the process', () => {
+test('a handler of publishes that throws ends the connection and not the process', () => {
   const { send, failures, pressure, socket } = bench(false);
   expect(send(1)).toBe(true);
   expect([failures, pressure.inFlight, socket.destroyed]).toEqual([['a bug'], 0, true]);

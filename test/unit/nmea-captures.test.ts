@@ -12,8 +12,8 @@ import {
 } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausibility.ts';
-import { seededRandom } from '../support/nmea-lines.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
+import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 interface GpsdFix {
   readonly time: string;

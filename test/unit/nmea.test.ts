@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { assembleEpochs, createEpochState, epochDeadline, flushEpoch } from '../../agent/core/gnss/epochs.ts';
 import { createNmeaState, decodeNmea, maxLineBytes } from '../../agent/core/gnss/nmea.ts';
 import type { Sentence } from '../../agent/core/gnss/nmea-sentences.ts';
-import { latin1, nmeaBytes, nmeaLine, seededRandom } from '../support/nmea-lines.ts';
+import { latin1, nmeaBytes, nmeaLine, seededRandom } from '../support/serial/nmea-lines.ts';
 
 const rmc = 'GNRMC,123519.250,A,4807.0380,N,01131.0000,W,022.4,084.4,230394,003.1,W,D';
 const bodies = [

@@ -5,13 +5,13 @@ import { definitionOf } from '../../broker/api/notifications/rule-shapes.ts';
 import {
   decideFirings,
   type Episode,
-  type Happening,
-  isNews,
+  isOutsideSilence,
   lateAfterMs,
   type Rule,
-} from '../../broker/core/notification-rules.ts';
-import { isQuiet, isTimeZone, type QuietHours } from '../../broker/core/quiet-hours.ts';
-import { counterOf } from '../../broker/core/status-episodes.ts';
+  type RuleEvent,
+} from '../../broker/core/notifications/notification-rules.ts';
+import { isQuiet, isTimeZone, type QuietHours } from '../../broker/core/notifications/quiet-hours.ts';
+import { counterOf } from '../../broker/core/notifications/status-episodes.ts';
 
 const panic = 63553;
 const panicOff = 63554;
@@ -26,6 +26,8 @@ const rule: Rule = {
   ruleID: 'r1',
   isActive: true,
   statusCodes: [panic, arrive, ignitionOn],
+  kinds: [],
+  offlineAfterS: 900,
   devices: [],
   groups: [],
   silenceS: 300,
@@ -33,9 +35,11 @@ const rule: Rule = {
   webhook: { url: 'https://hooks.example.com' },
   email: { addresses: ['a@example.com'] },
   push: { userIDs: 'all' },
+  alarm: null,
+  escalatesAfterS: null,
 };
 
-const happening: Happening = {
+const happening: RuleEvent = {
   deviceNo: 7,
   deviceID: 'truck-17',
   statusCode: panic,
@@ -49,7 +53,7 @@ const happening: Happening = {
 /** Decides events in the order given; each as [seconds after the start, changes]. */
 function tell(
   rules: readonly Rule[],
-  events: readonly (readonly [atS: number, changes?: Partial<Happening>])[],
+  events: readonly (readonly [atS: number, changes?: Partial<RuleEvent>])[],
   nowMs = startMs,
 ) {
   const episodes = new Map<string, Episode>();
@@ -64,7 +68,7 @@ function tell(
 const all = [['r1', 'webhook', 'email', 'push']];
 
 describe('a rule', () => {
-  it('tells what it names, of the devices or groups that it names', () => {
+  it('notifies of the codes that it names, of the devices or groups that it names', () => {
     const only = (changes: Partial<Rule>) => tell([{ ...rule, ...changes }], [[0]])[0];
     expect(only({})).toEqual(all);
     expect(only({ devices: ['truck-17'] })).toEqual(all);
@@ -77,19 +81,19 @@ describe('a rule', () => {
     expect(only({ webhook: null, push: null })).toEqual([['r1', 'email']]);
   });
 
-  it('tells an episode once, and again when the silence is over', () => {
+  it('notifies of an episode once, and again when the silence is over', () => {
     expect(tell([rule], [[0], [1], [299], [300], [301]])).toEqual([all, [], [], all, []]);
     expect(tell([{ ...rule, silenceS: 0 }], [[0], [0], [1]])).toEqual([all, all, all]);
   });
 
-  it('tells again after the event that ends it', () => {
+  it('notifies again after the event that ends it', () => {
     const off = { statusCode: panicOff };
     expect(tell([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
     // The end comes in late, after the second beginning; the third is news then.
     expect(tell([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
   });
 
-  it('is not about a crossing that nobody asked to be told of, unless it names the code; that ends an episode all the same', () => {
+  it('ignores a crossing without an alert, unless it names the code; that ends an episode all the same', () => {
     const alerts: Rule = { ...rule, statusCodes: 'alerts' };
     const into = { statusCode: arrive, geozoneID: 'yard' };
     const out = { statusCode: 62000, geozoneID: 'yard', isUnasked: true };
@@ -122,7 +126,7 @@ describe('a rule', () => {
     expect(tell([rule], [[0], [1, { deviceNo: 8 }]])).toEqual([all, all]);
   });
 
-  it('tells a late event by push only when it is urgent', () => {
+  it('notifies of a late event by push only when it is urgent', () => {
     const late = { isLate: true };
     expect(tell([rule], [[0, { ...late, statusCode: ignitionOn }]])).toEqual([[['r1', 'webhook', 'email']]]);
     expect(tell([rule], [[0, late]])).toEqual([all]);
@@ -155,7 +159,7 @@ describe('a rule', () => {
     expect(tell([{ ...rule, quietHours }], [[0]])).toEqual([all]);
   });
 
-  it('that could tell nobody in quiet hours has told nothing: the next one is news', () => {
+  it('that was held back in quiet hours counts as not sent: the next one is sent', () => {
     const quietHours = { timeZone: 'UTC', from: '10:00', to: '12:01', weekdays: [5], exceptUrgent: false };
     const quiet = { ...rule, webhook: null, quietHours };
     const episodes = new Map<string, Episode>();
@@ -168,7 +172,7 @@ describe('a rule', () => {
 describe('a panic', () => {
   const off = { statusCode: panicOff };
 
-  it('reaches people at three in the morning, unless somebody asked for the contrary', () => {
+  it('reaches people at three in the morning, unless the rule says otherwise', () => {
     const quietHours = { timeZone: 'America/Toronto', from: '22:00', to: '06:00' };
     const body = { ruleID: 'r1', statusCodes: 'alerts' as const, quietHours, push: {} };
     const byDefault = { ...definitionOf(body), ruleNo: 1, ruleID: 'r1' };
@@ -178,11 +182,11 @@ describe('a panic', () => {
     expect(tell([{ ...byDefault, ...strict }], [[0]], threeInTheMorning)).toEqual([[]]);
   });
 
-  it('that is pressed again after its release is told again, however soon', () => {
+  it('that is pressed again after its release is sent again, however soon', () => {
     expect(tell([rule], [[0], [1, off], [2], [3, off], [4]])).toEqual([all, [], all, [], all]);
   });
 
-  it('on two vehicles is told twice, and the release on one ends nothing on the other', () => {
+  it('on two vehicles is sent twice, and the release on one ends nothing on the other', () => {
     const other = { deviceNo: 8, deviceID: 'truck-18' };
     expect(tell([rule], [[0], [0, other], [1, { ...off, ...other }], [2], [3, other]])).toEqual([
       all,
@@ -193,7 +197,7 @@ describe('a panic', () => {
     ]);
   });
 
-  it('that comes an hour late, by night, is told on every way', () => {
+  it('that comes an hour late, by night, is sent by every channel', () => {
     const quietHours = { timeZone: 'UTC', from: '00:00', to: '00:00', weekdays: [1, 2, 3, 4, 5, 6, 7] };
     const quiet = { ...rule, quietHours: { ...quietHours, exceptUrgent: true } };
     expect(tell([quiet], [[-3600, { isLate: true }], [0]])).toEqual([all, all]);
@@ -229,7 +233,7 @@ describe('episodes, for any history in any order of arrival', () => {
     );
   });
 
-  it('every event that is not told lies within the silence of one that was told before it came', () => {
+  it('every event that is not sent lies within the silence of one that was sent before it came', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 30 }), (history) => {
         const fired = firedOf(history);
@@ -246,9 +250,9 @@ describe('episodes, for any history in any order of arrival', () => {
     );
   });
 
-  it('of which too many are remembered tell once too often rather than never', () => {
+  it('of which too many are remembered are sent once too often rather than never', () => {
     const firedMs = Array.from({ length: 32 }, (_, index) => 1000 + index * 100);
-    expect(isNews({ firedMs, endedMs: [] }, 0, 50)).toBe(true);
+    expect(isOutsideSilence({ firedMs, endedMs: [] }, 0, 50)).toBe(true);
     expect(
       tell(
         [{ ...rule, silenceS: 1 }],

@@ -1,15 +1,15 @@
 // The order book of the simulator: which order a contact moved for, whatever was ordered meanwhile.
 import { describe, expect, it } from 'vitest';
-import { createOrderBook, type OrderBook } from '../../simulator/core/order-book.ts';
+import { createOrderBook, type OrderBook } from '../../simulator/core/ledger/order-book.ts';
 
 const relay = 'enginecutoff';
 const withdraw = `withdraw:${relay}`;
 
 function order(book: OrderBook, token: string, energised: boolean): void {
-  book.note('relay order', { relay, energised, order: token });
+  book.record('relay_order', { relay, energised, order: token });
 }
 const done = (book: OrderBook, token: string, outcome: string): void =>
-  book.note('relay order done', { relay, order: token, outcome, reason: outcome });
+  book.record('relay_order_done', { relay, order: token, outcome, reason: outcome });
 const mover = (book: OrderBook, energised: boolean, cause = 'FC05'): string | null =>
   book.tokenOf({ feature: relay, energised, cause });
 
@@ -17,7 +17,7 @@ const mover = (book: OrderBook, energised: boolean, cause = 'FC05'): string | nu
 function takenBack(): OrderBook {
   const book = createOrderBook();
   order(book, 'drive:c1', true);
-  book.note('relay order withdrawn', { relay, reason: 'ignition is unknown' });
+  book.record('relay_order_withdrawn', { relay, reason: 'ignition is unknown' });
   order(book, withdraw, false);
   done(book, 'drive:c1', 'unknown');
   return book;
@@ -30,7 +30,7 @@ describe('a contact', () => {
     expect(mover(book, false)).toBe(withdraw);
   });
 
-  it('that closes after it was read back open closes for nobody', () => {
+  it('that closes after it was read back open closes for no command', () => {
     const book = takenBack();
     done(book, withdraw, 'confirmed');
     expect(mover(book, true)).toBe(null);
@@ -46,7 +46,7 @@ describe('a contact', () => {
     },
   );
 
-  it('closes for nobody when its order never reached the board', () => {
+  it('closes for no command when its order never reached the board', () => {
     const book = createOrderBook();
     order(book, 'drive:c1', true);
     order(book, withdraw, false);
@@ -54,7 +54,7 @@ describe('a contact', () => {
     expect(mover(book, true)).toBe(null);
   });
 
-  it('closes for nobody after a restore was confirmed, whatever was ordered before', () => {
+  it('closes for no command after a restore was confirmed, whatever was ordered before', () => {
     const book = createOrderBook();
     order(book, 'drive:c1', true);
     done(book, 'drive:c1', 'confirmed');
@@ -76,9 +76,9 @@ it('knows what the vehicle has called confirmed', () => {
   const book = takenBack();
   const isConfirmed = (): boolean => book.isConfirmed('drive:c1');
   expect(isConfirmed()).toBe(false);
-  book.note('command', { commandID: 'c1', state: 'armed', reason: 'the relay did not follow: read back' });
+  book.record('command', { commandID: 'c1', state: 'armed', reason: 'the relay did not follow: read back' });
   expect(isConfirmed()).toBe(false);
-  book.note('command', { commandID: 'c1', state: 'confirmed' });
+  book.record('command', { commandID: 'c1', state: 'confirmed' });
   expect(isConfirmed()).toBe(true);
   expect(book.isConfirmed(null)).toBe(false);
 });

@@ -18,8 +18,8 @@ import {
 } from '../../agent/core/outbox/outbox-account.ts';
 import { encodeRow, rowId } from '../../agent/core/outbox/outbox-row.ts';
 import { carveRows, pageBytes } from '../../agent/core/outbox/page-carving.ts';
-import { connectSqlite } from '../../src/adapters/sqlite.ts';
-import { createFolder, record } from '../support/outbox-bench.ts';
+import { connectSqlite } from '../../src/adapters/database/sqlite.ts';
+import { createFolder, record } from '../support/storage/outbox-bench.ts';
 
 interface History {
   readonly account: Account;
@@ -82,7 +82,7 @@ describe('an account', () => {
     expect(floorOf(removed(account, { count: 10, sum: 955 }))).toBe(101);
   });
 
-  it('tells a loss between bounds that are true, whatever of long ago is found as well', () => {
+  it('reports a loss between true bounds, whatever older rows are found as well', () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 0, max: 40 }), fc.boolean(), (history, kept, withOld) => {
         const found = createSeqSet();

@@ -8,9 +8,9 @@ import { createBoard as createMachine, stepBoard } from '../../agent/core/board/
 import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
 import type { BoardInput } from '../../agent/core/board/board-types.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
 import { createPipe } from '../../simulator/hardware/pipe.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
 import type { ByteLink } from '../../src/ports.ts';
 
 const names = ['adam-4150', 'eletechsup', 'waveshare-io-analog', 'waveshare-relay-d'] as const;

@@ -1,7 +1,7 @@
 // Which passwords may be set.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passwordLeast, passwordMost, weaknessOf } from '../../broker/core/password.ts';
+import { passwordLeast, passwordMost, weaknessOf } from '../../broker/core/accounts/password.ts';
 
 const owner = { accountID: 'northline', userID: 'dispatch' };
 

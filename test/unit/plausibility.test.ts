@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
 import { createPlausibilityState, judgeFix, plausibilityLimits } from '../../agent/core/gnss/plausibility.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 
 const startUtcMs = Date.UTC(2026, 2, 15, 10);
 const degPerM = 1 / 111_195;

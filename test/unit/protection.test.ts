@@ -72,7 +72,7 @@ describe('the table [protection]', () => {
     expect(at({ ...wired, relays })).toMatch(/no relay enginecutoff/);
   });
 
-  it('tells the effective mode for the record', () => {
+  it('reports the effective mode for the record', () => {
     expect(describeProtection(chosen({ cutMode: 'at_standstill', zoneCuts: true }))).toEqual({
       cutMode: 'at_standstill',
       circuit: 'starter',

@@ -7,8 +7,8 @@ import {
   levelsOf,
   phasesOf,
   type RampStep,
-} from '../../simulator/core/ramp.ts';
-import { checkScenario } from '../../simulator/core/scenario.ts';
+} from '../../simulator/core/scenario/ramp.ts';
+import { checkScenario } from '../../simulator/core/scenario/scenario.ts';
 
 const ramp = {
   of: 'devices',
@@ -93,7 +93,7 @@ describe('the knee', () => {
       [step(0), step(1)],
       'none up to the end of the ramp: last good step 200 vehicles (200 events/s)',
     ],
-    ['below', [step(0, bad)], 'it lies below the first step, which was bad already, 100 vehicles'],
+    ['below', [step(0, bad)], 'it lies below the first step, which already failed: 100 vehicles'],
     ['unknown', [], 'the run ended before a step was measured'],
   ])('is told as %s the ramp', (place, steps, words) => {
     const knee = kneeOf('devices', steps);

@@ -10,7 +10,7 @@ import {
   type RecordedEvent,
   scriptsOf,
   shiftPlace,
-} from '../../simulator/core/recording.ts';
+} from '../../simulator/core/traffic/recording.ts';
 
 const micro = (low: number, high: number) =>
   fc.integer({ min: low * 1e6, max: high * 1e6 }).map((value) => value / 1e6);
@@ -77,7 +77,7 @@ describe('a recording', () => {
     expect(withLine('{"d":"0123456789abcdef","t":-1,"c":1}')).toThrow('Line 2');
     expect(() => read(['{"format":"other"}'])).toThrow('no recording');
     expect(() => read(['{"format":"fleetward-recording","version":2}'])).toThrow('version 2');
-    expect(() => read([...good, good[1] ?? ''])).toThrow('behind the end');
+    expect(() => read([...good, good[1] ?? ''])).toThrow('follows the end');
   });
 });
 

@@ -5,15 +5,15 @@ import { createCommandsState } from '../../agent/core/protection/command-draft.t
 import { adoptRelay, createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import {
   createRelaysState,
-  noteRelays,
-  noteRepair,
   type RelaysState,
+  recordRelays,
+  recordRepair,
   relayLimits,
   superviseRelays,
 } from '../../agent/core/protection/relays.ts';
-import type { FeatureName, FeatureState } from '../../src/core/event.ts';
-import { statusText } from '../../src/core/status-codes.ts';
-import { evidenceAt, moving, type Readings, unknownGnss } from '../support/evidence-fixtures.ts';
+import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
+import { statusText } from '../../src/core/events/status-codes.ts';
+import { evidenceAt, moving, type Readings, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
 
 const noSky = unknownGnss('no_fix');
 const on = (nowMs: number): Readings => ({ ignition: { value: true, sinceMs: nowMs - 5000 } });
@@ -30,7 +30,7 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
     repairs: [] as string[],
     /** The board says this; `boardCameUp` for its first word. */
     read(nowMs: number, relays: Partial<Record<FeatureName, boolean>>, boardCameUp = false) {
-      state = noteRelays(state, relays, { atMs: nowMs, boardCameUp });
+      state = recordRelays(state, relays, { atMs: nowMs, boardCameUp });
       return rig;
     },
     look(nowMs: number, over: Readings = {}) {
@@ -45,7 +45,7 @@ function createRig(confirmed: Partial<Record<FeatureName, FeatureState>>) {
       return rig;
     },
     done(nowMs: number, readBack: boolean) {
-      state = noteRepair(state, { feature: 'enginecutoff', readBack, atMs: nowMs });
+      state = recordRepair(state, { feature: 'enginecutoff', readBack, atMs: nowMs });
       return rig;
     },
   };
@@ -139,7 +139,7 @@ describe('a confirmed cut that fell off', () => {
 });
 
 describe('without a record', () => {
-  it('the engine is left as it is found, and that is told', () => {
+  it('the engine is left as it is found, and that is reported', () => {
     expect(createRig({}).read(0, { enginecutoff: true }).look(0).told).toEqual(['Vehicle_Disable']);
     expect(createRig({}).read(0, { enginecutoff: false }).look(0).told).toEqual(['Vehicle_Enable']);
   });

@@ -2,7 +2,7 @@
 // word of all of them: whatever is staged or remembered, something runs, and it is allowed to.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatManifest, type Manifest, parseManifest } from '../../agent/update/core/manifest.ts';
+import { formatManifest, type Manifest, parseManifest } from '../../agent/core/update/manifest.ts';
 import {
   emptyState,
   formatState,
@@ -15,8 +15,8 @@ import {
   withConfirmed,
   withRejection,
   withTrial,
-} from '../../agent/update/core/plan.ts';
-import { compareVersions, higherVersion, isVersion } from '../../agent/update/core/version.ts';
+} from '../../agent/core/update/plan.ts';
+import { compareVersions, higherVersion, isVersion } from '../../agent/core/update/version.ts';
 
 const packaged: Installed = { version: '1.0.0', arch: 'amd64', nodeAbi: '115' };
 

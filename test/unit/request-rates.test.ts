@@ -1,13 +1,13 @@
 // How often the service may be asked: what a bucket knows of itself, and who is admitted.
 import { describe, expect, it } from 'vitest';
-import { createAdmission } from '../../broker/api/admission.ts';
-import { createRates } from '../../broker/core/rate.ts';
-import { formatToken } from '../../broker/core/session.ts';
-import { hashToken } from '../../broker/store/sessions.ts';
-import { createBenchClock, createBenchLog } from '../support/broker-bench.ts';
+import { createAdmission } from '../../broker/api/base/admission.ts';
+import { formatToken } from '../../broker/core/accounts/session.ts';
+import { createRates } from '../../broker/core/scheduling/rate.ts';
+import { hashToken } from '../../broker/store/accounts/sessions.ts';
+import { createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 describe('a bucket', () => {
-  it('tells what is left, when there is one more, and when all are back', () => {
+  it('reports what is left, when there is one more, and when all are back', () => {
     const rates = createRates({ burst: 4, perS: 2 });
     expect(rates.stateOf('a', 0)).toEqual({ left: 4, waitMs: 0, fullMs: 0 });
     expect(rates.knows('a')).toBe(false);

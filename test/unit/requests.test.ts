@@ -1,18 +1,18 @@
 // Which requests a unit answers: once each, over any history of replays, restarts and crowds; and how an answer is cut.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cutExcerpt } from '../../agent/core/diagnostic/log-excerpt.ts';
 import {
   createRequestRecord,
   createRequests,
   judgeRequest,
-  noteAnswered,
   parseRequestRecord,
   type RequestsState,
+  recordAnswered,
   requestRules,
 } from '../../agent/core/link/requests.ts';
-import { cutExcerpt } from '../../agent/core/status/log-excerpt.ts';
-import { decodeRequest, requestKinds, requestLimits } from '../../src/core/device-request.ts';
-import { eventLimits } from '../../src/core/event.ts';
+import { eventLimits } from '../../src/core/events/event.ts';
+import { decodeRequest, requestKinds, requestLimits } from '../../src/core/wire/device-request.ts';
 
 const body = (at: number, kind: (typeof requestKinds)[number] = 'position') => ({
   requestID: `r${at}`,
@@ -42,7 +42,7 @@ describe('a request', () => {
           if (kind !== 'envelope') continue;
           const verdict = judgeRequest(state, body(at), now(monoMs));
           if (verdict.kind === 'ignore') continue;
-          state = verdict.kind === 'answer' ? noteAnswered(verdict.state, body(at)) : verdict.state;
+          state = verdict.kind === 'answer' ? recordAnswered(verdict.state, body(at)) : verdict.state;
           ended.set(`r${at}`, (ended.get(`r${at}`) ?? 0) + 1);
         }
         expect([...ended.values()].every((times) => times === 1)).toBe(true);
@@ -73,7 +73,7 @@ describe('a request', () => {
     for (let at = 1; at <= 10; at++) {
       const verdict = judgeRequest(state, body(at, 'log'), now(0));
       kinds.push(verdict.kind);
-      if (verdict.kind !== 'ignore') state = noteAnswered(verdict.state, body(at));
+      if (verdict.kind !== 'ignore') state = recordAnswered(verdict.state, body(at));
     }
     expect(kinds).toEqual([
       ...Array<string>(2).fill('answer'),

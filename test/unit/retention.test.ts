@@ -2,9 +2,9 @@
 // vehicle sends again afterwards, however late and in whatever order, is never taken for new, while what is really late is.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createGroupCommit } from '../../broker/ingest/group-commit.ts';
 import { createIngest } from '../../broker/ingest/ingest.ts';
-import type { DeviceRef } from '../../broker/store/devices.ts';
+import { createGroupCommit } from '../../broker/scheduling/group-commit.ts';
+import type { DeviceRef } from '../../broker/store/devices/devices.ts';
 import { createRetention, runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
@@ -16,8 +16,8 @@ import {
   jsonBytes,
   openBenchDatabase,
   settle,
-} from '../support/broker-bench.ts';
-import { storeEvents, storeMany } from '../support/stored-events.ts';
+} from '../support/broker/broker-bench.ts';
+import { storeEvents, storeMany } from '../support/database/stored-events.ts';
 
 const dayMs = 86_400_000;
 
@@ -141,10 +141,10 @@ describe('a run', () => {
 
   test('removes unreadable payloads of that age too', async () => {
     await db.write([
-      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, payload)
-        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 40 * dayMs}, 'r', '')`,
-      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, payload)
-        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 20 * dayMs}, 'r', '')`,
+      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, bytes, payload)
+        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 40 * dayMs}, 'r', 0, '')`,
+      sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, bytes, payload)
+        VALUES (${device.deviceNo}, 't', ${clock.utcMs() - 20 * dayMs}, 'r', 0, '')`,
     ]);
     await keep(30);
     expect(await run()).toMatchObject([{ payloads: 1 }]);
@@ -252,7 +252,7 @@ describe('what a vehicle sends again', () => {
 });
 
 describe('the background work', () => {
-  test('waits while vehicles wait for the disk, says what it did, and ends at once when told to', async () => {
+  test('waits while vehicles wait for the disk, reports what it did, and ends at once when asked', async () => {
     const { deviceNo } = device;
     await storeMany(db, { device: deviceNo, count: 1200, boot: 'b', of: (i) => ({ timestampMs: i }) });
     await keep(1);
@@ -272,7 +272,7 @@ describe('the background work', () => {
     await pass(5000);
     expect(await stored()).toEqual([]);
     expect(retention.counts()).toMatchObject({ events: 1200, devices: 1, runs: 1 });
-    expect(log.lines.filter(({ event }) => event === 'retention-run')).toMatchObject([
+    expect(log.lines.filter(({ event }) => event === 'retention_run')).toMatchObject([
       { fields: { accountID: 'acme', days: 1, events: 1200 } },
     ]);
     await retention.close();

@@ -9,8 +9,8 @@ import type {
   RtuMasterState,
   RtuResult,
 } from '../../agent/core/board/rtu-types.ts';
-import { frame, type ModbusUnit, modbusUnit } from '../support/modbus-unit.ts';
-import { type Fate, good, runUntil, type VirtualBus, virtualBus } from '../support/virtual-bus.ts';
+import { frame, type ModbusUnit, modbusUnit } from '../support/serial/modbus-unit.ts';
+import { type Fate, good, runUntil, type VirtualBus, virtualBus } from '../support/virtual/virtual-bus.ts';
 
 /** A master on a virtual bus; `results` in order of completion. */
 function rig(units: ModbusUnit[], options: Partial<RtuMasterOptions> = {}) {
@@ -197,7 +197,7 @@ describe('the RTU master', () => {
     expect(results.get(6)).toEqual({ kind: 'refused', reason: 'unit 0 is not 1 to 247' });
   });
 
-  it('counts bytes that nobody asked for and stays silent after them, but not for ever', () => {
+  it('counts unsolicited bytes and stays silent after them, but not for ever', () => {
     const { bus, submit, feed, run, now, state } = rig([board()]);
     const noise = Uint8Array.of(1, 3, 2);
     const startMs = now();

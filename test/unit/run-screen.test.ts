@@ -2,8 +2,8 @@
 // steers either of them.
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { type Progress, progressLine, screenLines, sparkline } from '../../simulator/core/screen.ts';
-import { showProgress } from '../../simulator/run/progress.ts';
+import { type Progress, progressLine, screenLines, sparkline } from '../../simulator/core/live/screen.ts';
+import { showProgress } from '../../simulator/run/measure/progress.ts';
 
 const band = { p50: 12.4, p90: 30, p95: 51, p99: 228, p999: 300, max: 5542, mean: 20, count: 191 };
 const now: Progress = {
@@ -43,7 +43,7 @@ describe('the screen', () => {
     expect(lines.join('')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('says at 80 by 24 how it is, what is wrong and how long it takes', () => {
+  it('shows state, faults and remaining time at 80 by 24', () => {
     const text = screenLines(state, { columns: 80, rows: 24 }, false).join('\n');
     expect(text).toContain(' 50 %  15:00 of 30:00, 15:00 left, noon');
     expect(text).toContain('ok    truth      no breach so far; 63 facts');
@@ -54,7 +54,7 @@ describe('the screen', () => {
     expect(text).not.toContain('bottleneck');
   });
 
-  it('cries out when something was lost, and when it is the bottleneck itself', () => {
+  it('marks breaches, and the generator as the bottleneck, as faults', () => {
     const bad = {
       ...state,
       now: { ...now, breaches: 2 },
@@ -66,7 +66,7 @@ describe('the screen', () => {
     expect(progressLine(bad)).toContain('2 BREACHES, THE GENERATOR IS THE BOTTLENECK');
   });
 
-  it('has colours unless nobody wants them', () => {
+  it('has colours unless NO_COLOR is set', () => {
     expect(screenLines(state, { columns: 80, rows: 24 }, true).join('')).toContain('\u001b[33mnote ');
     expect(sparkline([0, 5, 10])).toBe('▁▄█');
   });
@@ -77,15 +77,15 @@ function show(environment: Readonly<Record<string, string>>, isTTY: boolean) {
   let text = '';
   const output = { isTTY, columns: 80, rows: 24, write: (more: string) => (text += more) };
   const latencies = { band: () => null };
-  const view = showProgress({ clock, output, latencies, environment, look: () => now });
+  const view = showProgress({ clock, output, latencies, environment, progress: () => now });
   return { clock, view, output, text: () => text };
 }
 
 describe('the progress of a run', () => {
-  it('is one screen on a terminal, which is put away at the end with the cursor back', () => {
+  it('is one screen on a terminal, removed at the end with the cursor restored', () => {
     const { clock, view, text } = show({}, true);
     clock.advance(3000);
-    view.say('fault: \u001b[31mlink-outage');
+    view.print('fault: \u001b[31mlink-outage');
     view.close();
     expect(text().startsWith('\u001b[?25l')).toBe(true);
     expect(text().endsWith('\u001b[J\u001b[?25h')).toBe(true);
@@ -100,7 +100,7 @@ describe('the progress of a run', () => {
     expect(text()).toBe(before);
   });
 
-  it('leaves nothing of itself when the terminal became narrower', () => {
+  it('is removed whole when the terminal became narrower', () => {
     const { clock, view, output, text } = show({ NO_COLOR: '1' }, true);
     clock.advance(1000);
     output.columns = 40;
@@ -126,7 +126,7 @@ describe('the progress of a run', () => {
   ])('is plain lines where no screen is, %j', (environment, isTTY) => {
     const { clock, view, text } = show(environment, isTTY);
     clock.advance(60_000);
-    view.say('fault over');
+    view.print('fault over');
     view.close();
     expect(text()).not.toContain('\u001b');
     const lines = text().trimEnd().split('\n');

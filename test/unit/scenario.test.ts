@@ -1,23 +1,28 @@
-// Scenarios and thresholds: what is right is filled in, what is wrong is named with its place and never ignored; and the deeds that
+// Scenarios and thresholds: what is right is filled in, what is wrong is named with its place and never ignored; and the actions that
 // the seed plans.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
-import { afterAll, describe, expect, it } from 'vitest';
-import { deedKinds, planDeeds, settleMs, startMsOf } from '../../simulator/core/deeds.ts';
-import { checkScenario, editorSchema, overlay } from '../../simulator/core/scenario.ts';
-import { type Scenario, scenarioSchema } from '../../simulator/core/scenario-schema.ts';
-import { figureNames, judgeThresholds, parseThreshold } from '../../simulator/core/thresholds.ts';
-import { createLineFinder } from '../../simulator/core/toml-lines.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
-import { listPresets, readScenario } from '../../simulator/scenario-files.ts';
+import { describe, expect, it } from 'vitest';
+import { scenarioOf } from '../../simulator/cli/scenario-flags.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { checkScenario, editorSchema, overlay } from '../../simulator/core/scenario/scenario.ts';
+import { type Scenario, scenarioSchema } from '../../simulator/core/scenario/scenario-schema.ts';
+import {
+  actionKinds,
+  planActions,
+  settleMs,
+  startMsOf,
+} from '../../simulator/core/scenario/scripted-actions.ts';
+import { figureNames, judgeThresholds, parseThreshold } from '../../simulator/core/scenario/thresholds.ts';
+import { createLineFinder } from '../../simulator/core/scenario/toml-lines.ts';
+import { listPresets, openScenario, readScenario } from '../../simulator/scenario-files.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-scenario-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('scenario');
 
 function scenario(value: object): Scenario {
   const verdict = checkScenario({ title: 'a test', ...value });
@@ -56,7 +61,7 @@ describe('a scenario', () => {
       ['/phases/1/share'],
     ],
     [{ phases: [{ name: 'a', atS: 0, share: 0 }] }, ['/phases']],
-    [{ fleet: { kind: 'tracker' }, deeds: { panicPerHour: 1 } }, ['/fleet/kind']],
+    [{ fleet: { kind: 'tracker' }, actions: { panicPerHour: 1 } }, ['/fleet/kind']],
     [{ fleet: { kind: 'tracker' }, faults: [{ kind: 'gnss-jam', atS: 1 }] }, ['/faults/0/kind']],
   ])('%j is refused at its place', (value, places) => {
     expect(faultsOf(value).map((fault) => fault.split(':')[0])).toEqual(places);
@@ -142,11 +147,12 @@ describe('a scenario', () => {
   it('is not blamed on the file where a flag has set it', async () => {
     const file = written(['[fleet]', 'kind = "agent"', '[commands]', 'perMinute = 1']);
     const change = { fleet: { kind: 'tracker' } };
-    await expect(readScenario(file, change)).rejects.toThrow('\n  /fleet/kind: a light tracker');
-    await expect(readScenario(file, { durationS: 3 })).rejects.toThrow('\n  /durationS: must be');
+    const opened = await openScenario(file);
+    expect(() => opened.check(change)).toThrow('\n  /fleet/kind: a light tracker');
+    expect(() => opened.check({ durationS: 3 })).toThrow('\n  /durationS: must be');
   });
 
-  it('is told the line also behind texts and lists over several lines', () => {
+  it('names the line also behind texts and lists over several lines', () => {
     const text = [
       'title = """',
       '[fleet]',
@@ -185,7 +191,7 @@ describe('a scenario', () => {
 
   it('that is not there, or not TOML, says so', async () => {
     await expect(readScenario('nowhere')).rejects.toThrow('There is no preset "nowhere"');
-    await expect(readScenario('./nowhere.toml')).rejects.toThrow('cannot be read');
+    await expect(readScenario('./nowhere.toml')).rejects.toThrow('Cannot read');
   });
 });
 
@@ -201,7 +207,7 @@ describe('a threshold', () => {
     expect(judgeThresholds([text], figures)).toMatchObject([{ isMet }]);
   });
 
-  it('of a figure that nobody measured is not met', () => {
+  it('of a figure that was not measured is not met', () => {
     expect(judgeThresholds(['cut.p99<1s'], {})).toMatchObject([{ value: null, isMet: false }]);
   });
 
@@ -220,33 +226,33 @@ describe('a threshold', () => {
   });
 });
 
-describe('deeds', () => {
+describe('actions', () => {
   const rates = fc.record({
     panicPerHour: fc.integer({ min: 0, max: 720 }),
     doorPerHour: fc.integer({ min: 0, max: 720 }),
     towPerHour: fc.integer({ min: 0, max: 20 }),
   });
   const plan = (of: Scenario, seed: string) =>
-    planDeeds(of, { draw: createSeededEntropy(seed), fromMs: 1000 });
+    planActions(of, { draw: createSeededEntropy(seed), fromMs: 1000 });
 
   it('are the same for the same seed, in order, within the run, and never two of a kind at once', () => {
     fc.assert(
-      fc.property(rates, fc.string(), fc.integer({ min: 20, max: 7200 }), (deeds, seed, durationS) => {
-        const of = scenario({ deeds, durationS });
+      fc.property(rates, fc.string(), fc.integer({ min: 20, max: 7200 }), (actions, seed, durationS) => {
+        const of = scenario({ actions, durationS });
         const planned = plan(of, seed);
         expect(plan(of, seed)).toEqual(planned);
         let before = 0;
-        for (const deed of planned) {
-          expect(deed.atMs).toBeGreaterThanOrEqual(Math.max(before, 1000 + settleMs));
-          expect(deed.atMs + deed.forMs).toBeLessThanOrEqual(durationS * 1000);
-          before = deed.atMs;
+        for (const action of planned) {
+          expect(action.atMs).toBeGreaterThanOrEqual(Math.max(before, 1000 + settleMs));
+          expect(action.atMs + action.forMs).toBeLessThanOrEqual(durationS * 1000);
+          before = action.atMs;
         }
-        for (const kind of deedKinds) {
-          const own = planned.filter((deed) => deed.kind === kind);
+        for (const kind of actionKinds) {
+          const own = planned.filter((action) => action.kind === kind);
           own
             .slice(1)
-            .forEach((deed, at) =>
-              expect(deed.atMs).toBeGreaterThan((own[at]?.atMs ?? 0) + (own[at]?.forMs ?? 0)),
+            .forEach((action, at) =>
+              expect(action.atMs).toBeGreaterThan((own[at]?.atMs ?? 0) + (own[at]?.forMs ?? 0)),
             );
         }
       }),
@@ -258,7 +264,7 @@ describe('deeds', () => {
       { name: 'quiet', atS: 0, share: 1, rate: 0 },
       { name: 'busy', atS: 3600, share: 1, rate: 2 },
     ];
-    const of = scenario({ deeds: { panicPerHour: 30 }, durationS: 7200, phases });
+    const of = scenario({ actions: { panicPerHour: 30 }, durationS: 7200, phases });
     const counts = Array.from({ length: 50 }, (_, seed) => plan(of, String(seed)));
     expect(counts.flat().every(({ atMs }) => atMs >= 3_600_000)).toBe(true);
     const mean = counts.flat().length / counts.length;
@@ -285,4 +291,37 @@ describe('deeds', () => {
       null,
     ]);
   });
+});
+
+describe('a preset with light trackers', () => {
+  const lightly = async (name: string) => {
+    const said: string[] = [];
+    const flags = { scenario: name, kind: 'tracker', threshold: [] } as const;
+    const { scenario: light } = await scenarioOf(flags, (words) => void said.push(words));
+    return { light, said };
+  };
+
+  it('runs without actions, commands and faults of hardware, and says what is left out', async () => {
+    const presets = (await listPresets()).filter((name) => !['faults', 'theft'].includes(name));
+    for (const name of presets) {
+      const { light, said } = await lightly(name);
+      expect([name, light.fleet.kind, light.commands.perMinute]).toEqual([name, 'tracker', 0]);
+      const { scenario: base } = await readScenario(name);
+      expect([name, said.length]).toEqual([name, base.fleet.kind === 'tracker' ? 0 : 1]);
+    }
+    expect((await lightly('outage')).said).toEqual([
+      'Left out, because light trackers have no hardware: actions, commands, 3 faults of outage',
+    ]);
+  });
+
+  it.each(['faults', 'theft'])(
+    'is refused where nothing would be left, naming those that take them: %s',
+    async (name) => {
+      await expect(lightly(name)).rejects.toMatchObject({
+        code: 'config',
+        message: `${name} cannot be run with --kind tracker: light trackers have no hardware`,
+        hint: 'Choose one of breakpoint, day, load, outage, smoke, soak, storm.',
+      });
+    },
+  );
 });

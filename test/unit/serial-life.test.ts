@@ -5,9 +5,9 @@ import { startWatchdog } from '../../agent/agent-loop.ts';
 import { vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
 import { evidenceOf } from '../../agent/core/vehicle/vehicle-state.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import type { Supervisor } from '../../src/ports.ts';
-import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const noise = createSeededEntropy('serial-life');
 
@@ -75,7 +75,7 @@ describe('a board that cannot be understood', () => {
       rig.dispatch({ kind: 'bytes', port: 'board', bytes: garbage(30) });
       rig.run(0.1);
     }
-    expect(rig.state().boardNews.isLost).toBe(true);
+    expect(rig.state().boardReport.isLost).toBe(true);
     expect(evidence(rig)).toMatchObject({ boardAlive: false, ignition: { value: null } });
     expect(rig.state().fixes - fixes).toBeGreaterThan(50);
     expect(rig.state().board.master.counters.requests - asked).toBeLessThan(120);
@@ -87,7 +87,7 @@ describe('a board that cannot be understood', () => {
     const rig = await createVehicleRig();
     rig.board.setFaults({ echo: true });
     rig.run(30);
-    expect(rig.state().boardNews.isLost).toBe(false);
+    expect(rig.state().boardReport.isLost).toBe(false);
     rig.board.setFaults({ echo: true, silent: true });
     const reasons = new Set<string>();
     for (let tenth = 0; tenth < 400; tenth += 1) {
@@ -95,7 +95,7 @@ describe('a board that cannot be understood', () => {
       const { board } = rig.state().ports;
       if (board.kind === 'waiting') reasons.add(board.why);
     }
-    expect(rig.state().boardNews.isLost).toBe(true);
+    expect(rig.state().boardReport.isLost).toBe(true);
     expect(evidence(rig).boardAlive).toBe(false);
     expect([...reasons]).toEqual(['nothing but garbage for 30 s: is the speed right?']);
   });

@@ -1,29 +1,30 @@
 // What a run was like over time: of fixed size for any length, added without loss from the parts of a run, and never zero where nobody
-// looked; and the columns, scales and paths that people see of it.
+// looked; and the columns and figures that people see of it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeLabels } from '../../simulator/core/fault-spans.ts';
+import { condense, summarise } from '../../simulator/core/plots/plot-values.ts';
+import { simplify } from '../../simulator/core/plots/route-map.ts';
+import {
+  addErrors,
+  grownBy,
+  noBrokerErrors,
+  parseBrokerSample,
+} from '../../simulator/core/series/broker-metrics-text.ts';
 import {
   countOf,
   createLatencyCell,
   mergeLatencies,
   percentileOf,
-} from '../../simulator/core/latency-buckets.ts';
-import { grownBy, parseBrokerSample } from '../../simulator/core/metrics-text.ts';
+} from '../../simulator/core/series/latency-buckets.ts';
 import {
-  areaPath,
-  bandPath,
-  condense,
-  dotsPath,
-  linePath,
-  plane,
-  summarise,
-} from '../../simulator/core/plot-path.ts';
-import { formatMoment, linearScale, logScale, timeScale } from '../../simulator/core/plot-scale.ts';
-import { simplify } from '../../simulator/core/route-map.ts';
-import { bucketsMost, createSeries, mergeSeries, type SeriesData } from '../../simulator/core/series.ts';
-import { columnsOf } from '../../simulator/core/series-columns.ts';
-import { counterNames, gaugeNames, seriesLatencies } from '../../simulator/core/series-names.ts';
+  bucketsMost,
+  createSeries,
+  mergeSeries,
+  type SeriesData,
+} from '../../simulator/core/series/series.ts';
+import { columnsOf } from '../../simulator/core/series/series-columns.ts';
+import { counterNames, gaugeNames, seriesLatencies } from '../../simulator/core/series/series-names.ts';
+import { formatMoment } from '../../simulator/core/text/number-text.ts';
 
 const weekMs = 604_800_000;
 
@@ -102,7 +103,7 @@ describe('a series', () => {
     );
   });
 
-  it('survives the way between processes, and has null where nobody looked', () => {
+  it('survives the way between processes, and has null where nothing was measured', () => {
     const book = createSeries();
     book.count('stored', 4500, 7);
     book.gauge('online', 500, 3);
@@ -129,7 +130,7 @@ describe('a series', () => {
     expect(columns).toMatchObject({ online: [12], lagMs: [10] });
   });
 
-  it('tells CPU, commits and rates by what was seen', () => {
+  it('reports CPU, commits and rates by what was seen', () => {
     const book = createSeries();
     book.count('brokerSeenMs', 500, 500);
     book.count('brokerCpuMs', 500, 250);
@@ -146,7 +147,7 @@ describe('a series', () => {
 });
 
 describe('latencies in buckets', () => {
-  it('tell percentiles within 4 % and never above the greatest', () => {
+  it('give percentiles within 4 % and never above the greatest', () => {
     const values = fc.array(fc.double({ min: 0.1, max: 1e8, noNaN: true }), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (list, fraction) => {
@@ -187,7 +188,10 @@ describe('figures of the broker', () => {
     'fleetward_commit_duration_seconds_count 100',
     'fleetward_commit_statements_sum 350',
     'fleetward_commit_queue_writes 3',
-    'fleetward_http_requests_total{operation="getEvents",status="200"} 7',
+    'fleetward_http_requests_total{operation="getEvents",status="2xx"} 7',
+    'fleetward_http_requests_total{operation="getEvents",status="5xx"} 2',
+    'fleetward_http_requests_total{operation="login",status="5xx"} 1',
+    'fleetward_mqtt_connections_refused_total{reason="rate"} 4',
   ].join('\n');
 
   it('are read from the text for Prometheus', () => {
@@ -200,6 +204,7 @@ describe('figures of the broker', () => {
       commitMs: 500,
       queue: 3,
       startedS: 1_795_312_345,
+      errors: { ...noBrokerErrors, requestsFailed: 3, connectionsRefused: 4 },
     });
   });
 
@@ -207,6 +212,20 @@ describe('figures of the broker', () => {
     'are not seen in %j',
     (other) => expect(parseBrokerSample(other)).toBeNull(),
   );
+
+  it('count errors from the first read to the last, over a restart too', () => {
+    const read = (other: string) => {
+      const sample = parseBrokerSample(other);
+      if (sample === null) throw new Error('not read');
+      return sample;
+    };
+    const first = read(text);
+    const second = read(text.replace('reason="rate"} 4', 'reason="rate"} 9'));
+    const restarted = read(text.replace('1795312345', '1795319999'));
+    const once = addErrors(noBrokerErrors, first, second);
+    expect(once).toEqual({ ...noBrokerErrors, connectionsRefused: 5 });
+    expect(addErrors(once, second, restarted)).toMatchObject({ connectionsRefused: 9, requestsFailed: 3 });
+  });
 
   it('stay unknown where the text does not hold them, and where the process is another', () => {
     const before = parseBrokerSample(text);
@@ -222,34 +241,8 @@ describe('figures of the broker', () => {
   });
 });
 
-describe('a scale', () => {
-  it('never cuts off what was measured, and goes from bottom to top', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0.5, max: 1e9, noNaN: true }), (most) => {
-        for (const scale of [linearScale(most), logScale(most / 100, most)]) {
-          expect(scale.ticks[0]?.part).toBe(0);
-          expect(scale.ticks.at(-1)?.part).toBe(1);
-          expect(scale.ticks.length).toBeLessThan(14);
-          expect(scale.place(most)).toBeLessThanOrEqual(1);
-          expect(scale.place(most)).toBeGreaterThan(0.2);
-          expect(scale.place(most / 2)).toBeLessThan(scale.place(most));
-        }
-      }),
-    );
-  });
-
-  it.each([
-    [5000, ['0:00', '0:01', '0:02', '0:03', '0:04', '0:05']],
-    [3_600_000, ['0:00', '10:00', '20:00', '30:00', '40:00', '50:00', '1:00:00']],
-    [
-      weekMs,
-      ['0:00', '1 d 00:00', '2 d 00:00', '3 d 00:00', '4 d 00:00', '5 d 00:00', '6 d 00:00', '7 d 00:00'],
-    ],
-  ])('of %i ms has round times', (endMs, labels) => {
-    expect(timeScale(endMs).ticks.map(({ label }) => label)).toEqual(labels);
-  });
-
-  it('says a moment as people do', () => {
+describe('a moment', () => {
+  it('is written as people do', () => {
     expect([0, 65_000, 3_723_000, 100_000_000].map(formatMoment)).toEqual([
       '0:00',
       '1:05',
@@ -259,37 +252,12 @@ describe('a scale', () => {
   });
 });
 
-describe('paths', () => {
-  const frame = { scale: linearScale(100), stepMs: 1000, endMs: 4000 };
-
-  it('leave a gap where nobody looked, and stay within the plane', () => {
-    expect(linePath([0, null, 100, 100], frame)).toBe('M0 400l500 0 500 0M2000 0l500 0 1000 0 500 0');
-    expect(areaPath([100], frame)).toBe('M0 400L0 0l500 0 500 0V400Z');
-    expect(dotsPath([null, 50], frame)).toBe('M1500 200h0');
-    expect(bandPath([0], [100], frame)).toBe('M0 0l500 0 500 0L1000 400l-500 0-500 0Z');
-    fc.assert(
-      fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 500 })), { maxLength: 50 }), (values) => {
-        for (const number of linePath(values, { ...frame, endMs: 50_000 }).match(/M\d+ \d+/g) ?? []) {
-          const [x = -1, y = -1] = number.slice(1).split(' ').map(Number);
-          expect(x >= 0 && x <= plane.width && y >= 0 && y <= plane.height).toBe(true);
-        }
-      }),
-    );
-  });
-
+describe('the values of a plot', () => {
   it('have figures in words and in few rows', () => {
-    expect(summarise([null, 1, 5, 3])).toEqual({ least: 1, mean: 3, most: 5 });
+    expect(summarise([null, 1, 5, 3])).toEqual({ first: 1, last: 3, least: 1, mean: 3, most: 5 });
     expect(summarise([null])).toBeNull();
     expect(condense([1, 2, null, null, 5, 6], 3, 'mean')).toEqual([1.5, null, 5.5]);
     expect(condense([1, 2, 3], 2, 'max')).toEqual([2, 3]);
-  });
-});
-
-describe('labels of faults', () => {
-  it('never lie over each other', () => {
-    const span = (fromMs: number) => ({ kind: 'link-outage' as const, share: 1, fromMs, toMs: fromMs + 10 });
-    const placed = placeLabels([span(0), span(50), span(60), span(120)], { lanes: 2, widthMs: () => 100 });
-    expect(placed.map(({ lane }) => lane)).toEqual([0, 1, null, 0]);
   });
 });
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { SensorReading } from '../../agent/core/board/inputs.ts';
 import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
 import { serviceLimits, serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';
-import { createEntry, type EntryNews, stepEntry } from '../../agent/core/protection/service-entry.ts';
-import { statusPriority } from '../../src/core/status-codes.ts';
+import { createEntry, type EntryResult, stepEntry } from '../../agent/core/protection/service-entry.ts';
+import { statusPriority } from '../../src/core/events/status-codes.ts';
 import { createServiceCodes, serviceCode, serviceCodesOfSecret } from '../../src/service-codes.ts';
 
 const device = { accountID: 'acme', deviceID: 'truck-17' };
@@ -115,16 +115,16 @@ describe('guessing', () => {
 
 describe('the push button', () => {
   /** Plays a person: button down and up, looked at ten times a second. */
-  function press(plan: readonly (readonly [reading: SensorReading, ms: number])[]): EntryNews[] {
+  function press(plan: readonly (readonly [reading: SensorReading, ms: number])[]): EntryResult[] {
     let state = createEntry();
     let nowMs = 0;
-    const news: EntryNews[] = [];
+    const news: EntryResult[] = [];
     for (const [reading, lastsMs] of plan) {
       const sinceMs = nowMs;
       for (const untilMs = nowMs + lastsMs; nowMs < untilMs; nowMs += 100) {
         const step = stepEntry(state, { reading, sinceMs }, nowMs);
         state = step.state;
-        if (step.news !== null) news.push(step.news);
+        if (step.result !== null) news.push(step.result);
       }
     }
     return news;

@@ -10,7 +10,7 @@ import {
   sessionLimits,
   tokenOf,
   tokenRandomBytes,
-} from '../../broker/core/session.ts';
+} from '../../broker/core/accounts/session.ts';
 
 const owner = { accountID: 'acme', userID: 'ann' };
 const random = Uint8Array.from({ length: tokenRandomBytes }, (_, index) => index);

@@ -5,8 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCommandLedger } from '../../broker/commands/commands.ts';
-import type { DeviceRef } from '../../broker/store/devices.ts';
-import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire.ts';
+import type { DeviceRef } from '../../broker/store/devices/devices.ts';
+import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wire/wire.ts';
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
@@ -17,7 +17,7 @@ import {
   helloOf,
   openBenchDatabase,
   settle,
-} from '../support/broker-bench.ts';
+} from '../support/broker/broker-bench.ts';
 
 const { signer, verifier } = createBenchKeys();
 const closers: (() => Promise<void>)[] = [];

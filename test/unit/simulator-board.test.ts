@@ -2,10 +2,10 @@
 // timing, power-up and faults. Its frames are written here by hand and never made by the agent's master.
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { type Board, createBoard } from '../../simulator/hardware/board.ts';
 import { type BoardName, boardNames } from '../../simulator/hardware/board-maps.ts';
 import { isSoundFrame, sealFrame } from '../../simulator/hardware/modbus-slave.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
 
 interface Bus {
   readonly clock: VirtualClock;
@@ -197,7 +197,7 @@ describe('faults', () => {
     expect(board.isEnergised('enginecutoff')).toBe(true);
   });
 
-  it('lost, garbled and cut: as often as told, the same for the same seed, never the good answer', () => {
+  it('lost, garbled and cut: as often as set, the same for the same seed, never the good answer', () => {
     const run = (seed: string): string[] => {
       const { board, ask } = createBus('generic', seed);
       board.setFaults({ lost: 0.3, garbled: 0.3, cut: 0.2 });

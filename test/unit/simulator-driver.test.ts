@@ -2,7 +2,7 @@
 // vehicle with the ignition off.
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
 import { createDriver } from '../../simulator/world/driver.ts';
 
@@ -19,7 +19,7 @@ function atDepot() {
 }
 
 describe('a driver', () => {
-  it('whose engine does not start waits with the key turned, however often anybody looks, and then drives off', () => {
+  it('whose engine does not start waits with the key turned, however often it is polled, and then drives off', () => {
     const { clock, cut, driver } = atDepot();
     cut.isOn = true;
     const seen: boolean[] = [];

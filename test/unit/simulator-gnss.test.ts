@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { createNmeaState, decodeNmea } from '../../agent/core/gnss/nmea.ts';
 import type { Sentence } from '../../agent/core/gnss/nmea-sentences.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createGnss, type GnssOptions } from '../../simulator/hardware/gnss.ts';
 import { formatSentence, type GnssTruth } from '../../simulator/hardware/gnss-sentences.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
-import { distanceM } from '../../src/core/geo.ts';
+import { distanceM } from '../../src/core/geo/geo.ts';
 
 const truth: GnssTruth = {
   latitude: 43.65107,

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock, createWrongClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createPipe, type Pipe } from '../../simulator/hardware/pipe.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
 import type { SerialSettings } from '../../src/ports.ts';
 
 describe('virtual clock', () => {
@@ -142,7 +142,7 @@ describe('cable', () => {
     expect(pipe.counts().dropped).toBe(1);
   });
 
-  it('goes down once when pulled, cannot be opened meanwhile, and a new link hears nothing of before', async () => {
+  it('goes down once when pulled, cannot be opened meanwhile, and a new link receives nothing of before', async () => {
     const { clock, pipe, handlers, downs, atAgent } = await cable();
     pipe.send(bytes('old'));
     pipe.unplug();
@@ -157,7 +157,7 @@ describe('cable', () => {
     expect(atAgent).toEqual(['new']);
   });
 
-  it('loses, garbles and cuts as often as told, the same for the same seed', async () => {
+  it('loses, garbles and cuts as often as set, the same for the same seed', async () => {
     const run = async (seed: string): Promise<string[]> => {
       const { clock, pipe, atAgent } = await cable(seed);
       pipe.setFaults({ loss: 0.3, garble: 0.3, cut: 0.3 });
@@ -182,7 +182,7 @@ describe('cable', () => {
     expect(Math.min(...changed)).toBeGreaterThanOrEqual(2);
   });
 
-  it('garbles everything for who opens it at another speed', async () => {
+  it('garbles everything for a reader at another speed', async () => {
     const { clock, pipe, atAgent } = await cable('speed', { ...settings, baudRate: 19_200 });
     for (let at = 0; at < 50; at += 1) pipe.send(bytes('frame'));
     clock.advance(1000);

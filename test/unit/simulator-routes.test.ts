@@ -2,14 +2,14 @@
 // with the ignition off, and the same seed drives the same way.
 import { describe, expect, it } from 'vitest';
 import { createVirtualClock } from '../../simulator/clock.ts';
-import { createSeededEntropy } from '../../simulator/random.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createCityRoute } from '../../simulator/world/city-route.ts';
 import { createDriver } from '../../simulator/world/driver.ts';
 import type { Route } from '../../simulator/world/routes.ts';
 import { createTrackRoute } from '../../simulator/world/track-route.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { distanceM } from '../../src/core/geo.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { distanceM } from '../../src/core/geo/geo.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 
 const toronto = { latitude: 43.6511, longitude: -79.347 };
 const city = (seed: string): Route =>
@@ -139,7 +139,7 @@ describe('driver', () => {
     return { clock, cut, driver };
   };
 
-  it('by hand: speeds up, holds, brakes, and rolls out when the key is turned off', () => {
+  it('by manual control: speeds up, holds, brakes, and rolls out when the key is turned off', () => {
     const { clock, driver } = start(null);
     expect(driver.now()).toMatchObject({ speedKmh: 0, ignition: false, engine: 'off' });
     expect(driver.setSpeed(36)).toBe(true);

@@ -2,13 +2,13 @@
 // as one does, and it goes on however long they wait.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BackOffRules, nextShare, restMs } from '../../broker/core/back-off.ts';
-import { nextSize, type PieceRules } from '../../broker/core/piece-size.ts';
-import { createPieces, createRests } from '../../broker/upkeep/pieces.ts';
-import { createSpareTime, inSpareTime } from '../../broker/work/spare-time.ts';
+import { nextSize, type PieceRules } from '../../broker/core/scheduling/adaptive-batch.ts';
+import { type BackOffRules, nextShare, restMs } from '../../broker/core/scheduling/aimd-throttle.ts';
+import { createSpareTime, inSpareTime } from '../../broker/scheduling/spare-time.ts';
+import { createPacedBatches, createPauses } from '../../broker/upkeep/paced-batches.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchClock } from '../support/broker-bench.ts';
+import { createBenchClock } from '../support/broker/broker-bench.ts';
 
 const rules: BackOffRules = { lateMs: 8, least: 0.1, most: 1, restMostMs: 200 };
 const waits = fc.array(fc.double({ min: 0, max: 100, noNaN: true }), { maxLength: 200 });
@@ -76,10 +76,10 @@ describe('the size of a piece', () => {
     );
   });
 
-  test('does not follow one slow piece among quick ones, which waited for somebody else', async () => {
+  test('does not follow one slow piece among quick ones, which waited for another client', async () => {
     const asked: number[] = [];
     let nowMs = 0;
-    const pieces = createPieces({ monoMs: () => nowMs }, pieceRules);
+    const pieces = createPacedBatches({ monoMs: () => nowMs }, pieceRules);
     for (const ms of [20, 20, 200, 20, 200, 200, 20]) {
       await pieces.run(async (rows) => {
         asked.push(rows);
@@ -99,7 +99,7 @@ describe('the size of a piece', () => {
 describe('the rests of retention', () => {
   test('are as long as its commits, and longer and longer while vehicles wait, up to a second', () => {
     let lagMs = 0;
-    const rest = createRests(() => lagMs);
+    const rest = createPauses(() => lagMs);
     expect(rest(20)).toBe(20);
     expect(rest(1)).toBe(10);
     // What came during the piece has waited for it and no more.
@@ -138,7 +138,7 @@ function bench() {
 }
 
 describe('spare time', () => {
-  test('is all of it while nobody waits: pieces are done as they come, side by side', async () => {
+  test('is all of it while no vehicle waits: pieces are done as they come, side by side', async () => {
     const { state, done, piece, pass } = bench();
     const all = Promise.all(['a', 'b', 'c'].map(piece));
     await pass(6);
@@ -163,7 +163,7 @@ describe('spare time', () => {
     expect(state.most).toBe(1);
   });
 
-  test('comes back when nobody waits any more', async () => {
+  test('returns when no vehicle waits any more', async () => {
     const { state, done, piece, pass } = bench();
     state.lagMs = 50;
     const late = Promise.all(Array.from({ length: 4 }, (_unused, at) => piece(`late ${at}`)));
@@ -178,7 +178,7 @@ describe('spare time', () => {
     expect(state.most).toBe(3);
   });
 
-  test('is never nothing: whatever waits, every piece is done, and one that fails holds up nobody', async () => {
+  test('is never nothing: whatever waits, every piece is done, and one that fails delays no other', async () => {
     const { state, spare, done, piece, pass } = bench();
     state.lagMs = 1_000_000;
     const failing = spare.take(() => Promise.reject(new Error('no such page')));

@@ -5,8 +5,8 @@ import type { AgentFacts } from '../../agent/core/status/agent-facts.ts';
 import { conditionsOf } from '../../agent/core/status/health.ts';
 import { formatMetrics } from '../../agent/core/status/metrics-text.ts';
 import { statusOfVehicle } from '../../agent/core/status/status.ts';
-import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-words.ts';
-import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
+import { formatSpan, formatStatus, isDegraded, statusLines } from '../../agent/core/status/status-text.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 function factsOf(rig: VehicleRig, over: Partial<AgentFacts> = {}): AgentFacts {
   const state = rig.state();

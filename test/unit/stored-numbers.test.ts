@@ -8,7 +8,7 @@ import {
   type Range,
   type StoredNumbers,
   storedNumbers,
-} from '../../broker/core/stored-numbers.ts';
+} from '../../broker/core/events/stored-numbers.ts';
 
 const most = 60;
 const range = fc

@@ -74,8 +74,8 @@ describe('a tank table', () => {
     expect(table[0]).toEqual([0.5, 0]);
     expect(table).toContainEqual([1.48, 0.5]);
     expect(warnings).toEqual([
-      'Between 0 L and 40 L the sender does not move: what is taken there is not seen.',
-      'Between 80 L and 120 L the sender does not move: what is taken there is not seen.',
+      'Between 0 L and 40 L the sender does not move: fuel taken there is not detected.',
+      'Between 80 L and 120 L the sender does not move: fuel taken there is not detected.',
       'Above 180 L the level stays as at 180 L.',
     ]);
   });

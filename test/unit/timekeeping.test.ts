@@ -48,7 +48,7 @@ describe('trusted time', () => {
     expect(offerServerTime(fresh, { askedMs: 1000, monoMs: 1000, utcMs: 0 })).toEqual(fresh);
   });
 
-  it('is the server when GNSS disagrees with it by more than a minute, whoever came first', () => {
+  it('is the server when GNSS disagrees with it by more than a minute, whichever came first', () => {
     const spoofed = gnss(fresh, 9, trueUtcMs - 3_600_000);
     expect(trustedUtcMs(welcome(spoofed, 9000, 9000), 9000)).toBe(trueUtcMs);
     expect(bestOrigin(welcome(spoofed, 9000, 9000))?.quality).toBe('server');
@@ -64,7 +64,7 @@ describe('a clock that cannot be right', () => {
     ['before the release', Date.UTC(1980, 0, 6)],
     ['one roll-over ahead', trueUtcMs + 1024 * 7 * 86_400_000],
     ['in 2080', Date.UTC(2080, 0, 6)],
-  ])('%s counts for nothing, whoever shows it', (_name, utcMs) => {
+  ])('%s counts for nothing, from any source', (_name, utcMs) => {
     expect(bestOrigin(offerSystemTime(fresh, { monoMs: 1000, utcMs }))).toBeNull();
     expect(bestOrigin(gnss(fresh, 9, utcMs))).toBeNull();
     expect(offerServerTime(fresh, { askedMs: 1000, monoMs: 1000, utcMs })).toEqual(fresh);

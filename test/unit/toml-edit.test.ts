@@ -95,7 +95,7 @@ describe('agent.toml of an installer', () => {
     ['a text of several lines', '[device]\nid = """\ntruck"""\n'],
     ['a header in a list', '[device]\nx = [\n  [1],\n[2]]\n[broker]\nurl=[\n"a"]\n'],
     ['a quoted table', '["broker"]\nurl = "mqtt://a"\n'],
-  ])('with %s is left alone, and the installer is told what to write', (_what, text) => {
+  ])('with %s is left alone, and the message says what to write', (_what, text) => {
     try {
       change(text);
     } catch (thrown) {

@@ -1,7 +1,14 @@
 // Exported texts stay well formed whatever a record carries, and no spreadsheet takes a cell for a formula.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvHead, csvLine, csvText, geojsonPoint, gpxHead, gpxPoint } from '../../broker/core/track-text.ts';
+import {
+  csvHead,
+  csvLine,
+  csvText,
+  geojsonPoint,
+  gpxHead,
+  gpxPoint,
+} from '../../broker/core/events/track-text.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const anyText = fc.oneof(

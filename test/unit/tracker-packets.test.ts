@@ -10,7 +10,7 @@ import {
   pingBytes,
   publishBytes,
   readAnswers,
-} from '../../simulator/core/mqtt-packets.ts';
+} from '../../simulator/core/traffic/mqtt-packets.ts';
 
 const word = fc.string({ minLength: 1, maxLength: 64, unit: 'grapheme' });
 const plain = (bytes: Uint8Array): readonly number[] => [...bytes];

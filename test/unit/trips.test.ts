@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import {
   beganMs,
   endTrips,
-  type Journey,
   startTrips,
   stepTrips,
   type Trip,
   type TripEvent,
-} from '../../broker/core/trips.ts';
-import { distanceM } from '../../src/core/geo.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+  type TripOrStop,
+} from '../../broker/core/events/trips.ts';
+import { distanceM } from '../../src/core/geo/geo.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
 
 const startMs = Date.UTC(2026, 0, 5, 6);
 const metre = 1 / 111_195;
@@ -30,9 +30,9 @@ function eventAt(timestampMs: number, change: Partial<TripEvent> = {}): TripEven
   };
 }
 
-function journeys(events: readonly TripEvent[]): readonly Journey[] {
+function tripsAndStops(events: readonly TripEvent[]): readonly TripOrStop[] {
   let state = startTrips;
-  const found: Journey[] = [];
+  const found: TripOrStop[] = [];
   for (const event of events) {
     const step = stepTrips(state, event);
     state = step.state;
@@ -42,9 +42,9 @@ function journeys(events: readonly TripEvent[]): readonly Journey[] {
 }
 
 const tripsOf = (events: readonly TripEvent[]): readonly Trip[] =>
-  journeys(events).flatMap((one) => (one.kind === 'trip' ? [one.trip] : []));
+  tripsAndStops(events).flatMap((one) => (one.kind === 'trip' ? [one.trip] : []));
 const stopsOf = (events: readonly TripEvent[]) =>
-  journeys(events).flatMap((one) => (one.kind === 'stop' ? [one.stop] : []));
+  tripsAndStops(events).flatMap((one) => (one.kind === 'stop' ? [one.stop] : []));
 
 /** A leg of a made day: seconds, and metres a second due north (0 stands, with some metres of jitter). */
 interface Leg {
@@ -255,7 +255,7 @@ describe('a report', () => {
     fc.assert(
       fc.property(day, (given) => {
         const events = made(given);
-        const found = journeys(events);
+        const found = tripsAndStops(events);
         let lastMs = 0;
         for (const one of found) {
           const endMs = one.kind === 'trip' ? one.trip.end.timestampMs : one.stop.endMs;

@@ -2,13 +2,14 @@
 // is found, named, and nothing else with it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changesOf, factRules, type Terminals } from '../../simulator/core/facts.ts';
-import { type Judgement, judge } from '../../simulator/core/judgement.ts';
-import { createLedger, type Ledger } from '../../simulator/core/ledger.ts';
-import { breachKinds, type ContactNote, type ShownEvent } from '../../simulator/core/ledger-types.ts';
-import { countOpenFacts } from '../../simulator/core/open-facts.ts';
-import type { FleetEvent } from '../../src/core/event.ts';
-import { statusCodes } from '../../src/core/status-codes.ts';
+import { type Judgement, judge } from '../../simulator/core/judgement/judgement.ts';
+import { commandOutcomes } from '../../simulator/core/ledger/command-outcomes.ts';
+import { changesOf, factRules, type Terminals } from '../../simulator/core/ledger/facts.ts';
+import { createLedger, type Ledger } from '../../simulator/core/ledger/ledger.ts';
+import { breachKinds, type ContactNote, type ShownEvent } from '../../simulator/core/ledger/ledger-types.ts';
+import { countOpenFacts } from '../../simulator/core/ledger/open-facts.ts';
+import type { CommandState, FleetEvent } from '../../src/core/events/event.ts';
+import { statusCodes, statusText } from '../../src/core/events/status-codes.ts';
 
 const vehicle = 'sim-1';
 const boot = 'b1';
@@ -41,6 +42,10 @@ function shownOf(event: FleetEvent, change: Partial<ShownEvent> = {}): ShownEven
     speed: Math.round(event.speed ?? 0),
     heading: Math.round(event.heading ?? 0) % 360,
     commandID: event.commandID ?? null,
+    commandState: event.commandState ?? null,
+    geozoneID: event.geozoneID ?? '',
+    statusDescription: statusText(event.statusCode),
+    creationTime: 0,
     ...change,
   };
 }
@@ -56,7 +61,7 @@ function ledgerWith(count: number): { ledger: Ledger; events: readonly FleetEven
 }
 
 const judged = (ledger: Ledger): Judgement =>
-  judge(ledger, { endMs: 3_600_000, panicMs: 2000, inputsMs: 200 });
+  judge(ledger, { endMs: 3_600_000, panicMs: 2000, inputsMs: 200, movingS: 10, views: null });
 
 /** Kinds with a count, and the event or command that each names. */
 function found(ledger: Ledger): readonly string[] {
@@ -66,21 +71,21 @@ function found(ledger: Ledger): readonly string[] {
 }
 
 describe('events', () => {
-  it('that all came back are no breach', () => {
+  it('that were all returned are no breach', () => {
     const { ledger, events } = ledgerWith(50);
-    for (const event of events) ledger.shown(shownOf(event));
+    for (const event of events) ledger.shown(shownOf(event), true);
     const { counts } = judged(ledger);
     expect(breachKinds.map((kind) => counts[kind])).toEqual(breachKinds.map(() => 0));
     expect(ledger.waiting()).toBe(0);
   });
 
-  it('one lost in 10,000 is named, twice in 20,000', () => {
+  it('are reported when one of 10,000 is lost, and two of 20,000', () => {
     const { ledger, events } = ledgerWith(20_000);
-    for (const event of events) if (event.seq % 10_000 !== 77) ledger.shown(shownOf(event));
+    for (const event of events) if (event.seq % 10_000 !== 77) ledger.shown(shownOf(event), true);
     expect(found(ledger)).toEqual(['acknowledgedMissing b1:77', 'acknowledgedMissing b1:10077']);
   });
 
-  it('whatever is done to one of them is found and nothing else is', () => {
+  it('are reported for any change to one of them, and for nothing else', () => {
     const wrongs = {
       acknowledgedMissing: () => [],
       duplicated: (one: ShownEvent) => [one, one],
@@ -97,7 +102,8 @@ describe('events', () => {
           const at = pick % count;
           const wrong = wrongs[kind];
           for (const [index, event] of events.entries())
-            for (const one of index === at ? wrong(shownOf(event)) : [shownOf(event)]) ledger.shown(one);
+            for (const one of index === at ? wrong(shownOf(event)) : [shownOf(event)])
+              ledger.shown(one, true);
           const id = kind === 'invented' ? 'b9:1' : `b1:${at + 1}`;
           expect(found(ledger)).toEqual([`${kind} ${id}`]);
         },
@@ -112,32 +118,34 @@ describe('events', () => {
     ['heading', { heading: 184 }],
     ['position', { isPositionValid: false }],
     ['command', { commandID: 'c1' }],
+    ['state of the command', { commandState: 'confirmed' }],
+    ['text', { statusDescription: 'Panic' }],
   ])('with another %s are corrupted', (words, change) => {
     const { ledger, events } = ledgerWith(1);
-    for (const event of events) ledger.shown(shownOf(event, change));
+    for (const event of events) ledger.shown(shownOf(event, change), true);
     expect(judged(ledger).breaches).toMatchObject([
       { kind: 'corrupted', words: expect.stringContaining(words) },
     ]);
   });
 
-  it('in another order than they happened are reordered', () => {
+  it('that are returned in another order are reported as reordered', () => {
     const { ledger, events } = ledgerWith(5);
     for (const at of [0, 2, 1, 3, 4]) {
       const event = events[at];
-      if (event !== undefined) ledger.shown(shownOf(event));
+      if (event !== undefined) ledger.shown(shownOf(event), true);
     }
     expect(found(ledger)).toEqual(['reordered b1:2']);
   });
 
-  it('sent again with a better time may come back with either', () => {
+  it('that were sent again with a better time may be returned with either time', () => {
     const { ledger, events } = ledgerWith(1);
     const better = events.map((event) => ({ ...event, timestamp: (event.timestamp ?? 0) + 60_000 }));
     ledger.sent(vehicle, boot, { events: better, atMs: 9000 });
-    for (const event of better) ledger.shown(shownOf(event));
+    for (const event of better) ledger.shown(shownOf(event), true);
     expect(found(ledger)).toEqual([]);
   });
 
-  it('that were never acknowledged are lost, but for those that a stopping vehicle keeps', () => {
+  it('without an acknowledgement are lost, except those stored by a closing vehicle', () => {
     const ledger = createLedger();
     ledger.stored(vehicle, boot, { events: [eventOf(1)], atMs: 1000 });
     ledger.stopping(vehicle, 5000);
@@ -147,7 +155,7 @@ describe('events', () => {
     expect(ledger.waiting()).toBe(1);
   });
 
-  it('that were acknowledged never escape, whenever they were made, sent or acknowledged, over the end of the deeds and restarts', () => {
+  it('that were acknowledged are always checked, whenever they were made, sent or acknowledged, over the end of the actions and restarts', () => {
     const life = fc.record({
       boot: fc.constantFrom('b1', 'b2'),
       atMs: fc.integer({ min: 0, max: 9000 }),
@@ -173,7 +181,7 @@ describe('events', () => {
         for (const { boot: of, seq, ackedMs } of all)
           if (ackedMs !== null) ledger.acknowledged(vehicle, of, { ranges: [[seq, seq]], atMs: ackedMs });
         for (const { isShown, event, id } of all)
-          if (isShown) ledger.shown({ ...shownOf(event), eventID: id });
+          if (isShown) ledger.shown({ ...shownOf(event), eventID: id }, true);
         const expected = all.flatMap(({ id, atMs, ackedMs, isShown }) =>
           isShown
             ? []
@@ -189,19 +197,19 @@ describe('events', () => {
     );
   });
 
-  it('given up by the vehicle are told', () => {
+  it('that the vehicle dropped are reported', () => {
     const ledger = createLedger();
     const event = eventOf(1, { statusCode: statusCodes.EVENTS_DROPPED.code, attributes: { count: 3 } });
     ledger.sent(vehicle, boot, { events: [event], atMs: 1 });
     ledger.acknowledged(vehicle, boot, { ranges: [[1, 1]], atMs: 2 });
-    ledger.shown(shownOf(event));
+    ledger.shown(shownOf(event), true);
     expect(found(ledger)).toEqual(['dropped b1:1']);
   });
 
-  it('of other vehicles are none of its business', () => {
+  it('of vehicles outside the run are ignored', () => {
     const { ledger, events } = ledgerWith(1);
-    for (const event of events) ledger.shown(shownOf(event));
-    ledger.shown({ ...shownOf(eventOf(7)), deviceID: 'truck-17' });
+    for (const event of events) ledger.shown(shownOf(event), true);
+    ledger.shown({ ...shownOf(eventOf(7)), deviceID: 'truck-17' }, true);
     expect(found(ledger)).toEqual([]);
   });
 });
@@ -216,7 +224,7 @@ describe('facts', () => {
     externalPower: true,
   };
 
-  it('are what changes at the terminals; found at rest, only the ignition is news', () => {
+  it('are changes at the terminals; at the start only the ignition counts', () => {
     expect(changesOf(null, rest)).toEqual(['ignitionOff']);
     expect(changesOf(rest, { ...rest, panic: true, externalPower: false })).toEqual(['panicOn', 'powerOff']);
     expect(changesOf(rest, rest)).toEqual([]);
@@ -231,17 +239,17 @@ describe('facts', () => {
     ledger.stored(vehicle, boot, { events: [event], atMs: storedMs });
     ledger.sent(vehicle, boot, { events: [event], atMs: storedMs });
     ledger.acknowledged(vehicle, boot, { ranges: [[1, 1]], atMs: ackedMs });
-    ledger.shown(shownOf(event));
+    ledger.shown(shownOf(event), true);
     return ledger;
   }
 
-  it('with their event in time are no breach', () => {
+  it('with an event in time are no breach', () => {
     const { breaches, durableMs, panicMs } = judged(pressed(10_050, 10_200));
     expect(breaches).toEqual([]);
     expect([durableMs, panicMs]).toEqual([[50], [200]]);
   });
 
-  it('of a panic that came late to the broker are told with their number', () => {
+  it('of a panic that reached the broker late are reported with their number', () => {
     expect(judged(pressed(10_050, 13_000)).breaches).toMatchObject([
       {
         kind: 'panicLate',
@@ -259,18 +267,20 @@ describe('facts', () => {
     expect(found(ledger)).toEqual([]);
   });
 
-  it('that no event came of are unnoticed, unless a fault lay over them or the run ended', () => {
+  it('without an event are unnoticed, unless a fault excuses them or the run ended', () => {
     const ledger = createLedger();
     ledger.fact(vehicle, 'panicOn', 10_000);
     expect(found(ledger)).toEqual(['unnoticed fact 1']);
     ledger.excuse(vehicle, { kind: 'hardware', fromMs: 9000, toMs: 9500 });
     expect(judged(ledger)).toMatchObject({ breaches: [], unjudged: 1 });
+    expect(judged(ledger).facts.panicOn).toMatchObject({ happened: 1, found: 0, unjudged: { fault: 1 } });
     const late = createLedger();
     late.fact(vehicle, 'tow', 3_500_000);
     expect(judged(late)).toMatchObject({ breaches: [], unjudged: 1 });
+    expect(judged(late).facts.tow.unjudged).toEqual({ late: 1, brief: 0, fault: 0, stall: 0 });
   });
 
-  it("until the deeds' end are waited for, as long as an event may come of them", () => {
+  it('before the end of the actions are awaited as long as their event may come', () => {
     const openAt = (nowMs: number, ledger: Ledger): number =>
       countOpenFacts(ledger.vehicles.values(), { nowMs, endMs: 20_000 });
     const ledger = pressed(10_050, 10_200);
@@ -285,16 +295,17 @@ describe('facts', () => {
     expect(openAt(22_000, ledger)).toBe(0);
   });
 
-  it("after the deeds' end are judged where their time lay before the vehicles were taken off the road", () => {
+  it('after the end of the actions are judged when their time ended before the vehicles were closed', () => {
     const ledger = createLedger();
     ledger.stopping(vehicle, 5000);
     ledger.fact(vehicle, 'ignitionOn', 6000);
-    const judgedUntil = (endMs: number) => judge(ledger, { endMs, panicMs: 2000, inputsMs: 200 });
+    const judgedUntil = (endMs: number) =>
+      judge(ledger, { endMs, panicMs: 2000, inputsMs: 200, movingS: 10, views: null });
     expect(judgedUntil(15_999)).toMatchObject({ breaches: [], unjudged: 1 });
     expect(judgedUntil(16_000)).toMatchObject({ breaches: [{ kind: 'unnoticed' }], unjudged: 0 });
   });
 
-  it('too short for two readings and the debouncing may go unseen, longer ones may not', () => {
+  it('shorter than two readings and the debouncing may be missed, longer ones may not', () => {
     const after = (ms: number): Ledger => {
       const ledger = createLedger();
       ledger.fact(vehicle, 'cabinDoorOpen', 10_000);
@@ -302,10 +313,11 @@ describe('facts', () => {
       return ledger;
     };
     expect(judged(after(900))).toMatchObject({ breaches: [], unjudged: 2 });
+    expect(judged(after(900)).facts.cabinDoorOpen.unjudged.brief).toBe(1);
     expect(found(after(1100))).toEqual(['unnoticed fact 1', 'unnoticed fact 2']);
   });
 
-  it('in a stall of the generator are not judged, before and long after it they are', () => {
+  it('in a stall of the generator are not judged, those before and long after it are', () => {
     const ledger = createLedger();
     for (const atMs of [10_000, 40_000, 90_000]) ledger.fact(vehicle, 'tamperOn', atMs);
     ledger.stall(41_000, 41_500);
@@ -314,18 +326,18 @@ describe('facts', () => {
     expect(found(ledger)).toEqual(['unnoticed fact 1', 'unnoticed fact 3']);
   });
 
-  it('take one event each', () => {
+  it('match one event each', () => {
     const ledger = pressed(10_050, 10_200);
     ledger.fact(vehicle, 'panicOn', 10_020);
     expect(found(ledger)).toEqual(['unnoticed fact 2']);
   });
 
-  it('that never were make their event an invention', () => {
+  it('that never happened make their event invented', () => {
     const ledger = createLedger();
     const event = eventOf(1, { statusCode: factRules.panicOn.code });
     ledger.sent(vehicle, boot, { events: [event], atMs: 1000 });
     ledger.acknowledged(vehicle, boot, { ranges: [[1, 1]], atMs: 1100 });
-    ledger.shown(shownOf(event));
+    ledger.shown(shownOf(event), true);
     expect(found(ledger)).toEqual(['invented b1:1']);
   });
 });
@@ -341,19 +353,55 @@ describe('commands', () => {
     ignitionOnMs: 0,
   };
 
-  function commanded(contacts: readonly Partial<ContactNote>[], hasEnded = true): Ledger {
+  let reports = 0;
+  const report = (ledger: Ledger, commandID: string, commandState: CommandState): void => {
+    reports += 1;
+    const event = eventOf(reports, { commandID, commandState });
+    ledger.stored(vehicle, 'reports', { events: [event], atMs: 1_000_000 });
+    ledger.sent(vehicle, 'reports', { events: [event], atMs: 1_000_000 });
+    ledger.acknowledged(vehicle, 'reports', { ranges: [[reports, reports]], atMs: 1_000_000 });
+    ledger.shown({ ...shownOf(event), eventID: `reports:${reports}` }, true);
+  };
+
+  /** A cut with what the relay did, and the restore after it, confirmed with its relay. */
+  function commanded(contacts: readonly Partial<ContactNote>[], end: CommandState = 'confirmed'): Ledger {
     const ledger = createLedger();
     ledger.addVehicle(vehicle);
-    const command = { commandID: 'c1', deviceID: vehicle, feature: 'enginecutoff', state: '1' } as const;
-    ledger.requested({ ...command, requestedMs: 10_000, expiresMs: 70_000 });
-    ledger.ended('c1', hasEnded ? 'confirmed' : 'sent', hasEnded);
+    ledger.link(vehicle, true, 0);
+    const cut = { commandID: 'c1', deviceID: vehicle, feature: 'enginecutoff', state: '1' } as const;
+    ledger.requested({ ...cut, requestedMs: 10_000, expiresMs: 70_000 });
+    ledger.ended('c1', end, end !== 'sent');
+    report(ledger, 'c1', end);
     for (const change of contacts) ledger.contact(vehicle, { ...contact, ...change });
+    restore(ledger);
     return ledger;
   }
 
-  it('carried out once, in time, at rest are no breach, nor is one that was not carried out', () => {
+  function restore(ledger: Ledger, feature: ContactNote['feature'] = 'enginecutoff'): void {
+    const back = { commandID: 'c9', deviceID: vehicle, feature, state: '0' } as const;
+    ledger.requested({ ...back, requestedMs: 90_000, expiresMs: Number.POSITIVE_INFINITY });
+    const last = ledger.vehicles.get(vehicle)?.contacts.at(-1);
+    if (last?.energised === true)
+      ledger.contact(vehicle, { ...contact, feature, energised: false, token: 'drive:c9', atMs: 90_100 });
+    ledger.ended('c9', 'confirmed', true);
+    report(ledger, 'c9', 'confirmed');
+  }
+
+  it('have outcomes by feature and state: how they ended, and times only where a relay moved or a report came', () => {
+    const [cut, restored] = commandOutcomes(commanded([{}, { ...back, atMs: 20_500 }, { atMs: 32_000 }]));
+    expect(cut).toMatchObject({ feature: 'enginecutoff', state: '1', requested: 1, ends: { confirmed: 1 } });
+    // The first move counts: what came after it was taken back is the vehicle's own doing.
+    expect(cut?.relayMs).toEqual({ p50: 10_000, max: 10_000, count: 1 });
+    expect(cut?.reportMs).toEqual({ p50: 990_000, max: 990_000, count: 1 });
+    expect(restored).toMatchObject({ state: '0', relayMs: { p50: 100 } });
+    const [open] = commandOutcomes(commanded([], 'sent'));
+    expect(open).toMatchObject({ ends: { sent: 1 }, relayMs: null, reportMs: null });
+    expect(commandOutcomes(createLedger())).toEqual([]);
+  });
+
+  it('that are carried out once, in time and at rest are no breach, nor is one that was not carried out', () => {
     expect(found(commanded([{}]))).toEqual([]);
-    expect(found(commanded([]))).toEqual([]);
+    expect(found(commanded([], 'expired'))).toEqual([]);
     // The relay fell off with the power and came back by itself, as it may.
     expect(
       found(commanded([{}, { energised: false, token: 'power' }, { token: 'repair:enginecutoff' }])),
@@ -362,7 +410,7 @@ describe('commands', () => {
 
   const back = { energised: false, token: 'withdraw:enginecutoff' };
 
-  it('taken back on the wires before they were confirmed are judged anew, three times at most', () => {
+  it('that were withdrawn on the bus before they were confirmed may be carried out again, three times at most', () => {
     expect(found(commanded([{}, back, {}]))).toEqual([]);
     expect(found(commanded([{}, back, {}, back, {}]))).toEqual([]);
     expect(found(commanded([{}, back, {}, back, {}, back, {}]))).toEqual(['commandTwice c1']);
@@ -379,27 +427,102 @@ describe('commands', () => {
     ],
     ['again after its expiry', [{}, back, { atMs: 71_500 }], 'commandLate c1'],
     ['for the order back', [{ token: 'withdraw:enginecutoff' }], 'commandTwice fact null'],
-    ['for nobody', [{ token: 'drive:c2' }], 'commandTwice c2'],
+    ['for no command', [{ token: 'drive:c2' }], 'commandTwice c2'],
     ['by itself', [{ token: null }], 'commandTwice fact null'],
-    ['the other way', [{ energised: false }], 'commandTwice c1'],
     ['after its expiry', [{ atMs: 71_500 }], 'commandLate c1'],
     ['while it moved', [{ movingMs: 6000 }], 'commandMoving fact null'],
     ['with the ignition on', [{ ignitionOnMs: 1500 }], 'commandMoving fact null'],
-  ])('carried out %s are told', (_, contacts, breach) => {
+  ])('carried out %s are reported', (_, contacts, breach) => {
     expect(found(commanded(contacts))).toEqual([breach]);
   });
 
-  it('that unlock the cargo are never carried out again, taken back or not', () => {
+  it.each([
+    ['after its expiry', { atMs: 71_500 }, { fromMs: 70_400, toMs: 71_000 }, []],
+    ['after its expiry', { atMs: 71_500 }, { fromMs: 69_000, toMs: 70_400 }, ['commandLate c1']],
+    ['while it moved', { movingMs: 6000 }, { fromMs: 17_000, toMs: 19_500 }, []],
+    ['while it moved', { movingMs: 6000 }, { fromMs: 13_000, toMs: 15_500 }, ['commandMoving fact null']],
+    ['with the ignition on', { ignitionOnMs: 1500 }, { fromMs: 19_300, toMs: 19_600 }, []],
+    [
+      'with the ignition on',
+      { ignitionOnMs: 1500 },
+      { fromMs: 16_000, toMs: 18_600 },
+      ['commandMoving fact null'],
+    ],
+  ])(
+    'carried out %s (%o) are judged without the stall of the generator (%o)',
+    (_, change, stall, breaches) => {
+      const ledger = commanded([change]);
+      ledger.stall(stall.fromMs, stall.toMs);
+      expect(found(ledger)).toEqual(breaches);
+    },
+  );
+
+  it('whose relay moved the other way are reported and do not count as confirmed', () => {
+    expect(found(commanded([{ energised: false }]))).toEqual(['commandTwice c1', 'falseConfirmation c1']);
+  });
+
+  it('that unlock the cargo are never carried out again, withdrawn or not', () => {
     const ledger = createLedger();
     const command = { commandID: 'c1', deviceID: vehicle, feature: 'cargoaccess', state: '1' } as const;
     ledger.requested({ ...command, requestedMs: 10_000, expiresMs: 70_000 });
     ledger.ended('c1', 'confirmed', true);
+    report(ledger, 'c1', 'confirmed');
     for (const change of [{}, { energised: false, token: 'withdraw:cargoaccess' }, {}])
       ledger.contact(vehicle, { ...contact, feature: 'cargoaccess', ...change });
+    restore(ledger, 'cargoaccess');
     expect(found(ledger)).toEqual(['commandTwice c1']);
   });
 
-  it('that came to no end are told', () => {
-    expect(found(commanded([], false))).toEqual(['commandOpen c1']);
+  it('that have not ended are reported', () => {
+    expect(found(commanded([], 'sent'))).toEqual(['commandOpen c1']);
+  });
+
+  it('that were confirmed without their relay or without a report of the vehicle are false confirmations', () => {
+    expect(found(commanded([]))).toEqual(['falseConfirmation c1']);
+    const silent = commanded([{}], 'confirmed');
+    silent.vehicles.get(vehicle)?.reports.splice(0, 1);
+    expect(found(silent)).toEqual(['falseConfirmation c1']);
+    // The relay moved, but only after it was taken back by the next command.
+    expect(found(commanded([{ atMs: 91_000, token: null }]))).toContain('falseConfirmation c1');
+  });
+
+  it('that moved the relay of another feature are reported as wrongRelay', () => {
+    const ledger = commanded([{}]);
+    ledger.contact(vehicle, { ...contact, feature: 'cargoaccess', atMs: 21_000 });
+    ledger.contact(vehicle, { ...contact, feature: 'cargoaccess', energised: false, token: 'power' });
+    expect(found(ledger)).toEqual(['wrongRelay c1']);
+  });
+
+  it('that a connected vehicle has not stored were not delivered; one without a link is excused', () => {
+    const untold = (): Ledger => {
+      const ledger = commanded([], 'expired');
+      ledger.vehicles.get(vehicle)?.reports.splice(0, 1);
+      return ledger;
+    };
+    expect(found(untold())).toEqual(['commandUndelivered c1']);
+    const away = untold();
+    away.vehicles.get(vehicle)?.ups.splice(0, 1, 66_000);
+    expect(found(away)).toEqual([]);
+    const broken = untold();
+    broken.link(vehicle, false, 14_000);
+    broken.link(vehicle, true, 66_000);
+    expect(found(broken)).toEqual([]);
+    const excused = untold();
+    excused.excuse(vehicle, { kind: 'link', fromMs: 20_000, toMs: 30_000 });
+    expect(found(excused)).toEqual([]);
+  });
+
+  it('that leave a relay energised at the end are not restored, whatever the ledger of the broker says', () => {
+    const ledger = commanded([{}]);
+    ledger.contact(vehicle, { ...contact, atMs: 95_000, token: 'repair:enginecutoff' });
+    expect(found(ledger)).toEqual(['notRestored c9']);
+  });
+
+  it('whose relay the service shows in another state are reported', () => {
+    const ledger = commanded([{}]);
+    ledger.shownState(vehicle, 'enginecutoff', '0');
+    expect(found(ledger)).toEqual([]);
+    ledger.shownState(vehicle, 'enginecutoff', '1');
+    expect(found(ledger)).toEqual(['wrongState c9']);
   });
 });

@@ -3,20 +3,6 @@
 // work, every job told to its end exactly once, and an agent runs at the end.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUpdate, stepUpdate } from '../../agent/core/update/update.ts';
-import { parseUpdateRecord } from '../../agent/core/update/update-record.ts';
-import {
-  noUpdateRecord,
-  type UpdateEffect,
-  type UpdateInput,
-  type UpdateJob,
-  type UpdateLook,
-  type UpdateRecord,
-  type UpdateSetup,
-  type UpdateState,
-  type UpdateTask,
-  updateLimits,
-} from '../../agent/core/update/update-types.ts';
 import {
   emptyState,
   planLaunch,
@@ -24,8 +10,22 @@ import {
   withConfirmed,
   withRejection,
   withTrial,
-} from '../../agent/update/core/plan.ts';
-import { eventFault } from '../../src/core/event-check.ts';
+} from '../../agent/core/update/plan.ts';
+import { createUpdate, stepUpdate } from '../../agent/core/update/update.ts';
+import { parseUpdateRecord } from '../../agent/core/update/update-record.ts';
+import {
+  noUpdateRecord,
+  type UpdateEffect,
+  type UpdateInput,
+  type UpdateJob,
+  type UpdateRecord,
+  type UpdateSetup,
+  type UpdateState,
+  type UpdateTask,
+  updateLimits,
+  type VehicleSnapshot,
+} from '../../agent/core/update/update-types.ts';
+import { eventFault } from '../../src/core/events/event-check.ts';
 
 const packaged = '1.0.0';
 const times = { parkedMs: 60_000, healthMs: 20_000, trialMs: 100_000 };
@@ -42,7 +42,7 @@ const jobOf = (commandID: string, version: string, issuedMs = 1): UpdateJob => (
   expiresMs: 1e12,
 });
 
-const calm: UpdateLook = {
+const calm: VehicleSnapshot = {
   nowMs: 0,
   fraction: 0.5,
   latestUtcMs: 1000,
@@ -61,7 +61,7 @@ interface World {
   };
   state: UpdateState | null;
   running: string;
-  look: UpdateLook;
+  look: VehicleSnapshot;
   known: readonly string[];
   tasks: UpdateTask[];
   commits: {
@@ -454,7 +454,7 @@ describe('at every single step of an update', () => {
     }
   });
 
-  it('a driver may come: nothing is restarted until he has gone', () => {
+  it('a driver may come: nothing is restarted until the vehicle is parked again', () => {
     for (const step of steps) {
       let starts = 0;
       const world = live((now, number) => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { serviceLimits } from '../../agent/core/protection/service-code.ts';
 import { requestLocal } from '../../agent/core/vehicle/vehicle-control.ts';
-import { createVehicleRig, rigCodes, type VehicleRig } from '../support/vehicle-rig.ts';
+import { createVehicleRig, rigCodes, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const wire = { unit: 'io', kind: 'coil', poll: 'relays', safe: 'de-energised' } as const;
 const buzzer = { outputs: { warning: { ...wire, address: 2 } } };
@@ -30,7 +30,7 @@ describe('the cargo lock', () => {
   });
 
   it.each(['waveshare-relay-d', 'eletechsup', 'generic'] as const)(
-    '%s: closes after its time, and that is told',
+    '%s: closes after its time, and that is reported',
     async (boardName) => {
       const rig = await createVehicleRig({ boardName, protection: { unlockS: 20 } });
       rig.run(20);
@@ -70,7 +70,7 @@ describe('the cargo lock', () => {
     expect(rig.board.isEnergised('cargoaccess')).toBe(false);
   });
 
-  it('is not opened twice for one command whose outcome nobody knows', async () => {
+  it('is not opened twice for one command whose outcome is unknown', async () => {
     const rig = await createVehicleRig({ protection: { unlockS: 5 } });
     rig.run(20);
     rig.board.setFaults({ silent: true });
@@ -289,7 +289,7 @@ describe('a geozone', () => {
     expect(rig.reasons().at(-1)).toBe('panic_calm_s');
   });
 
-  it('gives way to a person: it replaces no command of his and undoes no cut of his', async () => {
+  it('gives way to a person: it replaces no command of a person and undoes no such cut', async () => {
     const rig = await createVehicleRig({ protection: { zoneCuts: true } });
     rig.board.setSignal('ignition', true);
     rig.run(20);
@@ -336,7 +336,7 @@ describe('a geozone', () => {
 });
 
 describe('a start', () => {
-  it('tells by which mode the vehicle is protected', async () => {
+  it('reports by which mode the vehicle is protected', async () => {
     const rig = await createVehicleRig({ protection: { noGnss: 'wait' } });
     expect(rig.told[0]?.attributes).toMatchObject({
       cutMode: 'ignition_off',

@@ -1,11 +1,11 @@
 // When a vehicle lets itself be updated, over the bytes of a simulated board and receiver: it fetches only over a link that works
 // and is paid for, and restarts only when it is parked and nothing is under way that a restart could disturb.
 import { describe, expect, it } from 'vitest';
-import type { UpdateNews } from '../../agent/core/update/update-types.ts';
+import type { UpdateResult } from '../../agent/core/update/update-types.ts';
 import { put } from '../../agent/core/vehicle/vehicle-state.ts';
 import { describeUpdate } from '../../agent/core/vehicle/vehicle-update.ts';
-import type { FirmwareBody } from '../../src/core/wire.ts';
-import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle-rig.ts';
+import type { FirmwareBody } from '../../src/core/wire/wire.ts';
+import { createVehicleRig, type RigOptions, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 const updateSetup = {
   running: '1.0.0',
@@ -30,7 +30,7 @@ const jobOf = (over: Partial<FirmwareBody> = {}): FirmwareBody => ({
   ...over,
 });
 
-const tell = (rig: VehicleRig, news: UpdateNews): void => rig.dispatch({ kind: 'update', news });
+const tell = (rig: VehicleRig, news: UpdateResult): void => rig.dispatch({ kind: 'update', result: news });
 const tasks = (rig: VehicleRig): readonly string[] =>
   rig.updateTasks.map(({ kind }) => kind).filter((kind) => kind !== 'tidy');
 const waiting = (rig: VehicleRig): string | undefined => describeUpdate(rig.state())?.waiting;
@@ -97,7 +97,7 @@ describe('a vehicle', () => {
     expect(rig.told.some(({ commandID }) => commandID === 'f1')).toBe(false);
   });
 
-  it('refuses it in words where nobody can swap releases', async () => {
+  it('refuses it with the reason where no launcher can swap releases', async () => {
     const rig = await createVehicleRig();
     rig.dispatch({ kind: 'firmware', body: jobOf() });
     expect(rig.reasons()).toContain('this unit is updated by its package manager');
@@ -156,7 +156,7 @@ describe('it restarts', () => {
     expect(tasks(rig)).toEqual(['stage', 'ask', 'restart']);
   });
 
-  it('not when somebody turns the key while the launcher is asked: that is taken back', async () => {
+  it('not when the key is turned while the launcher is asked: that is taken back', async () => {
     const rig = await staged();
     rig.board.setSignal('ignition', false);
     rig.run(70);
@@ -220,7 +220,7 @@ describe('it restarts', () => {
     expect(tasks(rig)).toEqual(['stage', 'ask']);
   });
 
-  it('not when the board is silent: an ignition that nobody reads is not off', async () => {
+  it('not when the board is silent: an unread ignition is not off', async () => {
     const rig = await staged();
     rig.board.setSignal('ignition', false);
     rig.board.setFaults({ silent: true });

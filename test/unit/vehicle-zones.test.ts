@@ -8,18 +8,19 @@ import { createCommandRecord } from '../../agent/core/protection/command-record.
 import { stepVehicle } from '../../agent/core/vehicle/vehicle.ts';
 import type { Commit } from '../../agent/core/vehicle/vehicle-events.ts';
 import { createVehicle } from '../../agent/core/vehicle/vehicle-start.ts';
-import { type VehicleConfig, type VehicleState, type Work } from '../../agent/core/vehicle/vehicle-state.ts';
+import { type StepContext, type VehicleState } from '../../agent/core/vehicle/vehicle-state.ts';
+import { type VehicleConfig } from '../../agent/core/vehicle/vehicle-types.ts';
 import { applyZones } from '../../agent/core/vehicle/vehicle-zones.ts';
 import { decideAutomations } from '../../agent/core/zones/zone-automation.ts';
 import type { Mark } from '../../agent/core/zones/zone-watch.ts';
 import { emptyMemory } from '../../agent/vehicle-record.ts';
 import { formatBurst } from '../../simulator/hardware/gnss-sentences.ts';
-import { eventFault } from '../../src/core/event-check.ts';
-import type { Point } from '../../src/core/geo.ts';
-import type { ZoneSwitch } from '../../src/core/geozone.ts';
+import { eventFault } from '../../src/core/events/event-check.ts';
+import type { Point } from '../../src/core/geo/geo.ts';
+import type { ZoneSwitch } from '../../src/core/geo/geozone.ts';
+import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
 import { standardSettings } from '../../src/core/settings/settings.ts';
-import type { ZoneConfig } from '../../src/core/zone-config.ts';
-import { away, createZones, startUtcMs, zone } from '../support/zone-drive.ts';
+import { away, createZones, startUtcMs, zone } from '../support/vehicle/zone-drive.ts';
 
 const home: Point = { latitude: 43.65, longitude: -79.34 };
 const config: VehicleConfig = {
@@ -49,8 +50,8 @@ function createTruck(kept?: unknown, bootMonoMs = 0) {
     zones: kept,
     connectDelayMs: 1e9,
   });
-  const work = (run: (work: Work) => void): void => {
-    const one: Work = { state, effects: [], now: now(), config, receipts: [] };
+  const work = (run: (work: StepContext) => void): void => {
+    const one: StepContext = { state, effects: [], now: now(), config, receipts: [] };
     run(one);
     state = one.state;
   };
@@ -147,7 +148,7 @@ describe('an arrival', () => {
     expect(places.find(({ timestamp }) => timestamp === certainMs)?.geozoneID).toBe('yard');
   });
 
-  it('is not told again after a restart, and a departure meanwhile is', () => {
+  it('is not reported again after a restart, and a departure meanwhile is', () => {
     const truck = arriving([yard()]);
     const kept: unknown = JSON.parse(JSON.stringify(truck.state().zones.record));
     const stays = createTruck(kept, 100_000);
@@ -187,7 +188,7 @@ describe('an arrival', () => {
     expect(truck.state().zones.watch.marks).toEqual([]);
   });
 
-  it('of more zones than are watched is told once, in words', () => {
+  it('of more zones than are watched is reported once, with the reason', () => {
     const truck = arriving(Array.from({ length: 300 }, (_value, n) => ({ ...yard(), id: `z${n}` })));
     pass(truck, 90, 100);
     const faults = truck.events().filter(({ attributes }) => attributes?.['part'] === 'zones');
@@ -249,14 +250,14 @@ describe('automations', () => {
   });
   const calm = { panic: false, isSuspect: false, fitted: ['enginecutoff', 'cargoaccess'] } as const;
 
-  it('of two zones at one moment: the safe wish wins, whatever the order', () => {
+  it('of two zones at one moment: the safe request wins, whatever the order', () => {
     const cut = crossing('cut', 'inside', 'arrivalEngineOff', 'arrivalCargoUnlock');
     const safe = crossing('safe', 'outside', 'departureEngineOn', 'departureCargoLock');
     for (const both of [
       [cut, safe],
       [safe, cut],
     ]) {
-      const { wishes, told } = decideAutomations(both, calm);
+      const { requests: wishes, reports: told } = decideAutomations(both, calm);
       expect(wishes.map(({ feature, state }) => `${feature} ${state}`)).toEqual([
         'enginecutoff 0',
         'cargoaccess 0',
@@ -273,15 +274,18 @@ describe('automations', () => {
     ['the position was suspect lately', { ...calm, isSuspect: true }],
     ['not fitted', { ...calm, fitted: ['cargoaccess'] as const }],
   ])('do not cut when %s, and say so', (words, around) => {
-    const { wishes, told } = decideAutomations([crossing('cut', 'inside', 'arrivalEngineOff')], around);
+    const { requests: wishes, reports: told } = decideAutomations(
+      [crossing('cut', 'inside', 'arrivalEngineOff')],
+      around,
+    );
     expect(wishes).toEqual([]);
     expect(told[0]?.attributes['engine']).toContain(words);
     const restore = decideAutomations([crossing('on', 'inside', 'arrivalCargoLock')], around);
-    expect(restore.wishes).toHaveLength(1);
+    expect(restore.requests).toHaveLength(1);
   });
 
   it('cut only as one calm, certain crossing asks for it', () => {
-    const { wishes } = decideAutomations([crossing('cut', 'outside', 'departureEngineOff')], calm);
+    const { requests: wishes } = decideAutomations([crossing('cut', 'outside', 'departureEngineOff')], calm);
     expect(wishes).toEqual([{ feature: 'enginecutoff', state: '1', reason: 'geozone cut: departure' }]);
   });
 });

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import {
   chirp,
   createWarning,
-  noteWarningOrder,
-  noteWarningRead,
+  recordWarningOrder,
+  recordWarningRead,
   stepWarning,
   type WarningState,
   warningEvidence,
 } from '../../agent/core/protection/warning.ts';
-import { statusText } from '../../src/core/status-codes.ts';
+import { statusText } from '../../src/core/events/status-codes.ts';
 
 /** A buzzer that follows or not, looked at twice a second. */
 function createRig(start: { readonly on: boolean }) {
-  let state: WarningState = noteWarningRead(createWarning(), start.on, 0);
+  let state: WarningState = recordWarningRead(createWarning(), start.on, 0);
   const rig = {
     follows: true,
     on: start.on,
@@ -22,14 +22,14 @@ function createRig(start: { readonly on: boolean }) {
     evidence: (nowMs: number) => warningEvidence(state, nowMs),
     run(fromMs: number, toMs: number, wants: boolean) {
       for (let ms = fromMs; ms < toMs; ms += 500) {
-        if (ms % 5000 === 0) state = noteWarningRead(state, rig.on, ms);
+        if (ms % 5000 === 0) state = recordWarningRead(state, rig.on, ms);
         const step = stepWarning(state, wants, ms);
         state = step.state;
         if (step.draft !== null) rig.told.push(statusText(step.draft.statusCode));
         if (step.order === null) continue;
         rig.orders.push(step.order);
         if (rig.follows) rig.on = step.order;
-        state = noteWarningOrder(state, rig.on, ms);
+        state = recordWarningOrder(state, rig.on, ms);
       }
       return rig;
     },
@@ -42,7 +42,7 @@ function createRig(start: { readonly on: boolean }) {
 }
 
 describe('the warning output', () => {
-  it('is left alone while it is silent and nobody wants it', () => {
+  it('is left alone while it is silent and not wanted', () => {
     expect(createRig({ on: false }).run(0, 60_000, false).orders).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe('the warning output', () => {
     expect(rig.evidence(60_000).soundsForMs).toBeNull();
   });
 
-  it('that does not follow is a fault, told once, and tried again', () => {
+  it('that does not follow is a fault, reported once, and tried again', () => {
     const rig = createRig({ on: false });
     rig.follows = false;
     rig.run(0, 60_000, true);

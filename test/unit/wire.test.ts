@@ -9,8 +9,8 @@ import {
   featureNames,
   inputNames,
   timeQualities,
-} from '../../src/core/event.ts';
-import { encodeProtobuf } from '../../src/core/event-protobuf.ts';
+} from '../../src/core/events/event.ts';
+import { encodeProtobuf } from '../../src/core/events/event-protobuf.ts';
 import {
   decodeAck,
   decodeCommand,
@@ -20,7 +20,7 @@ import {
   decodeMessage,
   decodeWelcome,
   toRanges,
-} from '../../src/core/wire.ts';
+} from '../../src/core/wire/wire.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const json = (value: unknown): Uint8Array => bytes(JSON.stringify(value));

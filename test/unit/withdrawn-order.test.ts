@@ -1,10 +1,10 @@
 // A cut that is taken back while its order is on the wires: the whole vehicle over the bytes of a simulated board, with the truth
 // ledger of the simulator as the judge of what its contacts did.
 import { describe, expect, it } from 'vitest';
-import { judgeCommands } from '../../simulator/core/judgement-commands.ts';
-import { createLedger } from '../../simulator/core/ledger.ts';
-import { createOrderBook } from '../../simulator/core/order-book.ts';
-import { createVehicleRig, type VehicleRig } from '../support/vehicle-rig.ts';
+import { judgeCommands } from '../../simulator/core/judgement/judgement-commands.ts';
+import { createLedger } from '../../simulator/core/ledger/ledger.ts';
+import { createOrderBook } from '../../simulator/core/ledger/order-book.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
 
 /** A vehicle with a cut on its way, whose contacts are judged by the truth ledger. */
 async function createJudgedVehicle() {
@@ -16,7 +16,7 @@ async function createJudgedVehicle() {
   const rig = await createVehicleRig({
     onLog(event, fields) {
       heard.push(event);
-      orders.note(event, fields);
+      orders.record(event, fields);
     },
     onContact({ atMs, feature, energised, cause }) {
       if (feature === null) return;
@@ -94,7 +94,7 @@ describe('a cut that is taken back on the wires', () => {
     expect(breaches()).toEqual([]);
   });
 
-  it('is called confirmed when the board does not open it: what holds is told, never what was ordered', async () => {
+  it('is called confirmed when the board does not open it: the actual state is reported, never the ordered one', async () => {
     const { rig } = await createJudgedVehicle();
     cutInSilence(rig);
     rig.run(1.2);

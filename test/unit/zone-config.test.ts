@@ -1,8 +1,13 @@
 // Zones on their way to a vehicle: what was encoded comes back, anything else is refused in words and breaks nothing.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSetPoint, type ZoneType, zoneSwitches } from '../../src/core/geozone.ts';
-import { decodeZones, encodeZones, type ZoneConfig, zoneConfigLimits } from '../../src/core/zone-config.ts';
+import { isSetPoint, type ZoneType, zoneSwitches } from '../../src/core/geo/geozone.ts';
+import {
+  decodeZones,
+  encodeZones,
+  type ZoneConfig,
+  zoneConfigLimits,
+} from '../../src/core/geo/zone-config.ts';
 
 const degrees = (most: number) =>
   fc.integer({ min: -most * 1e5, max: most * 1e5 }).map((value) => value / 1e5);
@@ -61,7 +66,7 @@ describe('zones', () => {
     ['no list', 7, /must be a list/],
     ['an entry that is no list', [null], /must be a list/],
     ['too few members', [['a', 0, 50]], /are needed/],
-    ['a bad id', [['a b', 0, 50, 0]], /the id must be/],
+    ['a bad id', [['a\nb', 0, 50, 0]], /the id must be/],
     ['an id of 65', [['a'.repeat(65), 0, 50, 0]], /the id must be/],
     ['an unknown type', [['a', 5, 50, 0]], /type must be/],
     ['a radius of 4 m', [['a', 0, 4, 0]], /radius must be/],

@@ -1,10 +1,10 @@
 // The index over zones against looking at every zone: the same answer everywhere on Earth, at borders, poles, the antimeridian.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createZoneIndex, zonesAbout } from '../../agent/core/zones/zone-index.ts';
-import { zoneRoomM } from '../../agent/core/zones/zone-room.ts';
+import { zoneClearanceM } from '../../agent/core/zones/zone-clearance.ts';
+import { createZoneIndex, zonesNear } from '../../agent/core/zones/zone-index.ts';
 import { createZones } from '../../agent/core/zones/zone-set.ts';
-import type { Point } from '../../src/core/geo.ts';
+import type { Point } from '../../src/core/geo/geo.ts';
 import {
   type Box,
   type Zone,
@@ -12,9 +12,9 @@ import {
   zoneBox,
   zoneContains,
   zoneDepthM,
-} from '../../src/core/geozone.ts';
-import { seededRandom } from '../support/nmea-lines.ts';
-import { away, zone } from '../support/zone-drive.ts';
+} from '../../src/core/geo/geozone.ts';
+import { seededRandom } from '../support/serial/nmea-lines.ts';
+import { away, zone } from '../support/vehicle/zone-drive.ts';
 
 const onEarth = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
 const clamp = ({ latitude, longitude }: Point): Point => ({
@@ -93,7 +93,7 @@ describe('the index', () => {
         const boxes = all.map(zoneBox);
         const index = createZoneIndex(boxes);
         const wrong = probes(all, others).filter((at) => {
-          const found = sorted(zonesAbout(index, at, 10_000));
+          const found = sorted(zonesNear(index, at, 10_000));
           const expected = boxes.flatMap((box, number) => (holds(box, at) ? [number] : []));
           const isWhole = all.every((one, number) => found.includes(number) || !zoneContains(one, at));
           return found.join() !== expected.join() || !isWhole;
@@ -120,7 +120,7 @@ describe('the index', () => {
       const near = all[Math.floor(random() * all.length)]?.points[0] ?? { latitude: 0, longitude: 0 };
       const at = times % 2 === 0 ? near : { latitude: random() * 180 - 90, longitude: random() * 360 - 180 };
       const expected = boxes.flatMap((box, number) => (holds(box, at) ? [number] : []));
-      expect(sorted(zonesAbout(index, at, 10_000))).toEqual(expected);
+      expect(sorted(zonesNear(index, at, 10_000))).toEqual(expected);
     }
     // 36 bytes a box and the upper levels.
     expect(index.boxes.byteLength + index.zones.byteLength).toBeLessThan(40 * all.length + 4000);
@@ -128,9 +128,9 @@ describe('the index', () => {
 
   it('of no zones, and of zones that hold nothing, finds nothing', () => {
     const nowhere: Zone = { type: 4, radiusM: 100, points: [{ latitude: 1, longitude: 1 }] };
-    expect(zonesAbout(createZoneIndex([]), { latitude: 0, longitude: 0 }, 10)).toEqual([]);
+    expect(zonesNear(createZoneIndex([]), { latitude: 0, longitude: 0 }, 10)).toEqual([]);
     expect(
-      zonesAbout(
+      zonesNear(
         createZones([zone('poi', nowhere.points, nowhere)]).index,
         nowhere.points[0] ?? { latitude: 1, longitude: 1 },
         10,
@@ -141,8 +141,8 @@ describe('the index', () => {
   it('gives no more than asked for where thousands of zones lie at one place', () => {
     const here = { latitude: 43.65, longitude: -79.34 };
     const set = createZones(Array.from({ length: 3000 }, (_value, at) => zone(`z${at}`, [here])));
-    expect(zonesAbout(set.index, here, 256)).toHaveLength(256);
-    expect(new Set(zonesAbout(set.index, here, 10_000)).size).toBe(3000);
+    expect(zonesNear(set.index, here, 256)).toHaveLength(256);
+    expect(new Set(zonesNear(set.index, here, 10_000)).size).toBe(3000);
   });
 });
 
@@ -171,8 +171,8 @@ describe('the room of a zone', () => {
             ),
             ...one.points.map((point) => zoneDepthM(one, point)),
           );
-          expect(zoneRoomM(one)).toBeGreaterThan(4);
-          expect(zoneRoomM(one) / 2).toBeLessThanOrEqual(deepest * 1.01);
+          expect(zoneClearanceM(one)).toBeGreaterThan(4);
+          expect(zoneClearanceM(one) / 2).toBeLessThanOrEqual(deepest * 1.01);
         },
       ),
       { numRuns: 200 },

@@ -10,11 +10,11 @@ import { createPlausibilityState, judgeFix } from '../../agent/core/gnss/plausib
 import { isBelievable } from '../../agent/core/reporting.ts';
 import { recordZones, resumeZones } from '../../agent/core/zones/zone-record.ts';
 import { adoptZones, createZoneWatch, zoneWatchLimits } from '../../agent/core/zones/zone-watch.ts';
-import { distanceM, type Point } from '../../src/core/geo.ts';
-import { zoneDepthM } from '../../src/core/geozone.ts';
-import type { ZoneConfig } from '../../src/core/zone-config.ts';
-import { seededRandom } from '../support/nmea-lines.ts';
-import { readShared, sharedData, sharedTitle } from '../support/shared-data.ts';
+import { distanceM, type Point } from '../../src/core/geo/geo.ts';
+import { zoneDepthM } from '../../src/core/geo/geozone.ts';
+import type { ZoneConfig } from '../../src/core/geo/zone-config.ts';
+import { readShared, sharedData, sharedTitle } from '../support/machine/shared-data.ts';
+import { seededRandom } from '../support/serial/nmea-lines.ts';
 import {
   away,
   createZones,
@@ -26,7 +26,7 @@ import {
   startUtcMs,
   watching,
   zone,
-} from '../support/zone-drive.ts';
+} from '../support/vehicle/zone-drive.ts';
 
 const home: Point = { latitude: 43.65, longitude: -79.34 };
 const seconds = (from: number, to: number): number[] =>
@@ -78,7 +78,7 @@ describe('a drive through a zone', () => {
     expect(kinds(drive(createZones([yard]), near(null)).told)).toEqual(['arrive yard']);
   });
 
-  it('through zones that overlap tells of each', () => {
+  it('through zones that overlap reports each', () => {
     const set = createZones([
       yard,
       zone('dock', [away(home, 200, 0)], { radiusM: 250 }),
@@ -94,7 +94,7 @@ describe('a drive through a zone', () => {
 });
 
 describe('a gap', () => {
-  it('within a zone is no news, and one over the border says for how long nothing was seen', () => {
+  it('within a zone reports nothing, and one over the border says for how long nothing was seen', () => {
     const set = createZones([yard]);
     const tunnel = passing().filter((_fix, s) => s < 85 || s > 115);
     expect(plain(drive(set, tunnel).told)).toEqual(plain(drive(set, passing()).told));
@@ -113,13 +113,13 @@ describe('a gap', () => {
 });
 
 describe('a restart', () => {
-  it('in a zone is no arrival, and after one the departure is still told', () => {
+  it('in a zone is no arrival, and after one the departure is still reported', () => {
     const set = createZones([yard]);
     const restartsAt = new Set([60, 75, 90, 105, 135]);
     expect(plain(drive(set, passing(), { restartsAt }).told)).toEqual(plain(drive(set, passing()).told));
   });
 
-  it('after the vehicle was moved while off tells what happened, and that it was not seen', () => {
+  it('after the vehicle was moved while off reports what happened, and that it was not seen', () => {
     const set = createZones([yard]);
     const towed = [...passing(0, 100), ...passing(700, 720)];
     const { told } = drive(set, towed, { restartsAt: new Set([100]) });
@@ -228,7 +228,7 @@ describe('a new configuration', () => {
     expect(adoptZones(resumeZones(recordZones(inYard)), null, same).settling?.cause).toBe('start');
   });
 
-  it('that came while the unit was off is not told as movement', () => {
+  it('that came while the unit was off is not reported as movement', () => {
     const set = createZones([yard, zone('dock', [home], { radiusM: 200 })]);
     const resumed = resumeZones(JSON.parse(JSON.stringify(recordZones(inYard))));
     const { told } = drive(set, passing(100, 115), { from: adoptZones(resumed, null, set) });

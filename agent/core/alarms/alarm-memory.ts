@@ -1,9 +1,9 @@
-// What the alarms remember over a restart: which are on, where the vehicle was parked, who is aboard. A few hundred bytes of
-// JSON beside the odometer. What cannot be understood is left out; it must never throw, and never resume what is not known.
-import type { Point } from '../../../src/core/geo.ts';
+// What the alarms keep over a restart: which are active, where the vehicle was parked, how many people are aboard. A
+// few hundred bytes of JSON beside the odometer. An unreadable member is left out; parsing never throws.
+import type { Point } from '../../../src/core/geo/geo.ts';
 
 /** Alarms with a begin and an end, by short names, because the record is written often. */
-export const episodeNames = [
+const episodeNames = [
   'engine',
   'motion',
   'idle',
@@ -24,7 +24,7 @@ export const episodeNames = [
 export type EpisodeName = (typeof episodeNames)[number];
 
 export interface AlarmMemory {
-  /** Alarms that were told to be on. */
+  /** Alarms that were reported as active. */
   readonly on: readonly EpisodeName[];
   /** Degrees; null while the ignition is on or the place is not known. */
   readonly parked: readonly [latitude: number, longitude: number] | null;
@@ -46,7 +46,7 @@ function parkedOf(value: unknown): AlarmMemory['parked'] {
   return isDegrees(latitude, 90) && isDegrees(longitude, 180) ? [latitude, longitude] : null;
 }
 
-/** Reads a record of any origin. Never throws; whatever is not as it should be counts as not remembered. */
+/** Reads a record of any origin. Never throws; an invalid member counts as absent. */
 export function parseAlarmMemory(value: unknown): AlarmMemory {
   if (typeof value !== 'object' || value === null) return emptyAlarmMemory;
   const { on, parked, people, is24V } = value as Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ export function parseAlarmMemory(value: unknown): AlarmMemory {
   };
 }
 
-/** 1e-6 degrees are a hand's breadth. */
+/** 1e-6 degrees are about 0.1 m. */
 export function parkedPlace(at: Point | null): AlarmMemory['parked'] {
   if (at === null) return null;
   const rounded = (degrees: number): number => Math.round(degrees * 1e6) / 1e6;

@@ -1,19 +1,19 @@
-// All alarms as one pure machine: a scene in, a new state and what is to be told out. Order matters only where one looks
-// at another: engine and motion come first. What an alarm tells is a fact for people; it must never move a relay.
+// All alarms as one pure machine: an `AlarmInput` in, a new state and reports out. Engine and motion come first,
+// because other alarms read their state. An alarm only reports; it must never move a relay.
 import type { SkySentence } from '../gnss/nmea-sky.ts';
 import { type AlarmMemory, type EpisodeName, parkedPlace } from './alarm-memory.ts';
+import type { AlarmInput, AlarmReport } from './alarm-types.ts';
 import { type CargoState, createCargo, stepCargo } from './cargo.ts';
 import { createEngine, type EngineState, stepEngine, voltageFactor } from './engine.ts';
 import type { Episode } from './episode.ts';
 import { createGnssWatch, type GnssState, stepGnssWatch } from './gnss-watch.ts';
 import { createIdling, type IdlingState, stepIdling } from './idling.ts';
-import { type ImpactState, noImpact, noteImpactFix, takeImpact } from './impact.ts';
+import { handleImpact, type ImpactState, noImpact, recordImpactFix } from './impact.ts';
 import { createLinkWatch, type LinkState, stepLinkWatch } from './link-watch.ts';
 import { createMotion, type MotionState, stepMotion } from './motion.ts';
 import { countPerson, createPeople, type PeopleState, stepPeople } from './people.ts';
 import { createPower, type PowerState, stepPower } from './power.ts';
-import type { Scene, Told } from './scene.ts';
-import { noteSky } from './sky.ts';
+import { recordSky } from './sky.ts';
 import { createSpeeding, type SpeedingState, stepSpeeding } from './speeding.ts';
 import { createTowing, stepTowing, type TowingState } from './towing.ts';
 
@@ -31,7 +31,7 @@ export interface AlarmsState {
   readonly impact: ImpactState;
 }
 
-/** A contact that is news by itself. */
+/** A contact whose closing is an event of its own. */
 export interface Pulse {
   readonly contact: 'crash' | 'personEnter' | 'personExit';
   readonly atMs: number;
@@ -39,8 +39,8 @@ export interface Pulse {
 
 export interface AlarmsStep {
   readonly state: AlarmsState;
-  readonly told: readonly Told[];
-  /** The supply may be about to go: save now what waits. */
+  readonly reports: readonly AlarmReport[];
+  /** The supply voltage drops: commit pending events now. */
   readonly isDip: boolean;
 }
 
@@ -71,25 +71,25 @@ export function createAlarms(memory: AlarmMemory, bootMs: number): AlarmsState {
 }
 
 /** Sentences about satellites and antenna, before the epoch that they belong to. */
-export function hearSky(state: AlarmsState, sentences: readonly SkySentence[], atMs: number): AlarmsState {
+export function handleSky(state: AlarmsState, sentences: readonly SkySentence[], atMs: number): AlarmsState {
   if (sentences.length === 0) return state;
-  return { ...state, gnss: { ...state.gnss, sky: noteSky(state.gnss.sky, sentences, atMs) } };
+  return { ...state, gnss: { ...state.gnss, sky: recordSky(state.gnss.sky, sentences, atMs) } };
 }
 
-/** Looks at one scene. */
-export function stepAlarms(before: AlarmsState, scene: Scene): AlarmsStep {
-  const engine = stepEngine(before.engine, scene);
+/** One step of all alarms. */
+export function stepAlarms(before: AlarmsState, input: AlarmInput): AlarmsStep {
+  const engine = stepEngine(before.engine, input);
   const { isRunning } = engine.state;
-  const motion = stepMotion(before.motion, scene);
-  const idling = stepIdling(before.idling, scene, { isRunning, motion: motion.state });
-  const speeding = stepSpeeding(before.speeding, scene);
-  const towing = stepTowing(before.towing, scene, isRunning);
-  const power = stepPower(before.power, scene, voltageFactor(engine.state, scene.settings.systemV));
-  const gnss = stepGnssWatch(before.gnss, scene);
-  const link = stepLinkWatch(before.link, scene);
-  const cargo = stepCargo(before.cargo, scene, motion.state);
-  const people = stepPeople(before.people, scene);
-  const impact = noteImpactFix(before.impact, scene);
+  const motion = stepMotion(before.motion, input);
+  const idling = stepIdling(before.idling, input, { isRunning, motion: motion.state });
+  const speeding = stepSpeeding(before.speeding, input);
+  const towing = stepTowing(before.towing, input, isRunning);
+  const power = stepPower(before.power, input, voltageFactor(engine.state, input.settings.systemV));
+  const gnss = stepGnssWatch(before.gnss, input);
+  const link = stepLinkWatch(before.link, input);
+  const cargo = stepCargo(before.cargo, input, motion.state);
+  const people = stepPeople(before.people, input);
+  const impact = recordImpactFix(before.impact, input);
   const steps = [engine, motion, idling, speeding, towing, power, gnss, link, cargo, people, impact];
   return {
     state: {
@@ -105,24 +105,24 @@ export function stepAlarms(before: AlarmsState, scene: Scene): AlarmsStep {
       people: people.state,
       impact: impact.state,
     },
-    told: steps.flatMap(({ told }) => told),
+    reports: steps.flatMap(({ reports }) => reports),
     isDip: power.isDip,
   };
 }
 
-/** Takes a contact that just closed. */
-export function takePulse(before: AlarmsState, scene: Scene, pulse: Pulse): AlarmsStep {
+/** Handles a contact that just closed. */
+export function handlePulse(before: AlarmsState, input: AlarmInput, pulse: Pulse): AlarmsStep {
   const { contact, atMs } = pulse;
   if (contact === 'crash') {
-    const { state, told } = takeImpact(before.impact, scene, atMs);
-    return { state: { ...before, impact: state }, told, isDip: false };
+    const { state, reports } = handleImpact(before.impact, input, atMs);
+    return { state: { ...before, impact: state }, reports, isDip: false };
   }
   const direction = contact === 'personEnter' ? 'enter' : 'exit';
-  const { state, told } = countPerson(before.people, scene, { direction, atMs });
-  return { state: { ...before, people: state }, told, isDip: false };
+  const { state, reports } = countPerson(before.people, input, { direction, atMs });
+  return { state: { ...before, people: state }, reports, isDip: false };
 }
 
-/** What must survive a restart. */
+/** The part of the state that is kept over a restart. */
 export function memoryOf(state: AlarmsState): AlarmMemory {
   const { gnss, power, cargo, idling } = state;
   const episodes: readonly (readonly [EpisodeName, Episode])[] = [
@@ -142,9 +142,9 @@ export function memoryOf(state: AlarmsState): AlarmMemory {
     ['forced', cargo.forced],
     ['driving', cargo.driving],
   ];
-  const on = episodes.flatMap(([name, { isOn, isTold }]) => (isOn && isTold ? [name] : []));
+  const on = episodes.flatMap(([name, { isOn, isReported }]) => (isOn && isReported ? [name] : []));
   return {
-    on: idling.isExcessTold ? [...on, 'excess'] : on,
+    on: idling.isExcessReported ? [...on, 'excess'] : on,
     parked: parkedPlace(state.towing.parked?.at ?? null),
     people: state.people.count,
     is24V: state.engine.is24V,

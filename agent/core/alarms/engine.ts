@@ -1,7 +1,14 @@
-// Whether the engine runs, from its revolutions or, without an ignition wire, from the alternator's voltage. A guess for
-// alarms: it must never speak of standstill to the interlock; only an engine that turns may add caution there.
+// Whether the engine runs, from its revolutions or, without an ignition wire, from the alternator's voltage. An
+// estimate for alarms: it never proves standstill to the interlock; there a turning engine may only add caution.
+
+import {
+  type AlarmInput,
+  type AlarmReport,
+  type AlarmStep,
+  durationOf,
+  suppressedCount,
+} from './alarm-types.ts';
 import { type Episode, quietEpisode, resumeEpisode, stepEpisode } from './episode.ts';
-import { type AlarmStep, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
 const engineLimits = {
   /** The alternator counts as resting this far below `chargingV`: a loaded one sags. */
@@ -19,9 +26,9 @@ export interface EngineState {
   readonly episode: Episode;
   /** Running, standing, or not known. */
   readonly isRunning: boolean | null;
-  /** When the revolutions last said that it turns; null if never. */
+  /** When revolutions last showed a turning engine; null if never. */
   readonly turnedMs: number | null;
-  /** Since when nothing says that it runs. */
+  /** Since when no source shows a running engine. */
   readonly restingSinceMs: number | null;
   readonly is24V: boolean;
   /** Since when the voltage speaks for the other system. */
@@ -46,8 +53,8 @@ export function voltageFactor(state: EngineState, systemV: number): 1 | 2 {
   return state.is24V ? 2 : 1;
 }
 
-function learnSystem(state: EngineState, scene: Scene): Pick<EngineState, 'is24V' | 'otherSinceMs'> {
-  const { supplyV, nowMs } = scene;
+function learnSystem(state: EngineState, input: AlarmInput): Pick<EngineState, 'is24V' | 'otherSinceMs'> {
+  const { supplyV, nowMs } = input;
   const { highV, lowV, highMs, lowMs } = engineLimits;
   const isOther = supplyV !== null && (state.is24V ? supplyV < lowV && supplyV > 0 : supplyV > highV);
   if (!isOther) return { is24V: state.is24V, otherSinceMs: null };
@@ -56,9 +63,9 @@ function learnSystem(state: EngineState, scene: Scene): Pick<EngineState, 'is24V
   return { is24V: !state.is24V, otherSinceMs: null };
 }
 
-/** The condition that the engine runs, and how long it must hold; null when nothing tells. */
-function judge(state: EngineState, scene: Scene): { holds: boolean | null; onS: number; offS: number } {
-  const { rpm, supplyV, settings } = scene;
+/** The condition that the engine runs, and how long it must hold; null without a source. */
+function judge(state: EngineState, input: AlarmInput): { holds: boolean | null; onS: number; offS: number } {
+  const { rpm, supplyV, settings } = input;
   if (rpm !== null)
     return { holds: rpm >= settings.engineRpm, onS: engineLimits.rpmStartS, offS: engineLimits.rpmStopS };
   const restV = settings.chargingV - (state.episode.isOn ? engineLimits.hysteresisV : 0);
@@ -66,30 +73,33 @@ function judge(state: EngineState, scene: Scene): { holds: boolean | null; onS: 
   return { holds, onS: settings.chargingS, offS: settings.restingS };
 }
 
-/** Looks at revolutions and voltage. Tells ENGINE_START and ENGINE_STOP where the ignition wire does not tell as much. */
-export function stepEngine(before: EngineState, scene: Scene): AlarmStep<EngineState> {
-  const { nowMs, rpm, settings, ignition } = scene;
-  const system = { ...before, ...learnSystem(before, scene) };
-  const { holds, onS, offS } = judge(system, scene);
-  const { episode, news } = stepEpisode(system.episode, {
+/**
+ * One step from revolutions and voltage. Reports ENGINE_START and ENGINE_STOP unless the ignition wire already
+ * does.
+ */
+export function stepEngine(before: EngineState, input: AlarmInput): AlarmStep<EngineState> {
+  const { nowMs, rpm, settings, ignition } = input;
+  const system = { ...before, ...learnSystem(before, input) };
+  const { holds, onS, offS } = judge(system, input);
+  const { episode, change } = stepEpisode(system.episode, {
     atMs: nowMs,
     holds,
     onMs: onS * 1000,
     offMs: offS * 1000,
     repeatMs: 0,
-    mayTell: rpm !== null || ignition.value === null,
+    mayReport: rpm !== null || ignition.value === null,
   });
   const turnedMs = rpm !== null && rpm >= settings.engineRpm ? nowMs : before.turnedMs;
   const restingSinceMs = holds === false ? (before.restingSinceMs ?? nowMs) : null;
-  // A voltage that has only just been read says nothing of the engine yet.
+  // A voltage that was read only once does not show the engine's state yet.
   const isResting = restingSinceMs !== null && nowMs - restingSinceMs >= offS * 1000;
   const isRunning = holds === null ? null : episode.isOn ? true : isResting ? false : null;
   const state: EngineState = { ...system, episode, isRunning, turnedMs, restingSinceMs };
-  if (news === null) return { state, told: [] };
+  if (change === null) return { state, reports: [] };
   const by = rpm === null ? 'voltage' : 'rpm';
-  const told: Told =
-    news.kind === 'begin'
-      ? { name: 'ENGINE_START', atMs: news.sinceMs, attributes: { by, ...keptBack(news) } }
-      : { name: 'ENGINE_STOP', atMs: news.endMs, attributes: { by, ...lasted(news) } };
-  return { state, told: [told] };
+  const report: AlarmReport =
+    change.kind === 'begin'
+      ? { name: 'ENGINE_START', atMs: change.sinceMs, attributes: { by, ...suppressedCount(change) } }
+      : { name: 'ENGINE_STOP', atMs: change.endMs, attributes: { by, ...durationOf(change) } };
+  return { state, reports: [report] };
 }

@@ -1,6 +1,6 @@
-// One alarm over time: it begins when its condition has held long enough, ends when the opposite has, and says so at a
-// bounded rate. What is not known neither begins nor ends it. It must never lose that something is going on: a begin that
-// was kept back is told as soon as the rate allows, if it still lasts.
+// One alarm over time: it begins when its condition has held long enough and ends when the opposite has, with a
+// bounded rate of reports. An unknown condition neither begins nor ends it. A suppressed begin is reported as soon as
+// the rate allows if the condition still holds, so an active alarm is never lost.
 
 export interface Episode {
   readonly isOn: boolean;
@@ -8,12 +8,12 @@ export interface Episode {
   readonly sinceMs: number | null;
   /** Since when the opposite has held without a break. */
   readonly turningMs: number | null;
-  /** Since when nothing is known of the condition. */
+  /** Since when the condition is unknown. */
   readonly unknownMs: number | null;
-  /** The begin of what is on was told. */
-  readonly isTold: boolean;
-  readonly toldMs: number | null;
-  /** Begins kept back since the last one that was told. */
+  /** The begin of the active episode was reported. */
+  readonly isReported: boolean;
+  readonly reportedMs: number | null;
+  /** Begins suppressed since the last reported one. */
   readonly suppressed: number;
 }
 
@@ -22,32 +22,32 @@ export const quietEpisode: Episode = {
   sinceMs: null,
   turningMs: null,
   unknownMs: null,
-  isTold: false,
-  toldMs: null,
+  isReported: false,
+  reportedMs: null,
   suppressed: 0,
 };
 
-/** As it was when the agent stopped: what was told then is not told again. */
+/** The state when the agent stopped: what was reported then is not reported again. */
 export function resumeEpisode(wasOn: boolean): Episode {
-  return wasOn ? { ...quietEpisode, isOn: true, isTold: true } : quietEpisode;
+  return wasOn ? { ...quietEpisode, isOn: true, isReported: true } : quietEpisode;
 }
 
 export interface EpisodeInput {
-  /** Monotonic time of the observation; never goes back. */
+  /** Monotonic time of the observation; never decreases. */
   readonly atMs: number;
   /** The condition, by the caller's own thresholds for begin and end; null = not known. */
   readonly holds: boolean | null;
   readonly onMs: number;
   readonly offMs: number;
-  /** Least time between two begins that are told. */
+  /** Least time between two reported begins. */
   readonly repeatMs: number;
   /** Not knowing for this long ends it; infinite when absent. */
   readonly unknownEndsMs?: number;
-  /** False keeps a begin untold (not counted as kept back): somebody else tells of it. */
-  readonly mayTell?: boolean;
+  /** False suppresses the begin without counting it: another source reports it. */
+  readonly mayReport?: boolean;
 }
 
-export type EpisodeNews =
+export type EpisodeChange =
   /** `sinceMs`: when it began; null = before this start. */
   | { readonly kind: 'begin'; readonly sinceMs: number; readonly suppressed: number }
   | {
@@ -59,20 +59,20 @@ export type EpisodeNews =
 
 export interface EpisodeStep {
   readonly episode: Episode;
-  readonly news: EpisodeNews | null;
+  readonly change: EpisodeChange | null;
 }
 
-/** Takes one observation. */
+/** Handles one observation. */
 export function stepEpisode(before: Episode, input: EpisodeInput): EpisodeStep {
   const turned = turn(before, input);
   const { episode } = turned;
   if (!before.isOn && episode.isOn) return begin(episode, input, true);
   if (before.isOn && !episode.isOn) {
-    const { isTold, sinceMs } = before;
-    const news = { kind: 'end', sinceMs, endMs: turned.sinceMs, isUnknown: turned.isUnknown } as const;
-    return { episode: { ...episode, isTold: false }, news: isTold ? news : null };
+    const { isReported, sinceMs } = before;
+    const change = { kind: 'end', sinceMs, endMs: turned.sinceMs, isUnknown: turned.isUnknown } as const;
+    return { episode: { ...episode, isReported: false }, change: isReported ? change : null };
   }
-  return episode.isOn && !episode.isTold ? begin(episode, input, false) : { episode, news: null };
+  return episode.isOn && !episode.isReported ? begin(episode, input, false) : { episode, change: null };
 }
 
 interface Turned {
@@ -104,16 +104,16 @@ function turn(before: Episode, input: EpisodeInput): Turned {
 
 function begin(episode: Episode, input: EpisodeInput, isFresh: boolean): EpisodeStep {
   const { atMs, repeatMs } = input;
-  if (input.mayTell === false) return { episode: { ...episode, isTold: false }, news: null };
-  if (episode.toldMs !== null && atMs - episode.toldMs < repeatMs) {
+  if (input.mayReport === false) return { episode: { ...episode, isReported: false }, change: null };
+  if (episode.reportedMs !== null && atMs - episode.reportedMs < repeatMs) {
     const suppressed = Math.min(episode.suppressed + (isFresh ? 1 : 0), Number.MAX_SAFE_INTEGER);
-    return { episode: { ...episode, isTold: false, suppressed }, news: null };
+    return { episode: { ...episode, isReported: false, suppressed }, change: null };
   }
-  // What is told late was counted when it was kept back.
+  // A late report was counted when it was suppressed.
   const suppressed = Math.max(0, episode.suppressed - (isFresh ? 0 : 1));
   const sinceMs = episode.sinceMs ?? atMs;
   return {
-    episode: { ...episode, isTold: true, toldMs: atMs, suppressed: 0 },
-    news: { kind: 'begin', sinceMs, suppressed },
+    episode: { ...episode, isReported: true, reportedMs: atMs, suppressed: 0 },
+    change: { kind: 'begin', sinceMs, suppressed },
   };
 }

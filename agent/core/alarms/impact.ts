@@ -1,10 +1,11 @@
-// The crash contact: told at once, with the speed before and the positions of the last seconds, then each position of the
-// seconds after. A contact that chatters is one impact. It must never wait for anything: no debounce, no position.
+// The crash contact: reported at once, with the speed before and the positions of the last seconds, then each
+// position of the seconds after. A contact that chatters is one impact. It must not wait for a debounce or a
+// position.
 import type { Fix } from '../gnss/epochs.ts';
-import type { AlarmStep, Scene, Told } from './scene.ts';
+import type { AlarmInput, AlarmReport, AlarmStep } from './alarm-types.ts';
 
-export const impactLimits = {
-  /** Fixes kept from before, at most one a second, and how old they may be. */
+const impactLimits = {
+  /** Fixes kept from before the impact, at most one a second, and their maximum age. */
   ring: 10,
   ringMs: 10_500,
   spacingMs: 900,
@@ -23,31 +24,31 @@ export interface ImpactState {
 
 export const noImpact: ImpactState = { ring: [], lastMs: null, suppressed: 0 };
 
-const around = (fix: Fix): Told => ({
+const around = (fix: Fix): AlarmReport => ({
   name: 'LOCATION',
   atMs: fix.atMonoMs,
   attributes: { impact: true },
   fix,
 });
 
-/** Keeps the last seconds; after an impact each position is told. */
-export function noteImpactFix(before: ImpactState, scene: Scene): AlarmStep<ImpactState> {
-  const { epoch, nowMs } = scene;
-  if (epoch?.kind !== 'fix') return { state: before, told: [] };
+/** Keeps the fixes of the last seconds; after an impact each position is reported. */
+export function recordImpactFix(before: ImpactState, input: AlarmInput): AlarmStep<ImpactState> {
+  const { epoch, nowMs } = input;
+  if (epoch?.kind !== 'fix') return { state: before, reports: [] };
   const { fix } = epoch;
   const last = before.ring.at(-1);
   if (last !== undefined && fix.atMonoMs - last.atMonoMs < impactLimits.spacingMs)
-    return { state: before, told: [] };
+    return { state: before, reports: [] };
   const ring = [...before.ring, fix].slice(-impactLimits.ring);
   const isAfter = before.lastMs !== null && nowMs - before.lastMs <= impactLimits.afterMs;
-  return { state: { ...before, ring }, told: isAfter ? [around(fix)] : [] };
+  return { state: { ...before, ring }, reports: isAfter ? [around(fix)] : [] };
 }
 
 /** The contact closed at `atMs`. The impact first, then the way to it. */
-export function takeImpact(before: ImpactState, scene: Scene, atMs: number): AlarmStep<ImpactState> {
-  const { nowMs } = scene;
+export function handleImpact(before: ImpactState, input: AlarmInput, atMs: number): AlarmStep<ImpactState> {
+  const { nowMs } = input;
   const isSame = before.lastMs !== null && nowMs - before.lastMs < impactLimits.sameMs;
-  if (isSame) return { state: { ...before, suppressed: before.suppressed + 1 }, told: [] };
+  if (isSame) return { state: { ...before, suppressed: before.suppressed + 1 }, reports: [] };
   const ring = before.ring.filter((fix) => nowMs - fix.atMonoMs <= impactLimits.ringMs);
   const speeds = ring.flatMap(({ speedKmh }) => (speedKmh === null ? [] : [speedKmh]));
   const rounded = (kmh: number): number => Math.round(kmh * 10) / 10;
@@ -59,6 +60,6 @@ export function takeImpact(before: ImpactState, scene: Scene, atMs: number): Ala
   };
   return {
     state: { ring: before.ring, lastMs: nowMs, suppressed: 0 },
-    told: [{ name: 'IMPACT', atMs, attributes }, ...ring.map(around)],
+    reports: [{ name: 'IMPACT', atMs, attributes }, ...ring.map(around)],
   };
 }

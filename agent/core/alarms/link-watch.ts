@@ -1,7 +1,9 @@
-// The connection to the broker as the vehicle saw it: lost after a while, stamped with when it began; restored with how
-// long it was away. Both are told once the broker hears again. A link that comes and goes is told at a bounded rate.
+// The connection to the broker as seen by the vehicle: lost after a while, stamped with the time of the loss;
+// restored with the duration. Both reach the broker once the link is back. A flapping link is reported at a bounded
+// rate.
+
+import { type AlarmInput, type AlarmStep, durationOf, seconds, suppressedCount } from './alarm-types.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
-import { type AlarmStep, keptBack, lasted, type Scene, seconds } from './scene.ts';
 
 /** A session must hold this long before it counts as back. */
 const backMs = 5000;
@@ -14,20 +16,23 @@ export function createLinkWatch(wasLost: boolean): LinkState {
   return { episode: resumeEpisode(wasLost) };
 }
 
-/** Takes in one step. */
-export function stepLinkWatch(before: LinkState, scene: Scene): AlarmStep<LinkState> {
-  const { settings, nowMs } = scene;
-  const { episode, news } = stepEpisode(before.episode, {
+/** One step. */
+export function stepLinkWatch(before: LinkState, input: AlarmInput): AlarmStep<LinkState> {
+  const { settings, nowMs } = input;
+  const { episode, change } = stepEpisode(before.episode, {
     atMs: nowMs,
-    holds: !scene.isLinkUp,
+    holds: !input.isLinkUp,
     onMs: settings.linkLostS * 1000,
     offMs: backMs,
     repeatMs: settings.repeatS * 1000,
   });
   const state = { episode };
-  if (news === null) return { state, told: [] };
-  if (news.kind === 'end')
-    return { state, told: [{ name: 'CONNECTION_RESTORED', atMs: news.endMs, attributes: lasted(news) }] };
-  const attributes = { lostS: seconds(nowMs - news.sinceMs), ...keptBack(news) };
-  return { state, told: [{ name: 'CONNECTION_LOST', atMs: news.sinceMs, attributes }] };
+  if (change === null) return { state, reports: [] };
+  if (change.kind === 'end')
+    return {
+      state,
+      reports: [{ name: 'CONNECTION_RESTORED', atMs: change.endMs, attributes: durationOf(change) }],
+    };
+  const attributes = { lostS: seconds(nowMs - change.sinceMs), ...suppressedCount(change) };
+  return { state, reports: [{ name: 'CONNECTION_LOST', atMs: change.sinceMs, attributes }] };
 }

@@ -1,11 +1,18 @@
-// Start and stop of motion, from believable fixes with Doppler speed. A stop at the lights is none, nor is a crawl in a
-// queue a start after each car; a lost position neither starts nor stops anything, except that a vehicle whose ignition
-// is off and whose position stays away has been parked under a roof.
-import { distanceM } from '../../../src/core/geo.ts';
+// Start and stop of motion, from believable fixes with Doppler speed. A stop at traffic lights is none, nor is a
+// crawl in a queue a start after each car. A lost position neither starts nor stops motion, except that a vehicle
+// with ignition off whose position stays away was parked under a roof.
+import { distanceM } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import {
+  type AlarmInput,
+  type AlarmReport,
+  type AlarmStep,
+  durationOf,
+  fixLifeMs,
+  suppressedCount,
+} from './alarm-types.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
-import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
 /** A crawl within this is still the same standstill: about three truck lengths and the scatter of a parked receiver. */
 const stillM = 60;
@@ -18,12 +25,12 @@ export interface MotionState {
   readonly startFix: Fix | null;
   readonly standFix: Fix | null;
   readonly enRouteMs: number;
-  readonly isDormantTold: boolean;
+  readonly isDormantReported: boolean;
 }
 
 export function createMotion(wasMoving: boolean): MotionState {
   const episode = resumeEpisode(wasMoving);
-  return { episode, last: null, startFix: null, standFix: null, enRouteMs: 0, isDormantTold: false };
+  return { episode, last: null, startFix: null, standFix: null, enRouteMs: 0, isDormantReported: false };
 }
 
 /** Kilometres per hour now; null when the last believable fix is too old. */
@@ -41,20 +48,20 @@ function moves(state: MotionState, fix: Fix, startKmh: number): boolean {
   return speedKmh >= startKmh || distanceM(standFix, fix) > stillM;
 }
 
-/** Takes in one step. */
-export function stepMotion(before: MotionState, scene: Scene): AlarmStep<MotionState> {
-  const { epoch } = scene;
-  if (epoch?.kind === 'fix' && epoch.fix.speedKmh !== null) return takeFix(before, scene, epoch.fix);
-  return passTime(before, scene);
+/** One step. */
+export function stepMotion(before: MotionState, input: AlarmInput): AlarmStep<MotionState> {
+  const { epoch } = input;
+  if (epoch?.kind === 'fix' && epoch.fix.speedKmh !== null) return handleFix(before, input, epoch.fix);
+  return passTime(before, input);
 }
 
-function takeFix(before: MotionState, scene: Scene, fix: Fix): AlarmStep<MotionState> {
-  const { settings, ignition } = scene;
+function handleFix(before: MotionState, input: AlarmInput, fix: Fix): AlarmStep<MotionState> {
+  const { settings, ignition } = input;
   const isGap = before.last !== null && fix.atMonoMs - before.last.atMonoMs > fixLifeMs;
   const known = isGap ? { ...before, startFix: null, standFix: null } : before;
   const isMoving = moves(known, fix, settings.motionStartKmh);
   const stopS = ignition.value === false ? settings.motionStopOffS : settings.motionStopS;
-  // What was counted before a gap does not count: nobody saw the time between.
+  // Time counted before a gap is discarded: the speed in between is unknown.
   const episode = isGap ? { ...known.episode, turningMs: null } : known.episode;
   const step = stepEpisode(episode, {
     atMs: fix.atMonoMs,
@@ -66,33 +73,33 @@ function takeFix(before: MotionState, scene: Scene, fix: Fix): AlarmStep<MotionS
   const startFix = isMoving ? (known.startFix ?? fix) : null;
   const standFix = isMoving ? null : (known.standFix ?? fix);
   const state: MotionState = { ...known, episode: step.episode, last: fix, startFix, standFix };
-  const told: Told[] = [];
-  if (step.news?.kind === 'begin') {
-    told.push({
+  const reports: AlarmReport[] = [];
+  if (step.change?.kind === 'begin') {
+    reports.push({
       name: 'MOTION_START',
-      atMs: step.news.sinceMs,
-      attributes: keptBack(step.news),
+      atMs: step.change.sinceMs,
+      attributes: suppressedCount(step.change),
       fix: startFix,
     });
-    return { state: { ...state, enRouteMs: fix.atMonoMs, isDormantTold: false }, told };
+    return { state: { ...state, enRouteMs: fix.atMonoMs, isDormantReported: false }, reports };
   }
-  if (step.news?.kind === 'end') {
+  if (step.change?.kind === 'end') {
     const atMs = standFix?.atMonoMs ?? fix.atMonoMs;
-    told.push({ name: 'MOTION_STOP', atMs, attributes: lasted(step.news), fix: standFix });
+    reports.push({ name: 'MOTION_STOP', atMs, attributes: durationOf(step.change), fix: standFix });
   }
-  return enRoute({ state, told }, scene);
+  return enRoute({ state, reports }, input);
 }
 
-function enRoute(step: AlarmStep<MotionState>, scene: Scene): AlarmStep<MotionState> {
-  const { enRouteS } = scene.settings;
+function enRoute(step: AlarmStep<MotionState>, input: AlarmInput): AlarmStep<MotionState> {
+  const { enRouteS } = input.settings;
   const { state } = step;
-  if (enRouteS === 0 || !state.episode.isOn || scene.nowMs - state.enRouteMs < enRouteS * 1000) return step;
-  const told: Told = { name: 'MOTION_EN_ROUTE', atMs: scene.nowMs, attributes: {} };
-  return { state: { ...state, enRouteMs: scene.nowMs }, told: [...step.told, told] };
+  if (enRouteS === 0 || !state.episode.isOn || input.nowMs - state.enRouteMs < enRouteS * 1000) return step;
+  const report: AlarmReport = { name: 'MOTION_EN_ROUTE', atMs: input.nowMs, attributes: {} };
+  return { state: { ...state, enRouteMs: input.nowMs }, reports: [...step.reports, report] };
 }
 
-function passTime(before: MotionState, scene: Scene): AlarmStep<MotionState> {
-  const { nowMs, ignition, motion, settings } = scene;
+function passTime(before: MotionState, input: AlarmInput): AlarmStep<MotionState> {
+  const { nowMs, ignition, motion, settings } = input;
   const isOff = ignition.value === false;
   const unseenMs = before.last === null ? Number.NEGATIVE_INFINITY : before.last.atMonoMs;
   const quietMs = nowMs - Math.max(ignition.sinceMs, unseenMs);
@@ -101,21 +108,28 @@ function passTime(before: MotionState, scene: Scene): AlarmStep<MotionState> {
   if (isParkedUnseen) {
     const endMs = Math.max(ignition.sinceMs, unseenMs);
     const attributes = { by: 'ignition' };
-    const episode = { ...before.episode, isOn: false, isTold: false, sinceMs: endMs, turningMs: null };
+    const episode = { ...before.episode, isOn: false, isReported: false, sinceMs: endMs, turningMs: null };
     return {
       state: { ...before, episode, standFix: null, startFix: null },
-      told: [{ name: 'MOTION_STOP', atMs: endMs, attributes, fix: before.last }],
+      reports: [{ name: 'MOTION_STOP', atMs: endMs, attributes, fix: before.last }],
     };
   }
   const standingMs = isOff && !before.episode.isOn ? nowMs - ignition.sinceMs : 0;
   const isDormant = settings.dormantS > 0 && standingMs >= settings.dormantS * 1000;
-  if (isDormant && !before.isDormantTold) {
-    const told: Told = { name: 'MOTION_DORMANT', atMs: nowMs, attributes: { standingS: standingMs / 1000 } };
-    return { state: { ...before, isDormantTold: true }, told: [told] };
+  if (isDormant && !before.isDormantReported) {
+    const report: AlarmReport = {
+      name: 'MOTION_DORMANT',
+      atMs: nowMs,
+      attributes: { standingS: standingMs / 1000 },
+    };
+    return { state: { ...before, isDormantReported: true }, reports: [report] };
   }
-  const isDormantTold = isOff && before.isDormantTold;
+  const isDormantReported = isOff && before.isDormantReported;
   return enRoute(
-    { state: isDormantTold === before.isDormantTold ? before : { ...before, isDormantTold }, told: [] },
-    scene,
+    {
+      state: isDormantReported === before.isDormantReported ? before : { ...before, isDormantReported },
+      reports: [],
+    },
+    input,
   );
 }

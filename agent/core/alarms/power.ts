@@ -1,9 +1,16 @@
-// Supply cut, vehicle battery low, backup battery low: from voltages, where they are measured. The contact `externalPower`
-// tells of a cut by itself (`sensor-events.ts`); the voltage only adds what the contact did not see. Starting the engine
-// pulls the voltage down for seconds and must raise nothing; any dip may be the last breath, so it asks to save what waits.
+// Supply cut, vehicle battery low, backup battery low: from voltages, where they are measured. The contact
+// `externalPower` reports a cut by itself (`sensor-events.ts`); the voltage only adds what the contact missed.
+// Starting the engine pulls the voltage down for seconds and must raise no alarm; but any dip may be the last moment
+// of power, so it asks for a commit.
 import type { AlarmSettings } from '../../../src/core/settings/alarms.ts';
+import {
+  type AlarmInput,
+  type AlarmReport,
+  type AlarmStep,
+  durationOf,
+  suppressedCount,
+} from './alarm-types.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
-import { type AlarmStep, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
 const powerLimits = {
   /** Supply counts as back this far above `powerCutV`, for this long. */
@@ -19,7 +26,7 @@ const powerLimits = {
 
 export interface PowerState {
   readonly cut: Episode;
-  /** The contact told of this cut, and tells of its end. */
+  /** The contact reported this cut and will report its end. */
   readonly isByContact: boolean;
   readonly supply: Episode;
   readonly backup: Episode;
@@ -40,35 +47,35 @@ export function createPower(was: {
   };
 }
 
-type Part = Pick<AlarmStep<Episode>, 'state' | 'told'>;
+type Part = Pick<AlarmStep<Episode>, 'state' | 'reports'>;
 
-function stepCut(before: Episode, scene: Scene, given: { factor: number; isByContact: boolean }): Part {
+function stepCut(before: Episode, input: AlarmInput, given: { factor: number; isByContact: boolean }): Part {
   const { factor, isByContact } = given;
-  const { supplyV, settings, nowMs } = scene;
+  const { supplyV, settings, nowMs } = input;
   const limitV = (settings.powerCutV + (before.isOn ? powerLimits.backV : 0)) * factor;
-  const { episode, news } = stepEpisode(before, {
+  const { episode, change } = stepEpisode(before, {
     atMs: nowMs,
     holds: settings.powerCutV === 0 ? false : supplyV === null ? null : supplyV < limitV,
     onMs: settings.powerCutS * 1000,
     offMs: powerLimits.backMs,
     repeatMs: 0,
-    mayTell: !isByContact,
+    mayReport: !isByContact,
   });
-  if (news === null) return { state: episode, told: [] };
+  if (change === null) return { state: episode, reports: [] };
   const volts = supplyV === null ? {} : { supplyV };
-  const told: Told =
-    news.kind === 'begin'
+  const report: AlarmReport =
+    change.kind === 'begin'
       ? {
           name: 'POWER_FAILURE',
-          atMs: news.sinceMs,
-          attributes: { by: 'voltage', ...volts, ...keptBack(news) },
+          atMs: change.sinceMs,
+          attributes: { by: 'voltage', ...volts, ...suppressedCount(change) },
         }
       : {
           name: 'POWER_RESTORED',
-          atMs: news.endMs,
-          attributes: { by: 'voltage', ...volts, ...lasted(news) },
+          atMs: change.endMs,
+          attributes: { by: 'voltage', ...volts, ...durationOf(change) },
         };
-  return { state: episode, told: [told] };
+  return { state: episode, reports: [report] };
 }
 
 interface Battery {
@@ -79,28 +86,32 @@ interface Battery {
   readonly holdS: number;
 }
 
-function stepBattery(before: Episode, scene: Scene, battery: Battery): Part {
+function stepBattery(before: Episode, input: AlarmInput, battery: Battery): Part {
   const { volts, lowV, backV, holdS } = battery;
   const limitV = lowV + (before.isOn ? backV : 0);
-  const { episode, news } = stepEpisode(before, {
-    atMs: scene.nowMs,
+  const { episode, change } = stepEpisode(before, {
+    atMs: input.nowMs,
     holds: lowV === 0 ? false : volts === null ? null : volts < limitV,
     onMs: holdS * 1000,
     offMs: holdS * 1000,
-    repeatMs: scene.settings.repeatS * 1000,
+    repeatMs: input.settings.repeatS * 1000,
   });
-  if (news === null) return { state: episode, told: [] };
+  if (change === null) return { state: episode, reports: [] };
   const facts = { battery: battery.name, ...(volts === null ? {} : { volts }) };
-  const told: Told =
-    news.kind === 'begin'
-      ? { name: 'LOW_BATTERY', atMs: scene.nowMs, attributes: { ...facts, limitV: lowV, ...keptBack(news) } }
-      : { name: 'BATTERY_RESTORED', atMs: scene.nowMs, attributes: { ...facts, ...lasted(news) } };
-  return { state: episode, told: [told] };
+  const report: AlarmReport =
+    change.kind === 'begin'
+      ? {
+          name: 'LOW_BATTERY',
+          atMs: input.nowMs,
+          attributes: { ...facts, limitV: lowV, ...suppressedCount(change) },
+        }
+      : { name: 'BATTERY_RESTORED', atMs: input.nowMs, attributes: { ...facts, ...durationOf(change) } };
+  return { state: episode, reports: [report] };
 }
 
 /** A battery that is cut off altogether is a power failure, not a low battery. */
-function supplyVolts(scene: Scene, factor: number): number | null {
-  const { supplyV, settings } = scene;
+function supplyVolts(input: AlarmInput, factor: number): number | null {
+  const { supplyV, settings } = input;
   return supplyV !== null && supplyV < settings.powerCutV * factor ? null : supplyV;
 }
 
@@ -110,24 +121,24 @@ function lowSupply(settings: AlarmSettings, factor: number): Pick<Battery, 'lowV
 }
 
 /**
- * Takes in one step.
+ * One step.
  * @param factor 1 on a 12 V system, 2 on a 24 V one.
- * @returns besides, `isDip`: save now what waits, because the supply may be about to go.
+ * @returns besides, `isDip`: commit pending events now, because the supply may fail.
  */
 export function stepPower(
   before: PowerState,
-  scene: Scene,
+  input: AlarmInput,
   factor: 1 | 2,
 ): AlarmStep<PowerState> & { readonly isDip: boolean } {
-  const { supplyV, backupV, settings, nowMs } = scene;
-  const isByContact = scene.externalPower === false || (before.isByContact && before.cut.isOn);
-  const cut = stepCut(before.cut, scene, { factor, isByContact });
-  const supply = stepBattery(before.supply, scene, {
+  const { supplyV, backupV, settings, nowMs } = input;
+  const isByContact = input.externalPower === false || (before.isByContact && before.cut.isOn);
+  const cut = stepCut(before.cut, input, { factor, isByContact });
+  const supply = stepBattery(before.supply, input, {
     name: 'vehicle',
-    volts: supplyVolts(scene, factor),
+    volts: supplyVolts(input, factor),
     ...lowSupply(settings, factor),
   });
-  const backup = stepBattery(before.backup, scene, {
+  const backup = stepBattery(before.backup, input, {
     name: 'backup',
     volts: backupV,
     lowV: settings.lowBackupV,
@@ -144,7 +155,7 @@ export function stepPower(
       backup: backup.state,
       dippedMs: isDip ? nowMs : before.dippedMs,
     },
-    told: [...cut.told, ...supply.told, ...backup.told],
+    reports: [...cut.reports, ...supply.reports, ...backup.reports],
     isDip,
   };
 }

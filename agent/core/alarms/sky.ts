@@ -1,13 +1,14 @@
-// How many satellites the receiver hears, from its GSV sentences, and whether they vanished all at once: the mark of a
-// jammer. Bounded: a few numbers a constellation. A tunnel looks the same, so who drives is never said to be jammed.
+// How many satellites the receiver receives, from its GSV sentences, and whether they vanished all at once: the sign
+// of a jammer. Bounded: a few numbers a constellation. A tunnel looks the same, so a moving vehicle never counts as
+// jammed.
 import type { SkySentence } from '../gnss/nmea-sky.ts';
 
-export const skyLimits = {
+const skyLimits = {
   /** So many strong satellites together are an open sky. */
   strong: 4,
-  /** From open sky to (almost) nothing within this: no cloud, tree or slow fade does that. */
+  /** From open sky to (almost) no satellites within this: no cloud, tree or slow fade does that. */
   dropMs: 8000,
-  /** A constellation that was not heard of for this long is gone. */
+  /** A constellation without sentences for this long is removed. */
   lifeMs: 5000,
   constellations: 10,
 } as const;
@@ -20,16 +21,19 @@ interface Constellation {
 
 export interface SkyState {
   readonly constellations: Readonly<Record<string, Constellation>>;
-  /** When the sky was last open, and since when nothing is heard although the receiver reports; null = never, not. */
+  /**
+   * When the sky was last open, and since when no satellite is received although the receiver reports; null =
+   * never, not.
+   */
   readonly openMs: number | null;
   readonly emptySinceMs: number | null;
-  /** All vanished at once and none came back. */
+  /** All vanished at once and none has returned. */
   readonly isDropped: boolean;
   readonly reportedMs: number | null;
   readonly antenna: 'ok' | 'open' | 'short' | null;
 }
 
-export const darkSky: SkyState = {
+export const emptySky: SkyState = {
   constellations: {},
   openMs: null,
   emptySinceMs: null,
@@ -38,8 +42,8 @@ export const darkSky: SkyState = {
   antenna: null,
 };
 
-/** Takes in sentences of one chunk of bytes. */
-export function noteSky(before: SkyState, sentences: readonly SkySentence[], atMs: number): SkyState {
+/** Handles the sentences of one chunk of bytes. */
+export function recordSky(before: SkyState, sentences: readonly SkySentence[], atMs: number): SkyState {
   let state = before;
   for (const sentence of sentences) {
     if (sentence.type === 'TXT') {
@@ -60,7 +64,7 @@ export function noteSky(before: SkyState, sentences: readonly SkySentence[], atM
   return state;
 }
 
-/** Looks at the sky as a whole, once an epoch: between its sentences it is not complete. */
+/** Evaluates the sky as a whole, once an epoch: between its sentences it is incomplete. */
 export function closeSky(state: SkyState, atMs: number): SkyState {
   const { reportedMs } = state;
   if (reportedMs === null || atMs - reportedMs > skyLimits.lifeMs) return { ...state, emptySinceMs: null };

@@ -1,7 +1,9 @@
-// Every alarm of the vehicle as a row of data: what raises it, what ends it, what must be fitted. The command `alarms` and
-// the table of the README are printed from here. It describes; the machines beside it decide.
+// Every alarm of the vehicle as a row of data: what raises it, what ends it, what must be fitted. The command
+// `alarms` prints these rows, and a test compares the table in agent/README.md with them. Descriptions only; the
+// alarm machines decide.
+
+import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { AlarmSettings } from '../../../src/core/settings/alarms.ts';
-import { type StatusName, statusCodes } from '../../../src/core/status-codes.ts';
 
 export interface AlarmRow {
   readonly name: StatusName;
@@ -16,7 +18,7 @@ export interface AlarmRow {
 export const alarmTable: readonly AlarmRow[] = [
   {
     name: 'ENGINE_START',
-    when: 'The engine turns, or, where the ignition wire says nothing, the alternator charges',
+    when: 'The engine turns, or, without an ignition signal, the alternator charges',
     ends: 'ENGINE_STOP',
     settings: ['engineRpm', 'chargingV', 'chargingS', 'restingS', 'systemV'],
     needs: 'analog rpm, or supplyVoltage without an ignition wire',
@@ -30,7 +32,7 @@ export const alarmTable: readonly AlarmRow[] = [
   },
   {
     name: 'MOTION_EN_ROUTE',
-    when: 'Every so often while moving',
+    when: 'Periodically while moving',
     ends: 'by itself',
     settings: ['enRouteS'],
     needs: 'GNSS',
@@ -107,7 +109,7 @@ export const alarmTable: readonly AlarmRow[] = [
   },
   {
     name: 'GPS_ANTENNA_OPEN',
-    when: 'The receiver says that its antenna is open or shorted',
+    when: 'The receiver reports that its antenna is open or shorted',
     ends: 'GPS_RESTORED',
     settings: ['repeatS'],
     needs: 'GNSS that sends antenna TXT',
@@ -149,7 +151,7 @@ export const alarmTable: readonly AlarmRow[] = [
   },
   {
     name: 'PERSON_INVENTORY',
-    when: 'People aboard: at ignition off, when the counter or the door changed it, every so often',
+    when: 'People aboard: at ignition off, when the counter or the door changed it, and periodically',
     ends: 'by itself',
     settings: ['peopleInventoryS', 'peopleReset', 'peopleMost'],
     needs: 'inputs personEnter and personExit, or analog passengers',
@@ -207,17 +209,4 @@ export function describeAlarms() {
     ends,
     endCode: ends === 'by itself' ? null : statusCodes[ends].code,
   }));
-}
-
-const code = (name: StatusName): string => `${name} ${statusCodes[name].code}`;
-
-/** The table as it stands in the README. */
-export function alarmTableMarkdown(): string {
-  const rows = alarmTable.map(({ name, when, ends, settings, needs }) => {
-    const end = ends === 'by itself' ? '' : code(ends);
-    const names = settings.map((setting) => `\`${setting}\``).join(', ');
-    return `| ${code(name)} | ${when} | ${end} | ${needs} | ${names} |`;
-  });
-  const head = '| Alarm | When | Ends with | Needs | Settings of `[alarms]` |';
-  return [head, '| --- | --- | --- | --- | --- |', ...rows].join('\n');
 }

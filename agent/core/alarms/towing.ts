@@ -1,17 +1,25 @@
-// Moves with ignition off: towed, loaded on a truck, rolled away. Decided on several believable fixes away from where it was
-// parked and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a jump of its position
-// can raise it. A ferry or a train moves a parked vehicle just so: that cannot be told apart (setting `towing`).
-import { distanceM, type Point } from '../../../src/core/geo.ts';
+// Movement with ignition off: towed, loaded on a truck, rolled away. Decided on several believable fixes away from
+// the parking place and on Doppler speed seen on the way, so that neither the wander of a standing receiver nor a
+// jump of its position raises it. A ferry or train moves a parked vehicle in the same way; use the setting `towing`
+// for that.
+import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import {
+  type AlarmInput,
+  type AlarmReport,
+  type AlarmStep,
+  durationOf,
+  fixLifeMs,
+  suppressedCount,
+} from './alarm-types.ts';
 import { type Episode, resumeEpisode, stepEpisode } from './episode.ts';
-import { type AlarmStep, fixLifeMs, keptBack, lasted, type Scene, type Told } from './scene.ts';
 
 const towLimits = {
-  /** Fixes in a row away from the parking place; more after a gap in which nobody saw how it moved. */
+  /** Fixes in a row away from the parking place; more after a gap without positions. */
   fixes: 5,
   fixesAfterGap: 10,
-  /** After a gap it must be this far away: a receiver that comes back may be off by hundreds of metres. */
+  /** After a gap it must be this far away: a receiver that restarts may be off by hundreds of metres. */
   gapM: 500,
   /** Fixes that make the parking place; their mean is better than the first of them. */
   placeFixes: 60,
@@ -23,7 +31,7 @@ const towLimits = {
   scatterM: 15,
   /** Longer between two fixes is a gap. */
   gapMs: 10_000,
-  /** Without a position for this long the motion input alone may tell. */
+  /** Without a position for this long the motion input alone may raise the alarm. */
   blindMs: 60_000,
   /** Ignition on for this long ends it. */
   ignitionMs: 3000,
@@ -75,53 +83,53 @@ const here = ({ latitude, longitude }: Fix): Point => ({ latitude, longitude });
 
 const afresh = { seenM: 0, isGap: false, away: 0, awayM: 0, hasJumped: false } as const;
 
-/** Off by the wire or, without one, by an engine that rests. Null = nobody knows. */
-function offOf(scene: Scene, isRunning: boolean | null): boolean | null {
-  if (scene.ignition.value !== null) return !scene.ignition.value;
+/** Off by the wire or, without one, by an engine at rest. Null = unknown. */
+function offOf(input: AlarmInput, isRunning: boolean | null): boolean | null {
+  if (input.ignition.value !== null) return !input.ignition.value;
   return isRunning === null ? null : !isRunning;
 }
 
-/** Takes in one step, after the engine. */
+/** One step; runs after engine. */
 export function stepTowing(
   before: TowingState,
-  scene: Scene,
+  input: AlarmInput,
   isRunning: boolean | null,
 ): AlarmStep<TowingState> {
-  const { settings, nowMs, epoch } = scene;
-  const isOff = settings.towing ? offOf(scene, isRunning) : false;
-  if (isOff === false) return ended({ ...before, isOffSince: null }, scene);
-  if (isOff === null) return { state: before, told: [] };
-  const sinceMs = scene.ignition.value === false ? scene.ignition.sinceMs : nowMs;
+  const { settings, nowMs, epoch } = input;
+  const isOff = settings.towing ? offOf(input, isRunning) : false;
+  if (isOff === false) return ended({ ...before, isOffSince: null }, input);
+  if (isOff === null) return { state: before, reports: [] };
+  const sinceMs = input.ignition.value === false ? input.ignition.sinceMs : nowMs;
   const off = { ...before, isOffSince: Math.min(before.isOffSince ?? sinceMs, Math.max(sinceMs, 0)) };
-  if (epoch?.kind === 'doubtful') return tell(jumpedOrNot(off, epoch.fix), scene, null);
-  if (epoch?.kind !== 'fix') return tell(off, scene, null);
-  const placed = takeFix(off, scene, epoch.fix);
-  return tell(placed, scene, epoch.fix);
+  if (epoch?.kind === 'doubtful') return judgeTow(jumpedOrNot(off, epoch.fix), input, null);
+  if (epoch?.kind !== 'fix') return judgeTow(off, input, null);
+  const placed = handleFix(off, input, epoch.fix);
+  return judgeTow(placed, input, epoch.fix);
 }
 
 function jumpedOrNot(state: TowingState, fix: Fix): TowingState {
   return fix.doubts.includes('jump') ? { ...state, hasJumped: true, away: 0 } : state;
 }
 
-function ended(state: TowingState, scene: Scene): AlarmStep<TowingState> {
+function ended(state: TowingState, input: AlarmInput): AlarmStep<TowingState> {
   const cleared: TowingState = { ...state, ...afresh, parked: null, last: null };
-  if (!state.episode.isOn) return { state: cleared, told: [] };
-  const { episode, news } = stepEpisode(state.episode, {
-    atMs: scene.nowMs,
+  if (!state.episode.isOn) return { state: cleared, reports: [] };
+  const { episode, change } = stepEpisode(state.episode, {
+    atMs: input.nowMs,
     holds: false,
     onMs: 0,
-    offMs: scene.settings.towing ? towLimits.ignitionMs : 0,
+    offMs: input.settings.towing ? towLimits.ignitionMs : 0,
     repeatMs: 0,
   });
   const next = { ...(episode.isOn ? state : cleared), episode };
-  if (news?.kind !== 'end') return { state: next, told: [] };
-  const attributes = { reason: 'ignition on', distanceM: Math.round(state.awayM), ...lasted(news) };
-  return { state: next, told: [{ name: 'TOWING_STOP', atMs: scene.nowMs, attributes }] };
+  if (change?.kind !== 'end') return { state: next, reports: [] };
+  const attributes = { reason: 'ignition on', distanceM: Math.round(state.awayM), ...durationOf(change) };
+  return { state: next, reports: [{ name: 'TOWING_STOP', atMs: input.nowMs, attributes }] };
 }
 
 /** Where it is relative to where it was parked. */
-function takeFix(state: TowingState, scene: Scene, fix: Fix): TowingState {
-  const { settings, nowMs } = scene;
+function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState {
+  const { settings, nowMs } = input;
   const { last, parked } = state;
   const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
   const speedKmh = fix.speedKmh ?? 0;
@@ -131,7 +139,7 @@ function takeFix(state: TowingState, scene: Scene, fix: Fix): TowingState {
       ? { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix }
       : { ...state, last: fix };
   }
-  // A new place that was reached by a jump is a new belief, not a way.
+  // A place that was reached by a jump replaces the old one; it is not movement.
   if (state.hasJumped && !state.episode.isOn)
     return { ...state, ...afresh, parked: { at: here(fix), count: 1 }, last: fix };
   const stepMs = last === null ? 0 : fix.atMonoMs - last.atMonoMs;
@@ -158,7 +166,7 @@ function closer(parked: Parked, fix: Fix): Parked {
   return {
     at: {
       latitude: mean(parked.at.latitude, fix.latitude),
-      // Fixes of one parking place never lie across the antimeridian by more than a step; keep the first there.
+      // Fixes of one parking place cross the antimeridian by one step at most; keep the first there.
       longitude:
         Math.abs(fix.longitude - parked.at.longitude) > 1
           ? parked.at.longitude
@@ -169,54 +177,54 @@ function closer(parked: Parked, fix: Fix): Parked {
 }
 
 /** Moves without a position: the motion input alone, held long. */
-function movesBlindly(state: TowingState, scene: Scene): boolean {
-  const { settings, motion, nowMs, ignition } = scene;
+function movesBlindly(state: TowingState, input: AlarmInput): boolean {
+  const { settings, motion, nowMs, ignition } = input;
   const isBlind = nowMs - (state.last?.atMonoMs ?? state.isOffSince ?? nowMs) >= towLimits.blindMs;
   const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
   const heldMs = motion.value === true ? nowMs - Math.max(motion.sinceMs, ignition.sinceMs, 0) : 0;
   return settings.towMotionS > 0 && isBlind && isArmed && heldMs >= settings.towMotionS * 1000;
 }
 
-function conditionOf(state: TowingState, scene: Scene, fix: Fix | null): boolean | null {
+function conditionOf(state: TowingState, input: AlarmInput, fix: Fix | null): boolean | null {
   if (!state.episode.isOn) {
     const wanted = state.isGap ? towLimits.fixesAfterGap : towLimits.fixes;
-    return state.away >= wanted || movesBlindly(state, scene);
+    return state.away >= wanted || movesBlindly(state, input);
   }
   if (fix !== null) return (fix.speedKmh ?? 0) > gnssLimits.standstillKmh;
-  const isStale = state.last === null || scene.nowMs - state.last.atMonoMs > fixLifeMs;
+  const isStale = state.last === null || input.nowMs - state.last.atMonoMs > fixLifeMs;
   if (!isStale) return null;
-  return scene.motion.value;
+  return input.motion.value;
 }
 
-function tell(state: TowingState, scene: Scene, fix: Fix | null): AlarmStep<TowingState> {
-  const { settings, nowMs } = scene;
-  // Between two fixes of a tow nothing is new; a count that goes on must not be broken.
+function judgeTow(state: TowingState, input: AlarmInput, fix: Fix | null): AlarmStep<TowingState> {
+  const { settings, nowMs } = input;
+  // Between two fixes of a tow the position is unchanged; the count must not restart.
   const isBetween =
     state.episode.isOn && fix === null && state.last !== null && nowMs - state.last.atMonoMs <= fixLifeMs;
-  if (isBetween) return { state, told: [] };
-  const { episode, news } = stepEpisode(state.episode, {
+  if (isBetween) return { state, reports: [] };
+  const { episode, change } = stepEpisode(state.episode, {
     atMs: nowMs,
-    holds: conditionOf(state, scene, fix),
+    holds: conditionOf(state, input, fix),
     onMs: 0,
     offMs: settings.towEndS * 1000,
     repeatMs: settings.repeatS * 1000,
     unknownEndsMs: towLimits.unknownEndsMs,
   });
   const next: TowingState = { ...state, episode };
-  if (news === null) return { state: next, told: [] };
+  if (change === null) return { state: next, reports: [] };
   const way = { distanceM: Math.round(state.awayM) };
-  if (news.kind === 'begin') {
+  if (change.kind === 'begin') {
     const by = state.away === 0 ? 'motion input' : 'position';
     const whileOff = state.away > 0 && state.isGap && state.seenM === 0 ? { unseen: true } : {};
-    const attributes = { by, ...way, ...whileOff, ...keptBack(news) };
-    return { state: next, told: [{ name: 'TOWING_START', atMs: nowMs, attributes }] };
+    const attributes = { by, ...way, ...whileOff, ...suppressedCount(change) };
+    return { state: next, reports: [{ name: 'TOWING_START', atMs: nowMs, attributes }] };
   }
-  const told: Told = {
+  const report: AlarmReport = {
     name: 'TOWING_STOP',
     atMs: nowMs,
-    attributes: { reason: 'stands', ...way, ...lasted(news) },
+    attributes: { reason: 'stands', ...way, ...durationOf(change) },
   };
-  // Where it stands now is where it is parked: the next tow is told as well.
+  // The place where it stands now is the new parking place, so the next tow is reported as well.
   const parked = fix === null ? null : { at: here(fix), count: 1 };
-  return { state: { ...next, ...afresh, parked }, told: [told] };
+  return { state: { ...next, ...afresh, parked }, reports: [report] };
 }

@@ -1,5 +1,5 @@
-// From the words of one poll to samples of signals and relays, along the profile. Pure. It must never make a state of
-// a word that means neither on nor off.
+// From the registers of one poll to samples of signals and relays, as the profile describes. Pure. A register that
+// means neither on nor off must never become a state.
 import { analogValue, type BoardProfile, type BoardRelay, readAddress, wiringsOf } from './board-profile.ts';
 import type { BoardOutput } from './board-types.ts';
 

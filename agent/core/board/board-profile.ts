@@ -1,10 +1,15 @@
-// What a board profile is: which units stand on the bus, what is polled, what each bit means, how relays are driven.
-// Profiles are data (`agent/boards/*.toml`); this file holds their schema, their checks and the installer's overrides.
-// It must never let a profile through in which a signal or relay points at something that is not polled.
+// Board profiles: which units are on the bus, what is polled, what each bit means, how relays are driven. Profiles
+// are data (`agent/boards/*.toml`); this file holds their schema, their checks and the installer's overrides. A
+// profile in which a signal or relay refers to a register that is not polled must never pass.
 import { type Static, Type } from 'typebox';
 import { Errors } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
-import { type FeatureName, featureNames, type InputName, inputNames } from '../../../src/core/event.ts';
+import {
+  type FeatureName,
+  featureNames,
+  type InputName,
+  inputNames,
+} from '../../../src/core/events/event.ts';
 import { checkRequest, encodeRequest, expectedLength, type ModbusRequest } from './modbus-frame.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -38,7 +43,7 @@ const setupSchema = Type.Object(
     first: word,
     count: Type.Integer({ minimum: 1, maximum: 64 }),
     value: word,
-    /** A board without these registers (exception 2) is as good. */
+    /** Exception 2 for these registers is no fault. */
     optional: Type.Boolean(),
     meaning: text,
   },
@@ -84,7 +89,7 @@ const relaySchema = Type.Object(
     readAddress: Type.Optional(word),
     readOn: Type.Optional(word),
     readOff: Type.Optional(word),
-    /** FC05 here closes the relay for value x 100 ms, after which the board opens it by itself; only for `coil`. */
+    /** FC05 with value x 100 ms: the board closes the relay for that time, then opens it; only for `coil`. */
     flashAddress: Type.Optional(word),
     /** De-energised = engine can start, cargo locked. There is no other choice (edge-agents 2.3 rule 8). */
     safe: Type.Literal('de-energised'),
@@ -98,7 +103,7 @@ const readBackMostMs = 5000;
 const analogNames = ['fuel', 'supplyVoltage', 'backupVoltage', 'rpm', 'passengers'] as const;
 export type AnalogName = (typeof analogNames)[number];
 
-/** Outputs that are no feature of the vehicle: nobody commands them, and they are silent when de-energised. */
+/** Outputs that are not vehicle features: no command controls them, and de-energised is off. */
 const outputNames = ['warning'] as const;
 /** Everything that the agent switches. */
 export type RelayName = FeatureName | (typeof outputNames)[number];
@@ -138,7 +143,7 @@ export const boardProfileSchema = Type.Object(
 const patch = <Schema extends Type.TObject>(schema: Schema) => Type.Partial(schema, closed);
 const orOff = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([Type.Literal(false), schema]);
 
-/** What an installer may change in the agent's own configuration; `false` takes a signal or relay away. */
+/** Overrides in the agent's own configuration; `false` removes a signal or relay. */
 export const boardOverridesSchema = Type.Object(
   {
     serial: Type.Optional(patch(serialSchema)),
@@ -174,7 +179,10 @@ function allowedKeys(schemaPath: string): readonly string[] {
     : [];
 }
 
-/** A profile from anything: shape first, then sense. Every fault names its place; unknown keys name the allowed ones. */
+/**
+ * Parses any value as a profile: schema first, then references. Every fault names its place; unknown keys name the
+ * allowed ones.
+ */
 export function parseProfile(value: unknown): ProfileVerdict {
   const faults: ErrorDetail[] = [];
   for (const error of Errors(boardProfileSchema, value)) {
@@ -253,17 +261,18 @@ function checkProfile(profile: BoardProfile): ErrorDetail[] {
   return faults;
 }
 
-/** What is wrong with one relay besides where it is read. */
+/** Faults of one relay other than those of its reading. */
 function relayFaults(profile: BoardProfile, relay: BoardRelay): readonly string[] {
   const faults: string[] = [];
   const poll = profile.polls[relay.poll];
   if (!(relay.unit in profile.units)) faults.push(`there is no unit "${relay.unit}"`);
   if (poll?.unit !== relay.unit) faults.push(`poll "${relay.poll}" reads another unit`);
-  // Rule 10: what is not read back every 5 s cannot be supervised.
+  // Rule 10: a relay that is not read back every 5 s cannot be supervised.
   if (poll !== undefined && poll.periodMs > readBackMostMs)
     faults.push(`poll "${relay.poll}" reads back every ${poll.periodMs} ms, not within ${readBackMostMs} ms`);
   const hasWords = relay.on !== undefined && relay.off !== undefined && relay.on !== relay.off;
-  if (relay.kind === 'register' && !hasWords) faults.push('a register needs two different words: on and off');
+  if (relay.kind === 'register' && !hasWords)
+    faults.push('a register relay needs two different values: on and off');
   if (relay.kind === 'register' && relay.flashAddress !== undefined)
     faults.push('flashAddress is for coils only');
   return faults;
@@ -285,7 +294,7 @@ export function wiringOf(profile: BoardProfile, relay: RelayName): BoardRelay | 
   return relay === 'warning' ? profile.outputs?.warning : profile.relays[relay];
 }
 
-/** The read that a poll stands for; null when its unit does not exist. */
+/** The read request of a poll; null when its unit does not exist. */
 export function pollRequest(profile: BoardProfile, poll: BoardPoll): ModbusRequest | null {
   const unit = profile.units[poll.unit]?.address;
   if (unit === undefined) return null;
@@ -352,7 +361,7 @@ export function urgentPoll(profile: BoardProfile): string | null {
 /** Timers go off on whole milliseconds, at either end of an exchange. */
 const timerMs = 2;
 
-/** How long one exchange of a poll holds the bus, in ms, with `turnaroundMs` of thinking time for the board. */
+/** How long one exchange of a poll holds the bus, in ms, including `turnaroundMs` of processing time in the board. */
 export function exchangeMs(profile: BoardProfile, name: string, turnaroundMs: number): number {
   const poll = profile.polls[name];
   const request = poll === undefined ? null : pollRequest(profile, poll);
@@ -365,11 +374,11 @@ export function exchangeMs(profile: BoardProfile, name: string, turnaroundMs: nu
 }
 
 /**
- * The longest time between two good samples of an input on an undisturbed bus, in ms. For the urgent poll that is its own
- * period or, if longer, its exchange and the longest other one, because no more than one ever goes in between
- * (`board-turns.ts`); for any other poll it is an estimate. A pulse shorter than this may be
- * missed; faster serial settings shorten it. Relay orders go first and are not reckoned with, nor is the latency of a USB
- * adapter, which adds to `turnaroundMs`.
+ * The longest time between two good samples of an input on an undisturbed bus, in ms. For the urgent poll that is
+ * its own period or, if longer, its exchange and the longest other one, because at most one exchange is ever
+ * interposed (`poll-order.ts`); for any other poll it is an estimate. A shorter pulse may be missed; faster serial
+ * settings shorten it. Relay orders go first and are not included, nor is the latency of a USB adapter, which adds
+ * to `turnaroundMs`.
  */
 export function worstSampleGapMs(profile: BoardProfile, input: InputName, turnaroundMs = 5): number {
   const own = profile.inputs[input]?.poll;

@@ -1,6 +1,6 @@
-// Asserts the set-up registers of a profile: read, write what differs, read again. Pure. It must never write a
-// register that already holds its value (they live in flash), and never stay silent when one cannot be set: with
-// the wrong control mode an input switches a relay inside the board, without the agent.
+// Asserts the set-up registers of a profile: read, write what differs, read again. Pure. A register that already
+// holds its value is never written (they are in flash), and a failure is always reported: with the wrong control mode
+// an input switches a relay inside the board, without the agent.
 import type { Static } from 'typebox';
 import type { boardProfileSchema } from './board-profile.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
@@ -30,11 +30,11 @@ export function setupRequest(rule: SetupRule, unit: number, progress: SetupProgr
 
 interface SetupVerdict {
   readonly progress: SetupProgress;
-  /** A text: could not be set. Null: all is well. Undefined: nothing to say yet. */
+  /** A text: could not be set. Null: set. Undefined: not decided yet. */
   readonly problem?: string | null;
 }
 
-/** What follows from the result of `request`. Gives up after a few tries, says so, and tries again a minute later. */
+/** Handles the result of `request`. Stops after a few tries, reports it, and tries again a minute later. */
 export function afterSetup(
   rule: SetupRule,
   progress: SetupProgress,

@@ -1,10 +1,10 @@
-// The words of the board machine: what goes in, what comes out, and the state it carries. Types only; the rules
-// stand in `board.ts`. A relay's state must never be part of it: that is only ever read from the board.
-import type { InputName } from '../../../src/core/event.ts';
-import type { RelayOrder, RelayOutcome } from '../protection/relay-order.ts';
+// The types of the board machine: inputs, outputs and state. The rules are in `board.ts`. A relay's state must never
+// be part of it: that is only ever read from the board.
+import type { InputName } from '../../../src/core/events/event.ts';
 import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
 import type { SetupProgress } from './board-setup.ts';
 import type { ModbusRequest } from './modbus-frame.ts';
+import type { RelayOrder, RelayOutcome } from './relay-order.ts';
 import type { RtuMasterState } from './rtu-types.ts';
 
 export type BoardInput =
@@ -16,11 +16,11 @@ export type BoardInput =
       readonly kind: 'setRelay';
       readonly relay: RelayName;
       readonly energised: boolean;
-      /** The board opens the relay by itself after this long, where it can; the caller sees to it all the same. */
+      /** The board opens the relay by itself after this long, where it can; the caller orders it all the same. */
       readonly holdMs?: number;
-      /** Comes back in the result; the caller's own. */
+      /** Returned in the result; chosen by the caller. */
       readonly token: string;
-      /** Nothing is written after this moment (monotonic). */
+      /** The write is not sent after this moment (monotonic). */
       readonly deadlineMs: number;
       readonly atMs: number;
     };
@@ -75,7 +75,7 @@ interface PollState {
 }
 
 export interface UnitState {
-  /** Null: has not been heard nor given up since the link came up. */
+  /** Null: neither answered nor timed out since the link came up. */
   readonly isUp: boolean | null;
   readonly failures: number;
   /** Its relays were read since it came up, so they may be written. */

@@ -1,5 +1,5 @@
-// Which units of the board live, whether board and profile fit, and what the answers mean. Part of the board machine.
-// It must never let a relay be written that was not read since its unit came up.
+// Which units of the board are alive, whether board and profile match, and what the answers mean. Part of the board
+// machine. A relay that was not read since its unit came up must never be written.
 import { decodePoll } from './board-decode.ts';
 import { wiringsOf } from './board-profile.ts';
 import { idleSetup } from './board-setup.ts';
@@ -10,7 +10,7 @@ import type { RtuResult } from './rtu-types.ts';
 export type BoardDraft = { -readonly [Key in keyof BoardState]: BoardState[Key] };
 
 /** One step of the board machine under way. */
-export interface BoardWork {
+export interface BoardStep {
   readonly draft: BoardDraft;
   readonly outputs: BoardOutput[];
   readonly atMs: number;
@@ -20,13 +20,13 @@ export const freshUnit: UnitState = { isUp: null, failures: 0, areRelaysRead: fa
 const failuresToDown = 3;
 
 /** Samples of everything in a poll's range; null = not known. */
-export function emit(work: BoardWork, poll: string, values: readonly number[] | null): void {
-  work.outputs.push(...decodePoll(work.draft.profile, poll, { values, atMs: work.atMs }));
+export function emit(step: BoardStep, poll: string, values: readonly number[] | null): void {
+  step.outputs.push(...decodePoll(step.draft.profile, poll, { values, atMs: step.atMs }));
 }
 
-/** Takes in what a read of a poll's range says about values, unit and profile. */
-export function noteAnswer(
-  work: BoardWork,
+/** Handles the values of one poll's range: samples, unit state and profile checks. */
+export function recordAnswer(
+  step: BoardStep,
   read: {
     readonly name: string;
     readonly unit: string;
@@ -37,29 +37,29 @@ export function noteAnswer(
   const { name, result } = read;
   const place = `polls/${name}`;
   if (result.kind === 'ok') {
-    hear(work, read.unit, name);
-    setProblem(work, place, null);
-    emit(work, name, result.values);
+    markUnitUp(step, read.unit, name);
+    setProblem(step, place, null);
+    emit(step, name, result.values);
   } else if (result.kind === 'exception') {
-    hear(work, read.unit, null);
-    const isNew = setProblem(work, place, `${formatRequest(read.request)}: ${formatException(result.code)}`);
-    if (isNew) emit(work, name, null);
+    markUnitUp(step, read.unit, null);
+    const isNew = setProblem(step, place, `${formatRequest(read.request)}: ${formatException(result.code)}`);
+    if (isNew) emit(step, name, null);
   } else if (result.kind === 'timeout' || result.kind === 'invalid') {
     const fault = result.kind === 'timeout' ? 'no answer' : `bad answer (${result.reason})`;
-    miss(work, read.unit, `${formatRequest(read.request)}: ${fault}`);
+    miss(step, read.unit, `${formatRequest(read.request)}: ${fault}`);
   }
 }
 
 /** The unit answered; `poll` is the range it gave, null when it refused. */
-function hear(work: BoardWork, name: string, poll: string | null): void {
-  const { draft, atMs } = work;
+function markUnitUp(step: BoardStep, name: string, poll: string | null): void {
+  const { draft, atMs } = step;
   const unit = draft.units[name] ?? freshUnit;
   const relays = wiringsOf(draft.profile).filter(([, relay]) => relay.unit === name);
   const areRelaysRead = unit.areRelaysRead || relays.some(([, relay]) => relay.poll === poll);
   draft.units = { ...draft.units, [name]: { isUp: true, failures: 0, areRelaysRead } };
   if (unit.isUp !== true) {
     const address = draft.profile.units[name]?.address ?? 0;
-    work.outputs.push({ kind: 'boardUp', unit: address, reason: `unit ${address} answers` });
+    step.outputs.push({ kind: 'boardUp', unit: address, reason: `unit ${address} answers` });
   }
   const isReady = relays.length === 0 || areRelaysRead;
   const wasReady = unit.isUp === true && (relays.length === 0 || unit.areRelaysRead);
@@ -71,27 +71,27 @@ function hear(work: BoardWork, name: string, poll: string | null): void {
   );
 }
 
-function miss(work: BoardWork, name: string, reason: string): void {
-  const { draft } = work;
+function miss(step: BoardStep, name: string, reason: string): void {
+  const { draft } = step;
   const unit = draft.units[name] ?? freshUnit;
   const failures = unit.failures + 1;
   draft.units = { ...draft.units, [name]: { ...unit, failures } };
   if (failures < failuresToDown || unit.isUp === false) return;
-  // What it is when it comes back is not known: its relays are read again before they are written.
+  // The state after its return is unknown: its relays are read again before they are written.
   draft.units = { ...draft.units, [name]: { isUp: false, failures, areRelaysRead: false } };
   const address = draft.profile.units[name]?.address ?? null;
-  work.outputs.push({ kind: 'boardDown', unit: address, reason });
+  step.outputs.push({ kind: 'boardDown', unit: address, reason });
   for (const [key, poll] of Object.entries(draft.profile.polls)) {
-    if (poll.unit === name) emit(work, key, null);
+    if (poll.unit === name) emit(step, key, null);
   }
 }
 
-/** True when this is news. */
-export function setProblem(work: BoardWork, place: string, reason: string | null): boolean {
-  const { draft } = work;
+/** True when the problem changed. */
+export function setProblem(step: BoardStep, place: string, reason: string | null): boolean {
+  const { draft } = step;
   if ((draft.problems[place] ?? null) === reason) return false;
   const { [place]: _, ...others } = draft.problems;
   draft.problems = reason === null ? others : { ...others, [place]: reason };
-  work.outputs.push({ kind: 'problem', place, reason });
+  step.outputs.push({ kind: 'problem', place, reason });
   return true;
 }

@@ -1,16 +1,7 @@
 // The I/O board as a pure machine on top of the RTU master: polls, decodes, drives relays and proves it by reading
-// back. It must never report a relay from memory, never write one before it was read after a (re)connect
-// (edge-agents 2.3 rule 9), and never keep an order for a board that is not there.
+// back. It must never report a relay from memory, never write one before it was read after a (re)connect (edge-agents
+// 2.3 rule 9), and never keep an order for a board that is not connected.
 
-import {
-  afterNoReading,
-  afterReading,
-  afterWrite,
-  newOrder,
-  type RelayMove,
-  type RelayOrder,
-  withWriteQueued,
-} from '../protection/relay-order.ts';
 import { decodeRelay } from './board-decode.ts';
 import {
   type BoardProfile,
@@ -23,15 +14,26 @@ import {
   wiringsOf,
 } from './board-profile.ts';
 import { afterSetup, idleSetup, setupRequest } from './board-setup.ts';
-import { inTurn, setupWaits, waitsForUrgent } from './board-turns.ts';
 import type { BoardInput, BoardOutput, BoardPurpose, BoardState, PendingJob } from './board-types.ts';
-import { type BoardDraft, type BoardWork, emit, freshUnit, noteAnswer, setProblem } from './board-watch.ts';
+import { type BoardDraft, type BoardStep, emit, freshUnit, recordAnswer, setProblem } from './board-watch.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
+import { duePolls, setupWaitsForUrgent, waitsForUrgent } from './poll-order.ts';
+import {
+  afterNoReading,
+  afterReading,
+  afterWrite,
+  newOrder,
+  type RelayMove,
+  type RelayOrder,
+  withWriteQueued,
+} from './relay-order.ts';
 import { createRtuMaster, stepRtuMaster } from './rtu-master.ts';
 import type { RtuInput, RtuJob, RtuMasterOptions, RtuResult } from './rtu-types.ts';
 
 /** A range the board refuses is asked this seldom: it will not grow the register, but may be reconfigured. */
 const refusedPeriodMs = 5000;
+/** How long after its request a good answer may wait for the step that the next poll needs anyway: one step less. */
+const resultLatestMs = 40;
 
 /** A board whose link is down. `options` are those of the master; speed and framing come from the profile. */
 export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOptions> = {}): BoardState {
@@ -55,36 +57,36 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
   };
 }
 
-/** One input; `atMs` is monotonic and never goes back. Every `setRelay` gets exactly one `relayResult`. */
+/** One input; `atMs` is monotonic and never decreases. Every `setRelay` gets exactly one `relayResult`. */
 export function stepBoard(
   state: BoardState,
   input: BoardInput,
 ): { readonly state: BoardState; readonly outputs: readonly BoardOutput[] } {
-  const work: BoardWork = { draft: { ...state }, outputs: [], atMs: input.atMs };
+  const step: BoardStep = { draft: { ...state }, outputs: [], atMs: input.atMs };
   switch (input.kind) {
     case 'up':
-      goUp(work);
+      handleLinkUp(step);
       break;
     case 'down':
-      goDown(work, input.reason);
+      handleLinkDown(step, input.reason);
       break;
     case 'bytes':
     case 'time':
-      feedMaster(work, input);
+      feedMaster(step, input);
       break;
     case 'setRelay':
-      setRelay(work, input);
+      setRelay(step, input);
       break;
   }
-  schedule(work);
-  // The master sends nothing in a step that ends a job, so that what follows from it can go first.
-  feedMaster(work, { kind: 'time', atMs: input.atMs });
-  work.draft.wakeAtMs = nextWakeMs(work.draft, input.atMs);
-  return { state: work.draft, outputs: work.outputs };
+  schedule(step);
+  // The master sends nothing in a step that ends a job, so that jobs that follow from its result can go first.
+  feedMaster(step, { kind: 'time', atMs: input.atMs });
+  step.draft.wakeAtMs = nextWakeMs(step.draft, input.atMs);
+  return { state: step.draft, outputs: step.outputs };
 }
 
-function goUp(work: BoardWork): void {
-  const { draft, atMs } = work;
+function handleLinkUp(step: BoardStep): void {
+  const { draft, atMs } = step;
   if (draft.isLinkUp) return;
   const { profile } = draft;
   const relayPolls = new Set(wiringsOf(profile).map(([, relay]) => relay.poll));
@@ -94,24 +96,24 @@ function goUp(work: BoardWork): void {
   draft.isLinkUp = true;
   draft.polls = Object.fromEntries(names.map((poll) => [poll, { nextAtMs: atMs, isPending: false }]));
   draft.units = Object.fromEntries(Object.keys(profile.units).map((unit) => [unit, freshUnit]));
-  feedMaster(work, { kind: 'up', atMs });
+  feedMaster(step, { kind: 'up', atMs });
 }
 
-function goDown(work: BoardWork, reason: string): void {
-  const { draft, atMs } = work;
+function handleLinkDown(step: BoardStep, reason: string): void {
+  const { draft, atMs } = step;
   if (!draft.isLinkUp) return;
   draft.isLinkUp = false;
-  feedMaster(work, { kind: 'down', atMs });
-  for (const poll of Object.keys(draft.profile.polls)) emit(work, poll, null);
+  feedMaster(step, { kind: 'down', atMs });
+  for (const poll of Object.keys(draft.profile.polls)) emit(step, poll, null);
   draft.units = {};
   draft.polls = {};
   draft.jobs = {};
   draft.setup = draft.profile.setup.map(() => idleSetup);
-  work.outputs.push({ kind: 'boardDown', unit: null, reason });
+  step.outputs.push({ kind: 'boardDown', unit: null, reason });
 }
 
-function feedMaster(work: BoardWork, input: RtuInput): void {
-  const { draft, outputs } = work;
+function feedMaster(step: BoardStep, input: RtuInput): void {
+  const { draft, outputs } = step;
   const stepped = stepRtuMaster(draft.master, input);
   draft.master = stepped.state;
   for (const output of stepped.outputs) {
@@ -122,7 +124,7 @@ function feedMaster(work: BoardWork, input: RtuInput): void {
     const job = draft.jobs[output.id];
     if (job === undefined) continue;
     forget(draft, output.id);
-    finish(work, { id: output.id, job, result: output.result });
+    finish(step, { id: output.id, job, result: output.result });
   }
 }
 
@@ -132,15 +134,15 @@ function forget(draft: BoardDraft, id: number): void {
 }
 
 function submit(
-  work: BoardWork,
+  step: BoardStep,
   purpose: BoardPurpose,
-  job: { readonly request: ModbusRequest } & Pick<RtuJob, 'priority' | 'deadlineMs'>,
+  job: { readonly request: ModbusRequest } & Pick<RtuJob, 'priority' | 'deadlineMs' | 'resultByMs'>,
 ): void {
-  const { draft, atMs } = work;
+  const { draft, atMs } = step;
   const id = draft.nextId;
   draft.nextId += 1;
   draft.jobs = { ...draft.jobs, [id]: { purpose, request: job.request } };
-  feedMaster(work, { kind: 'submit', job: { ...job, id }, atMs });
+  feedMaster(step, { kind: 'submit', job: { ...job, id }, atMs });
 }
 
 interface Finished {
@@ -149,21 +151,21 @@ interface Finished {
   readonly result: RtuResult;
 }
 
-function finish(work: BoardWork, finished: Finished): void {
+function finish(step: BoardStep, finished: Finished): void {
   const { purpose } = finished.job;
   switch (purpose.kind) {
     case 'poll':
-      return finishPoll(work, purpose.poll, finished);
+      return finishPoll(step, purpose.poll, finished);
     case 'setup':
-      return finishSetup(work, purpose.at, finished);
+      return finishSetup(step, purpose.at, finished);
     case 'relayWrite':
     case 'relayRead':
-      return finishOrder(work, purpose, finished);
+      return finishOrder(step, purpose, finished);
   }
 }
 
-function finishPoll(work: BoardWork, name: string, { job, result }: Finished): void {
-  const { draft, atMs } = work;
+function finishPoll(step: BoardStep, name: string, { job, result }: Finished): void {
+  const { draft, atMs } = step;
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
   if (poll === undefined || state === undefined) return;
@@ -171,23 +173,23 @@ function finishPoll(work: BoardWork, name: string, { job, result }: Finished): v
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
   draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false } };
-  noteAnswer(work, { name, unit: poll.unit, request: job.request, result });
+  recordAnswer(step, { name, unit: poll.unit, request: job.request, result });
 }
 
-function finishSetup(work: BoardWork, at: number, { job, result }: Finished): void {
-  const { draft, atMs } = work;
+function finishSetup(step: BoardStep, at: number, { job, result }: Finished): void {
+  const { draft, atMs } = step;
   const rule = draft.profile.setup[at];
   const before = draft.setup[at];
   if (rule === undefined || before === undefined || !draft.isLinkUp) return;
   const verdict = afterSetup(rule, before, { request: job.request, result, atMs });
   draft.setup = draft.setup.map((progress, index) => (index === at ? verdict.progress : progress));
-  if (verdict.problem !== undefined) setProblem(work, `setup/${at}`, verdict.problem);
+  if (verdict.problem !== undefined) setProblem(step, `setup/${at}`, verdict.problem);
 }
 
-function setRelay(work: BoardWork, input: BoardInput & { readonly kind: 'setRelay' }): void {
-  const { draft, atMs } = work;
+function setRelay(step: BoardStep, input: BoardInput & { readonly kind: 'setRelay' }): void {
+  const { draft, atMs } = step;
   const { relay } = input;
-  supersede(work, relay);
+  supersede(step, relay);
   const wiring = wiringOf(draft.profile, relay);
   const refusal =
     wiring === undefined
@@ -199,25 +201,25 @@ function setRelay(work: BoardWork, input: BoardInput & { readonly kind: 'setRela
           : null;
   if (refusal !== null || wiring === undefined) {
     const result = { outcome: 'refused', reason: refusal, readBack: null } as const;
-    work.outputs.push({ kind: 'relayResult', relay, token: input.token, ...result });
+    step.outputs.push({ kind: 'relayResult', relay, token: input.token, ...result });
     return;
   }
   const areRelaysRead = draft.units[wiring.unit]?.areRelaysRead ?? false;
-  perform(work, relay, { order: newOrder(input), move: { kind: areRelaysRead ? 'write' : 'read' } });
+  perform(step, relay, { order: newOrder(input), move: { kind: areRelaysRead ? 'write' : 'read' } });
 }
 
-/** The newest order of a relay counts; what the older one did by then is not known unless it did nothing. */
-function supersede(work: BoardWork, relay: RelayName): void {
-  const { draft, atMs } = work;
+/** The newest order of a relay wins; the outcome of the older one is unknown unless nothing was written. */
+function supersede(step: BoardStep, relay: RelayName): void {
+  const { draft, atMs } = step;
   const old = draft.orders[relay];
   if (old === undefined) return;
   const isInFlight =
     draft.master.phase.kind === 'waiting' && draft.master.phase.exchange.job.id === old.jobId;
   const isWriting = draft.jobs[old.jobId]?.purpose.kind === 'relayWrite';
   forget(draft, old.jobId);
-  feedMaster(work, { kind: 'cancel', id: old.jobId, atMs });
+  feedMaster(step, { kind: 'cancel', id: old.jobId, atMs });
   const didNothing = old.writes === 0 && !(isInFlight && isWriting);
-  endOrder(work, relay, {
+  endOrder(step, relay, {
     order: old,
     move: {
       kind: 'end',
@@ -229,24 +231,24 @@ function supersede(work: BoardWork, relay: RelayName): void {
 }
 
 function endOrder(
-  work: BoardWork,
+  step: BoardStep,
   relay: RelayName,
   ended: { readonly order: RelayOrder; readonly move: RelayMove & { readonly kind: 'end' } },
 ): void {
-  const { [relay]: _, ...orders } = work.draft.orders;
-  work.draft.orders = orders;
+  const { [relay]: _, ...orders } = step.draft.orders;
+  step.draft.orders = orders;
   const { outcome, reason, readBack } = ended.move;
-  work.outputs.push({ kind: 'relayResult', relay, token: ended.order.token, outcome, reason, readBack });
+  step.outputs.push({ kind: 'relayResult', relay, token: ended.order.token, outcome, reason, readBack });
 }
 
 function perform(
-  work: BoardWork,
+  step: BoardStep,
   relay: RelayName,
   judged: { readonly order: RelayOrder; readonly move: RelayMove },
 ): void {
-  const { draft } = work;
+  const { draft } = step;
   const { move } = judged;
-  if (move.kind === 'end') return endOrder(work, relay, { order: judged.order, move });
+  if (move.kind === 'end') return endOrder(step, relay, { order: judged.order, move });
   const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order : null);
   if (request === null) return;
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
@@ -254,7 +256,7 @@ function perform(
   draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId } };
   const deadline = move.kind === 'write' ? { deadlineMs: order.deadlineMs } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
-  submit(work, { kind, relay }, { request, priority: 'relay', ...deadline });
+  submit(step, { kind, relay }, { request, priority: 'relay', ...deadline });
 }
 
 /** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
@@ -278,11 +280,11 @@ function relayRequest(
 }
 
 function finishOrder(
-  work: BoardWork,
+  step: BoardStep,
   purpose: { readonly kind: 'relayWrite' | 'relayRead'; readonly relay: RelayName },
   finished: Finished,
 ): void {
-  const { draft, atMs } = work;
+  const { draft, atMs } = step;
   const { relay } = purpose;
   const order = draft.orders[relay];
   const wiring = wiringOf(draft.profile, relay);
@@ -291,30 +293,30 @@ function finishOrder(
   if (order === undefined || wiring === undefined || order.jobId !== finished.id) return;
   const describe = (code: number) => `${formatRequest(request)}: ${formatException(code)}`;
   if (purpose.kind === 'relayWrite') {
-    return perform(work, relay, afterWrite(order, result, { atMs, describe }));
+    return perform(step, relay, afterWrite(order, result, { atMs, describe }));
   }
   if (!draft.isLinkUp || result.kind === 'linkDown') {
     const outcome = order.writes > 0 ? 'unknown' : 'refused';
     const move = { kind: 'end', outcome, reason: 'the link went down', readBack: null } as const;
-    return endOrder(work, relay, { order, move });
+    return endOrder(step, relay, { order, move });
   }
-  noteAnswer(work, { name: wiring.poll, unit: wiring.unit, request, result });
+  recordAnswer(step, { name: wiring.poll, unit: wiring.unit, request, result });
   if (result.kind === 'ok') {
     const first = draft.profile.polls[wiring.poll]?.first ?? 0;
     const on = decodeRelay(wiring, result.values[readAddress(wiring) - first] ?? null);
-    return perform(work, relay, afterReading(order, { on, atMs }));
+    return perform(step, relay, afterReading(order, { on, atMs }));
   }
   const reason =
     result.kind === 'exception' ? describe(result.code) : 'the board does not answer the read-back';
-  return perform(work, relay, afterNoReading(order, { reason, atMs }));
+  return perform(step, relay, afterNoReading(order, { reason, atMs }));
 }
 
 /** Submits what is due. One job of each poll and each set-up entry at a time. */
-function schedule(work: BoardWork): void {
-  const { draft, atMs } = work;
+function schedule(step: BoardStep): void {
+  const { draft, atMs } = step;
   if (!draft.isLinkUp) return;
   const urgent = urgentPoll(draft.profile);
-  for (const name of inTurn(draft, atMs)) {
+  for (const name of duePolls(draft, atMs)) {
     const poll = draft.profile.polls[name];
     const state = draft.polls[name];
     if (poll === undefined || state === undefined || waitsForUrgent(draft, name, atMs)) continue;
@@ -324,30 +326,31 @@ function schedule(work: BoardWork): void {
     const nextAtMs = inTime > atMs ? inTime : atMs + poll.periodMs;
     draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: true } };
     if (name !== urgent) draft.mayInterpose = false;
-    submit(work, { kind: 'poll', poll: name }, { request, priority: 'poll' });
+    const resultByMs = Math.min(nextAtMs, atMs + resultLatestMs);
+    submit(step, { kind: 'poll', poll: name }, { request, priority: 'poll', resultByMs });
   }
   for (const [at, progress] of draft.setup.entries()) {
     const rule = draft.profile.setup[at];
     const unit = rule && draft.profile.units[rule.unit]?.address;
     if (rule === undefined || unit === undefined) continue;
     if (progress.isPending || progress.dueAtMs === null || progress.dueAtMs > atMs) continue;
-    if (setupWaits(draft, atMs)) continue;
+    if (setupWaitsForUrgent(draft, atMs)) continue;
     draft.mayInterpose = false;
     draft.setup = draft.setup.map((other, index) => (index === at ? { ...other, isPending: true } : other));
-    submit(work, { kind: 'setup', at }, { request: setupRequest(rule, unit, progress), priority: 'config' });
+    submit(step, { kind: 'setup', at }, { request: setupRequest(rule, unit, progress), priority: 'config' });
   }
 }
 
 function nextWakeMs(draft: BoardDraft, atMs: number): number | null {
   const times = draft.master.wakeAtMs === null ? [] : [draft.master.wakeAtMs];
   if (draft.isLinkUp) {
-    // What waits for the urgent poll is looked at again when that one ends.
+    // Polls that wait for the urgent one are considered again when it ends.
     for (const [name, poll] of Object.entries(draft.polls)) {
       const waits = poll.nextAtMs <= atMs && waitsForUrgent(draft, name, atMs);
       if (!poll.isPending && !waits) times.push(poll.nextAtMs);
     }
     for (const { isPending, dueAtMs } of draft.setup) {
-      const waits = dueAtMs !== null && dueAtMs <= atMs && setupWaits(draft, atMs);
+      const waits = dueAtMs !== null && dueAtMs <= atMs && setupWaitsForUrgent(draft, atMs);
       if (!isPending && dueAtMs !== null && !waits) times.push(dueAtMs);
     }
   }

@@ -1,8 +1,7 @@
-// Makes steady sensor states of raw samples: inversion, debouncing, and `unknown` when no good sample has come for
-// too long. Pure. It must never hold on to an old state as if it were known, and never swallow a panic press.
-//
-// Panic is on at its first asserted sample; the debounce only guards its release. Whether a short press meets a
-// sample at all is the bus's affair: see `worstSampleGapMs` of `board-profile.ts`.
+// Makes steady sensor states of raw samples: inversion, debouncing, and `unknown` when no good sample has arrived for
+// too long. Pure. It must never report an old state as current, and never miss a panic press that was sampled. Panic
+// is on at its first asserted sample; the debounce only delays its release. Whether a short press meets a sample at
+// all depends on the bus: see `worstSampleGapMs` of `board-profile.ts`.
 
 export type SensorReading = 'on' | 'off' | 'unknown';
 

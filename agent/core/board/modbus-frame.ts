@@ -1,6 +1,6 @@
-// Codec of Modbus RTU frames: what a master sends and how it judges what comes back. Pure and stateless.
-// It must never call an answer good that does not fit its request in unit, function, length, checksum and echo.
-// Sources: MODBUS Application Protocol V1.1b3 ("AP") and MODBUS over Serial Line V1.02 ("SL"), modbus.org.
+// Codec of Modbus RTU frames: encodes requests and checks answers. Pure and stateless. It must never accept an answer
+// that does not match its request in unit, function, length, checksum and echo. Sources: MODBUS Application Protocol
+// V1.1b3 ("AP") and MODBUS over Serial Line V1.02 ("SL"), modbus.org.
 
 export type ModbusRequest =
   | {
@@ -19,8 +19,8 @@ export type ModbusRequest =
     }
   | { readonly kind: 'writeCoil'; readonly unit: number; readonly address: number; readonly on: boolean }
   /**
-   * Not in the standard: FC05 with a time in 100 ms, after which the board opens the relay by itself. Waveshare's manual:
-   * 01 05 02 00 00 07 8D B0 closes relay 0 for 700 ms.
+   * Not in the standard: FC05 with a time in 100 ms, after which the board opens the relay by itself. Waveshare's
+   * manual: 01 05 02 00 00 07 8D B0 closes relay 0 for 700 ms.
    */
   | {
       readonly kind: 'pulseCoil';
@@ -146,7 +146,7 @@ function packBits(values: readonly boolean[]): number[] {
   return packed;
 }
 
-/** What stands between function and CRC. */
+/** The bytes between function and CRC. */
 function requestBody(request: ModbusRequest): number[] {
   const { first, count } = span(request);
   if (request.kind === 'writeCoil') return [...pair(first), ...pair(request.on ? coilOn : 0)];
@@ -177,9 +177,10 @@ export function expectedLength(request: ModbusRequest): number {
 }
 
 /**
- * Judges the bytes received since the request was sent. An answer is good only if unit, function, byte count (reads)
- * or echoed address and value or quantity (writes; AP 6.5, 6.6, 6.11, 6.12), total length and CRC all fit. Faults
- * show as early as the bytes allow. A read's answer does not name its address: see `rtu-master.ts` for that danger.
+ * Checks the bytes received since the request was sent. An answer is good only if unit, function, byte count
+ * (reads) or echoed address and value or quantity (writes; AP 6.5, 6.6, 6.11, 6.12), total length and CRC all
+ * match. Faults show as early as the bytes allow. A read's answer does not name its address: see `rtu-master.ts`
+ * for that danger.
  */
 export function decodeResponse(request: ModbusRequest, bytes: Uint8Array): DecodedResponse {
   const code = functionCode(request);
@@ -208,7 +209,7 @@ function decodeException(bytes: Uint8Array): DecodedResponse {
   return { kind: 'exception', code: bytes[2] ?? 0 };
 }
 
-/** Whether a whole frame ends with the CRC of what stands before it. */
+/** Whether a whole frame ends with the CRC of the bytes before it. */
 function hasGoodCrc(frame: Uint8Array): boolean {
   const crc = crc16(frame.subarray(0, -2));
   return frame[frame.length - 2] === (crc & 0xff) && frame[frame.length - 1] === crc >> 8;
@@ -247,7 +248,7 @@ export function formatException(code: number): string {
   return `exception ${code} ${exceptionNames[code] ?? 'not in the standard'}`;
 }
 
-/** "unit 1, read coils 0-7", for messages to people; addresses are those on the wire (0-based). */
+/** "unit 1, read coils 0-7", for messages; addresses are those on the wire (0-based). */
 export function formatRequest(request: ModbusRequest): string {
   const { first, count } = span(request);
   const verb = {

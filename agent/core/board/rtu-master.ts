@@ -1,15 +1,14 @@
 // Modbus RTU master as a pure machine: jobs, bytes and time in; bytes and results out; timers are data (`wakeAtMs`).
-// It must never give a value that belongs to another request, and never send a write twice by itself.
-//
-// The danger it is built around: an answer to a read names unit, function and length, but not the address. A late
-// answer to a read of register n is a perfect answer to the next read of register m, and from then on every answer
-// is one request late, for ever: both masters on npm do this (first read answered after 350 ms, the others after
-// 60 ms, time-out 300 ms, five registers: reads 2 to 5 each give the register before). So one request at a time;
-// after any fault the bus is silent for the shortest response time-out, restarted by each byte, and the unit is not
-// asked again before `lateGuardMs` (longer than any time-out) have passed since the request that went unanswered.
-// Whatever comes meanwhile is thrown away and only teaches the master how slow the unit is. The bound: an answer
-// later than `lateGuardMs` cannot be told apart by any RTU master; boards answer within 100 ms.
-// Serial Line V1.02 ("SL") 2.4 (one request at a time, response time-out, turn-around), 2.5.1.1 (3.5 characters).
+// It must never return a value that belongs to another request, and never repeat a write by itself. The danger it is
+// built around: an answer to a read names unit, function and length, but not the address. A late answer to a read of
+// register n is a valid answer to the next read of register m, and from then on every answer is one request late, for
+// ever: both masters on npm do this (first read answered after 350 ms, the others after 60 ms, time-out 300 ms, five
+// registers: reads 2 to 5 each return the register before). So one request at a time; after any fault the bus is
+// silent for the shortest response time-out, restarted by each byte, and the unit is not polled again before
+// `lateGuardMs` (longer than any time-out) have passed since the unanswered request. Bytes that arrive meanwhile are
+// discarded and only show the master how slow the unit is. The bound: no RTU master can recognise an answer later
+// than `lateGuardMs`; boards answer within 100 ms. Serial Line V1.02 ("SL") 2.4 (one request at a time, response
+// time-out, turn-around), 2.5.1.1 (3.5 characters).
 import {
   announcedLength,
   checkRequest,
@@ -45,7 +44,7 @@ import {
 
 type Draft = { -readonly [Key in keyof RtuMasterState]: RtuMasterState[Key] };
 
-interface Work {
+interface MasterStep {
   readonly draft: Draft;
   readonly outputs: RtuOutput[];
   readonly atMs: number;
@@ -57,7 +56,7 @@ const priorities: readonly RtuPriority[] = ['relay', 'poll', 'config'];
 const glitchBytes = 2;
 const aliveMs = 5000;
 
-/** A master whose link is down. Options not given are those of `defaultRtuOptions`. */
+/** A master whose link is down. Missing options are those of `defaultRtuOptions`. */
 export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMasterState {
   const full = { ...defaultRtuOptions, ...options };
   return {
@@ -86,97 +85,97 @@ export function createRtuMaster(options: Partial<RtuMasterOptions> = {}): RtuMas
   };
 }
 
-/** One input; `atMs` is monotonic time and never goes back. Every job gets exactly one `done`, unless cancelled. */
+/** One input; `atMs` is monotonic and never decreases. Every job gets exactly one `done`, unless cancelled. */
 export function stepRtuMaster(
   state: RtuMasterState,
   input: RtuInput,
 ): { readonly state: RtuMasterState; readonly outputs: readonly RtuOutput[] } {
-  const work: Work = { draft: { ...state }, outputs: [], atMs: input.atMs };
-  passTime(work);
+  const step: MasterStep = { draft: { ...state }, outputs: [], atMs: input.atMs };
+  passTime(step);
   switch (input.kind) {
     case 'submit':
-      submit(work, input.job);
+      submit(step, input.job);
       break;
     case 'cancel':
-      work.draft.queue = work.draft.queue.filter((job) => job.id !== input.id);
+      step.draft.queue = step.draft.queue.filter((job) => job.id !== input.id);
       break;
     case 'bytes':
-      receive(work, input.bytes);
+      receive(step, input.bytes);
       break;
     case 'up':
-      goUp(work);
+      handleLinkUp(step);
       break;
     case 'down':
-      goDown(work);
+      handleLinkDown(step);
       break;
     case 'time':
       break;
   }
   // After a result the caller speaks first: a relay's read-back must not queue behind a poll that happens to wait.
-  if (!work.outputs.some((output) => output.kind === 'done')) sendNext(work);
-  work.draft.wakeAtMs = nextWakeMs(work.draft);
-  return { state: work.draft, outputs: work.outputs };
+  if (!step.outputs.some((output) => output.kind === 'done')) sendNext(step);
+  step.draft.wakeAtMs = nextWakeMs(step.draft);
+  return { state: step.draft, outputs: step.outputs };
 }
 
-function done(work: Work, id: number, result: RtuResult): void {
-  work.outputs.push({ kind: 'done', id, result });
+function done(step: MasterStep, id: number, result: RtuResult): void {
+  step.outputs.push({ kind: 'done', id, result });
 }
 
-function count(work: Work, name: keyof RtuCounters, by = 1): void {
-  work.draft.counters = { ...work.draft.counters, [name]: work.draft.counters[name] + by };
+function count(step: MasterStep, name: keyof RtuCounters, by = 1): void {
+  step.draft.counters = { ...step.draft.counters, [name]: step.draft.counters[name] + by };
 }
 
-function submit(work: Work, job: RtuJob): void {
-  const { draft } = work;
+function submit(step: MasterStep, job: RtuJob): void {
+  const { draft } = step;
   const fault = checkRequest(job.request);
-  if (fault !== null) return done(work, job.id, { kind: 'refused', reason: fault });
-  // Never kept for later: a relay write that fires after the next open would be one nobody asked for any more.
-  if (draft.phase.kind === 'down') return done(work, job.id, { kind: 'linkDown' });
+  if (fault !== null) return done(step, job.id, { kind: 'refused', reason: fault });
+  // Never kept for later: a relay write must not be sent after the next open, when it may no longer be wanted.
+  if (draft.phase.kind === 'down') return done(step, job.id, { kind: 'linkDown' });
   const rank = priorities.indexOf(job.priority);
   if (draft.queue.length >= draft.options.queueLimit) {
     const last = draft.queue.at(-1);
     if (last === undefined || priorities.indexOf(last.priority) <= rank) {
-      return done(work, job.id, { kind: 'queueFull' });
+      return done(step, job.id, { kind: 'queueFull' });
     }
     draft.queue = draft.queue.slice(0, -1);
-    done(work, last.id, { kind: 'queueFull' });
+    done(step, last.id, { kind: 'queueFull' });
   }
   const behind = draft.queue.findIndex((other) => priorities.indexOf(other.priority) > rank);
   const place = behind < 0 ? draft.queue.length : behind;
   draft.queue = [...draft.queue.slice(0, place), job, ...draft.queue.slice(place)];
 }
 
-function goUp(work: Work): void {
-  const { draft, atMs } = work;
+function handleLinkUp(step: MasterStep): void {
+  const { draft, atMs } = step;
   if (draft.phase.kind !== 'down') return;
   draft.hasEcho = draft.options.echo === 'on';
-  draft.phase = idle(work, atMs + draft.options.timeoutMinMs);
+  draft.phase = idle(step, atMs + draft.options.timeoutMinMs);
 }
 
-function goDown(work: Work): void {
-  const { draft, atMs } = work;
+function handleLinkDown(step: MasterStep): void {
+  const { draft, atMs } = step;
   if (draft.phase.kind === 'down') return;
   const { phase } = draft;
-  if (phase.kind === 'settling') done(work, phase.exchange.job.id, phase.result);
+  if (phase.kind === 'settling') done(step, phase.exchange.job.id, phase.result);
   if (phase.kind === 'waiting') {
     const { job, sentAtMs } = phase.exchange;
-    done(work, job.id, isWrite(job.request) ? { kind: 'unknown', reason: 'linkDown' } : { kind: 'linkDown' });
+    done(step, job.id, isWrite(job.request) ? { kind: 'unknown', reason: 'linkDown' } : { kind: 'linkDown' });
     // The unit may answer into the next open.
     const unit = unitOf(draft, job);
     const holdUntilMs = Math.max(unit.holdUntilMs, sentAtMs + draft.options.lateGuardMs, atMs);
     setUnit(draft, job, { ...unit, holdUntilMs });
   }
-  for (const job of draft.queue) done(work, job.id, { kind: 'linkDown' });
+  for (const job of draft.queue) done(step, job.id, { kind: 'linkDown' });
   draft.queue = [];
   draft.late = null;
   draft.phase = { kind: 'down' };
 }
 
-function idle(work: Work, quietUntilMs: number): RtuPhase {
+function idle(step: MasterStep, quietUntilMs: number): RtuPhase {
   return {
     kind: 'idle',
     quietUntilMs,
-    ceilingMs: Math.max(quietUntilMs, work.atMs + work.draft.options.silenceCeilingMs),
+    ceilingMs: Math.max(quietUntilMs, step.atMs + step.draft.options.silenceCeilingMs),
   };
 }
 
@@ -199,30 +198,30 @@ function gapMs(options: RtuMasterOptions): number {
 }
 
 /** What happened only because time went by. */
-function passTime(work: Work): void {
-  const { phase } = work.draft;
-  if (phase.kind === 'settling' && work.atMs >= phase.untilMs) accept(work, phase);
-  if (phase.kind === 'waiting' && work.atMs >= phase.timeoutAtMs) {
-    fail(work, phase, phase.bytes.length === 0 ? 'timeout' : 'cut');
+function passTime(step: MasterStep): void {
+  const { phase } = step.draft;
+  if (phase.kind === 'settling' && step.atMs >= phase.untilMs) accept(step, phase);
+  if (phase.kind === 'waiting' && step.atMs >= phase.timeoutAtMs) {
+    fail(step, phase, phase.bytes.length === 0 ? 'timeout' : 'cut');
   }
 }
 
-function accept(work: Work, phase: RtuPhase & { kind: 'settling' }): void {
-  const { draft } = work;
+function accept(step: MasterStep, phase: RtuPhase & { kind: 'settling' }): void {
+  const { draft } = step;
   const { job } = phase.exchange;
-  count(work, phase.result.kind === 'exception' ? 'exceptions' : 'answers');
-  setUnit(draft, job, withAnswer(unitOf(draft, job), work.atMs));
-  draft.phase = idle(work, phase.untilMs);
-  done(work, job.id, phase.result);
+  count(step, phase.result.kind === 'exception' ? 'exceptions' : 'answers');
+  setUnit(draft, job, withAnswer(unitOf(draft, job), step.atMs));
+  draft.phase = idle(step, phase.untilMs);
+  done(step, job.id, phase.result);
 }
 
 /** Ends an exchange without a good answer: the result, then silence on the bus and a pause for the unit. */
 function fail(
-  work: Work,
+  step: MasterStep,
   phase: RtuPhase & { kind: 'waiting' | 'settling' },
   reason: Exclude<RtuFault, 'linkDown'>,
 ): void {
-  const { draft, atMs } = work;
+  const { draft, atMs } = step;
   const { exchange } = phase;
   const { job } = exchange;
   const unit = unitOf(draft, job);
@@ -236,12 +235,12 @@ function fail(
       Number(address) !== job.request.unit && other.lastOkMs !== null && atMs - other.lastOkMs < aliveMs,
   );
   setUnit(draft, job, withFailure(unit, { atMs, holdUntilMs, isOtherAlive }));
-  count(work, reason === 'timeout' ? 'timeouts' : reason);
-  if (reason === 'wrongUnit' && phase.kind === 'waiting') learnLate(work, phase.bytes);
+  count(step, reason === 'timeout' ? 'timeouts' : reason);
+  if (reason === 'wrongUnit' && phase.kind === 'waiting') learnLate(step, phase.bytes);
   if (!hasCome) draft.late = { exchange, bytes: noBytes };
-  draft.phase = idle(work, quietUntilMs);
-  if (isWrite(job.request)) return done(work, job.id, { kind: 'unknown', reason });
-  done(work, job.id, reason === 'timeout' ? { kind: 'timeout' } : { kind: 'invalid', reason });
+  draft.phase = idle(step, quietUntilMs);
+  if (isWrite(job.request)) return done(step, job.id, { kind: 'unknown', reason });
+  done(step, job.id, reason === 'timeout' ? { kind: 'timeout' } : { kind: 'invalid', reason });
 }
 
 function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
@@ -250,31 +249,31 @@ function isAnswerLike(request: ModbusRequest, bytes: Uint8Array): boolean {
   return verdict.kind === 'incomplete' || (verdict.kind === 'invalid' && verdict.reason === 'crc');
 }
 
-function receive(work: Work, bytes: Uint8Array): void {
-  const { draft } = work;
+function receive(step: MasterStep, bytes: Uint8Array): void {
+  const { draft } = step;
   const { phase } = draft;
-  if (phase.kind === 'waiting') return receiveAnswer(work, phase, bytes);
-  if (phase.kind === 'settling') return receiveSurplus(work, phase, bytes.length);
-  count(work, 'noiseBytes', bytes.length);
+  if (phase.kind === 'waiting') return receiveAnswer(step, phase, bytes);
+  if (phase.kind === 'settling') return receiveSurplus(step, phase, bytes.length);
+  count(step, 'noiseBytes', bytes.length);
   if (phase.kind === 'down') return;
-  learnLate(work, bytes);
+  learnLate(step, bytes);
   const { timeoutMinMs, silenceCeilingMs } = draft.options;
-  const isFirst = work.atMs >= phase.quietUntilMs;
-  const ceilingMs = isFirst ? work.atMs + silenceCeilingMs : phase.ceilingMs;
-  const quietUntilMs = Math.max(phase.quietUntilMs, Math.min(ceilingMs, work.atMs + timeoutMinMs));
+  const isFirst = step.atMs >= phase.quietUntilMs;
+  const ceilingMs = isFirst ? step.atMs + silenceCeilingMs : phase.ceilingMs;
+  const quietUntilMs = Math.max(phase.quietUntilMs, Math.min(ceilingMs, step.atMs + timeoutMinMs));
   draft.phase = { kind: 'idle', quietUntilMs, ceilingMs };
 }
 
-function receiveSurplus(work: Work, phase: RtuPhase & { kind: 'settling' }, length: number): void {
+function receiveSurplus(step: MasterStep, phase: RtuPhase & { kind: 'settling' }, length: number): void {
   const surplus = phase.surplus + length;
-  count(work, 'noiseBytes', length);
-  // Two answers to one request: one of them is not this request's, and nobody can say which.
-  if (surplus > glitchBytes) return fail(work, phase, 'tooLong');
-  work.draft.phase = { ...phase, surplus, untilMs: work.atMs + gapMs(work.draft.options) };
+  count(step, 'noiseBytes', length);
+  // Two answers to one request: one of them belongs to another request, and it is unknown which.
+  if (surplus > glitchBytes) return fail(step, phase, 'tooLong');
+  step.draft.phase = { ...phase, surplus, untilMs: step.atMs + gapMs(step.draft.options) };
 }
 
-function receiveAnswer(work: Work, phase: RtuPhase & { kind: 'waiting' }, chunk: Uint8Array): void {
-  const { draft, atMs } = work;
+function receiveAnswer(step: MasterStep, phase: RtuPhase & { kind: 'waiting' }, chunk: Uint8Array): void {
+  const { draft, atMs } = step;
   const { exchange } = phase;
   const { request } = exchange.job;
   const waiting = { ...phase, bytes: join(phase.bytes, chunk) };
@@ -285,11 +284,11 @@ function receiveAnswer(work: Work, phase: RtuPhase & { kind: 'waiting' }, chunk:
   });
   draft.hasEcho = hasEcho;
   if (body === 'incomplete') return;
-  if (body === 'wrong') return fail(work, waiting, 'wrongEcho');
+  if (body === 'wrong') return fail(step, waiting, 'wrongEcho');
   const length = announcedLength(request, body);
   const verdict = decodeResponse(request, body.subarray(0, length));
   if (verdict.kind === 'incomplete') return;
-  if (verdict.kind === 'invalid') return fail(work, waiting, verdict.reason);
+  if (verdict.kind === 'invalid') return fail(step, waiting, verdict.reason);
   const wire = wireMs(draft.options, exchange.sent.length + length);
   setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), atMs - exchange.sentAtMs - wire));
   const settling = {
@@ -300,12 +299,12 @@ function receiveAnswer(work: Work, phase: RtuPhase & { kind: 'waiting' }, chunk:
     surplus: 0,
   } as const;
   draft.phase = settling;
-  if (body.length > length) receiveSurplus(work, settling, body.length - length);
+  if (body.length > length) receiveSurplus(step, settling, body.length - length);
 }
 
-/** Takes the turn-around of an answer that came too late; its value is thrown away. */
-function learnLate(work: Work, chunk: Uint8Array): void {
-  const { draft } = work;
+/** Records the turn-around of a late answer; its value is discarded. */
+function learnLate(step: MasterStep, chunk: Uint8Array): void {
+  const { draft } = step;
   if (draft.late === null) return;
   const { exchange } = draft.late;
   const { request } = exchange.job;
@@ -316,9 +315,9 @@ function learnLate(work: Work, chunk: Uint8Array): void {
   const verdict = decodeResponse(request, bytes.subarray(0, length));
   draft.late = null;
   if (verdict.kind !== 'ok') return;
-  count(work, 'lateAnswers');
+  count(step, 'lateAnswers');
   const wire = wireMs(draft.options, exchange.sent.length + length);
-  const sampleMs = work.atMs - exchange.sentAtMs - wire;
+  const sampleMs = step.atMs - exchange.sentAtMs - wire;
   setUnit(draft, exchange.job, withTurnaround(unitOf(draft, exchange.job), sampleMs));
 }
 
@@ -336,12 +335,12 @@ function readyAtMs(draft: Draft, job: RtuJob): number {
   return job.priority === 'relay' ? unit.holdUntilMs : Math.max(unit.holdUntilMs, unit.pollsHeldUntilMs);
 }
 
-function sendNext(work: Work): void {
-  const { draft, atMs } = work;
+function sendNext(step: MasterStep): void {
+  const { draft, atMs } = step;
   const expired = draft.queue.filter((job) => job.deadlineMs !== undefined && job.deadlineMs < atMs);
   if (expired.length > 0) {
     draft.queue = draft.queue.filter((job) => !expired.includes(job));
-    for (const job of expired) done(work, job.id, { kind: 'expired' });
+    for (const job of expired) done(step, job.id, { kind: 'expired' });
   }
   if (draft.phase.kind !== 'idle' || atMs < draft.phase.quietUntilMs) return;
   const job = draft.queue.find((candidate) => readyAtMs(draft, candidate) <= atMs);
@@ -357,8 +356,8 @@ function sendNext(work: Work): void {
     bytes: noBytes,
   };
   if (draft.late?.exchange.job.request.unit === job.request.unit) draft.late = null;
-  count(work, 'requests');
-  work.outputs.push({ kind: 'write', bytes: sent });
+  count(step, 'requests');
+  step.outputs.push({ kind: 'write', bytes: sent });
 }
 
 function nextWakeMs(draft: Draft): number | null {
@@ -366,7 +365,11 @@ function nextWakeMs(draft: Draft): number | null {
   const deadlines = draft.queue.flatMap((job) => (job.deadlineMs === undefined ? [] : [job.deadlineMs + 1]));
   const times = [...deadlines];
   if (phase.kind === 'waiting') times.push(phase.timeoutAtMs);
-  if (phase.kind === 'settling') times.push(phase.untilMs);
+  if (phase.kind === 'settling') {
+    const { resultByMs } = phase.exchange.job;
+    const mayWait = resultByMs !== undefined && draft.queue.length === 0;
+    times.push(mayWait ? Math.max(phase.untilMs, resultByMs) : phase.untilMs);
+  }
   if (phase.kind === 'idle') {
     for (const job of draft.queue) times.push(Math.max(phase.quietUntilMs, readyAtMs(draft, job)));
   }

@@ -1,5 +1,5 @@
-// The words of the RTU master: jobs, results, inputs, outputs, options and the state it carries. Types and defaults
-// only; the rules stand in `rtu-master.ts`. A result must never leave open whether a write may have been done.
+// The types of the RTU master: jobs, results, inputs, outputs, options and state, with defaults. The rules are in
+// `rtu-master.ts`. A result must always show whether a write may have been carried out.
 import type { InvalidReason, ModbusRequest } from './modbus-frame.ts';
 import type { RtuTiming, RtuUnit } from './rtu-unit.ts';
 
@@ -12,6 +12,11 @@ export interface RtuJob {
   readonly request: ModbusRequest;
   /** Not sent after this moment: the result is then `expired`. */
   readonly deadlineMs?: number;
+  /**
+   * The result may wait until this moment, when the caller wakes anyway; without it, it comes once the line is
+   * silent.
+   */
+  readonly resultByMs?: number;
 }
 
 export type RtuFault = 'timeout' | 'linkDown' | InvalidReason | 'cut';
@@ -21,7 +26,7 @@ export type RtuResult =
   | { readonly kind: 'exception'; readonly code: number }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'invalid'; readonly reason: InvalidReason | 'cut' }
-  /** A write was sent and no good answer came: it may or may not have been done. Read back before anything else. */
+  /** A write was sent without a good answer: it may or may not have been carried out. Read back first. */
   | { readonly kind: 'unknown'; readonly reason: RtuFault }
   | { readonly kind: 'linkDown' }
   | { readonly kind: 'queueFull' }
@@ -63,7 +68,7 @@ export interface RtuMasterOptions extends RtuTiming {
   readonly queueLimit: number;
   /** A bus that babbles without end is asked again after this long. */
   readonly silenceCeilingMs: number;
-  /** Whether the adapter hears its own request; `auto` finds out on reads, which are always first. */
+  /** Whether the adapter echoes its own request; `auto` detects it on reads, which are always first. */
   readonly echo: 'auto' | 'on' | 'off';
 }
 
@@ -109,7 +114,7 @@ export interface RtuMasterState {
   readonly queue: readonly RtuJob[];
   readonly units: Readonly<Record<number, RtuUnit>>;
   readonly hasEcho: boolean;
-  /** The last request that went unanswered, and the bytes that came since: to learn how late the answer is. */
+  /** The last unanswered request, and the bytes received since: they show how late the answer is. */
   readonly late: { readonly exchange: RtuExchange; readonly bytes: Uint8Array } | null;
   readonly counters: RtuCounters;
   /** When a `time` input is due; null when only bytes or a job can change anything. */

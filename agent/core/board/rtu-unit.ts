@@ -1,5 +1,5 @@
-// What the RTU master knows about one unit on the bus: how fast it answers, and how long to leave it alone after a
-// fault. Pure. It must never shorten the pause that keeps a late answer from being taken for the next request's.
+// State of one unit on the bus in the RTU master: how fast it answers, and how long to wait after a fault. Pure. The
+// pause that keeps a late answer from matching the next request must never be shortened.
 
 export interface RtuTiming {
   /** Time-out limits without the time the bytes spend on the wire. */
@@ -14,7 +14,7 @@ export interface RtuUnit {
   /** High-water mark of the turn-around, decaying slowly: close to the 99th percentile. Null before any answer. */
   readonly turnaroundMs: number | null;
   readonly failures: number;
-  /** Nothing is sent to the unit before: answers to earlier requests may still come. */
+  /** Nothing is sent to the unit before: answers to earlier requests may still arrive. */
   readonly holdUntilMs: number;
   /** Polls and configuration wait until then while the unit is dead and another is alive (circuit breaker). */
   readonly pollsHeldUntilMs: number;
@@ -45,8 +45,8 @@ export function unitTimeoutMs(unit: RtuUnit, timing: RtuTiming & { readonly wire
 }
 
 /**
- * Takes one seen turn-around into the estimate, those of answers that came too late included: otherwise a slow board
- * would time out for ever. Up at once, down by 1 % a sample.
+ * Adds one observed turn-around to the estimate, late answers included: otherwise a slow board would time out for
+ * ever. Rises at once, falls by 1 % a sample.
  */
 export function withTurnaround(unit: RtuUnit, sampleMs: number): RtuUnit {
   const sample = Math.max(0, sampleMs);
@@ -55,13 +55,13 @@ export function withTurnaround(unit: RtuUnit, sampleMs: number): RtuUnit {
   return { ...unit, turnaroundMs };
 }
 
-/** After an answer that fits, exceptions included: the unit lives. */
+/** After an answer that matches, exceptions included: the unit is alive. */
 export function withAnswer(unit: RtuUnit, atMs: number): RtuUnit {
   return { ...unit, failures: 0, breakerMs: 0, pollsHeldUntilMs: -Infinity, lastOkMs: atMs };
 }
 
 /**
- * After a failed exchange. The breaker opens only when another unit answers: on a bus without a living unit asking
+ * After a failed exchange. The breaker opens only when another unit answers: on a bus without a live unit polling
  * costs nothing and finds the board again at once.
  */
 export function withFailure(

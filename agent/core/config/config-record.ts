@@ -1,6 +1,6 @@
-// What lies in one of the two slots of a vehicle's configuration: which content, whether it is on trial, and which contents
-// failed. Pure. A slot that cannot be read to the letter is damaged; nothing of it is ever guessed.
-import { parseObject } from '../../../src/core/wire.ts';
+// Content of one of the two slots of a vehicle's configuration: the content, whether it is on trial, and which
+// contents failed. Pure. A slot that does not parse exactly is damaged; none of it is guessed.
+import { parseObject } from '../../../src/core/wire/wire-checks.ts';
 
 export const slotNames = ['a', 'b'] as const;
 export type SlotName = (typeof slotNames)[number];
@@ -13,7 +13,7 @@ export interface Failure {
   readonly count: number;
 }
 
-export const rememberedFailures = 4;
+const rememberedFailures = 4;
 
 export interface SlotRecord {
   /** Grows with every write of either slot: the higher one is newer. */

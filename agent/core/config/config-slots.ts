@@ -1,9 +1,10 @@
-// The vehicle's configuration as a pure machine with two slots: what comes is checked completely, written to the slot that
-// does not hold, tried, and kept only when the broker has acknowledged the event that tells of it; otherwise the one before
-// comes back. It must never leave the vehicle without a configuration that works: the installer's file is the last resort.
-// Rules: edge-agents 1d (Config) and section 5, failure 1. The moment of start is in `config-start.ts`.
-import { type ContentVerdict, readConfigContent } from '../../../src/core/config-content.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
+// The vehicle's configuration as a pure machine with two slots: a new content is checked completely, written to the
+// inactive slot, tried, and kept only when the broker has acknowledged the event that reports it; otherwise the
+// previous one is restored. The vehicle always has a configuration that works: the installer's file is the last
+// resort. Rules: edge-agents 1d (Config) and section 5, failure 1. Startup is in `config-start.ts`.
+
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { type ContentVerdict, readConfigContent } from '../../../src/core/wire/config-content.ts';
 import { encodeSlot, failureCount, otherSlot, type SlotRecord, withFailure } from './config-record.ts';
 import {
   type ConfigEffect,
@@ -69,11 +70,11 @@ export function activeRecord({ slots, active }: ConfigState): SlotRecord | null 
 /** Begins a write; the next serial is its own. */
 export function beginWrite(
   state: ConfigState,
-  wish: Pick<SlotWrite, 'slot' | 'record' | 'aim' | 'isStubborn'> & { readonly reason?: string },
+  wanted: Pick<SlotWrite, 'slot' | 'record' | 'aim' | 'isStubborn'> & { readonly reason?: string },
 ): ConfigStep {
   const serial = state.serial + 1;
-  const { reason = '', ...rest } = wish;
-  const record = { ...wish.record, serial, failures: state.failures };
+  const { reason = '', ...rest } = wanted;
+  const record = { ...wanted.record, serial, failures: state.failures };
   const write: SlotWrite = { ...rest, record, reason, retryAtMs: null };
   return {
     state: { ...state, serial, write },
@@ -81,8 +82,8 @@ export function beginWrite(
   };
 }
 
-/** Words for the first few faults of a content. */
-export function faultWords(faults: Extract<ContentVerdict<never>, { kind: 'faults' }>['faults']): string {
+/** Text for the first few faults of a content. */
+export function faultText(faults: Extract<ContentVerdict<never>, { kind: 'faults' }>['faults']): string {
   const words = faults
     .slice(0, 5)
     .map(({ pointer, message }) => `${pointer || 'the configuration'} ${message}`);
@@ -106,7 +107,7 @@ function receive(
     return answer(logged('warn', 'old configuration ignored', { version, held: held.version }));
   if (held !== null && sha256 === held.sha256) {
     if (version === held.version) return answer(completeEvent(held, false));
-    // The same to the letter: its number is noted, and nothing that works is touched.
+    // An identical content: its number is recorded, and the active configuration is untouched.
     const slot = state.active ?? 'a';
     return beginWrite(state, { slot, record: { ...held, version }, aim: 'note', isStubborn: false });
   }
@@ -114,7 +115,7 @@ function receive(
   const failed = failureCount(state.failures, sha256);
   if (failed >= trialLimits.failuresMost) return refuse(`it failed ${failed} times and is not tried again`);
   const verdict = readConfigContent(text, given);
-  if (verdict.kind === 'faults') return refuse(faultWords(verdict.faults));
+  if (verdict.kind === 'faults') return refuse(faultText(verdict.faults));
   const slot = state.active === null ? 'a' : otherSlot(state.active);
   const record = {
     serial: 0,
@@ -145,7 +146,7 @@ function finishWrite(state: ConfigState, write: SlotWrite, given: ConfigGiven): 
       const { nowMs } = given;
       const trial: Trial = {
         seq: null,
-        toldMs: nowMs,
+        reportedMs: nowMs,
         lookedMs: nowMs,
         acknowledged: 0,
         quietMs: 0,
@@ -178,7 +179,7 @@ function finishWrite(state: ConfigState, write: SlotWrite, given: ConfigGiven): 
   }
 }
 
-function takeWritten(
+function handleWritten(
   state: ConfigState,
   input: Extract<ConfigInput, { kind: 'written' }>,
   given: ConfigGiven,
@@ -187,18 +188,18 @@ function takeWritten(
   if (write === null || write.slot !== input.slot || write.retryAtMs !== null) return { state, effects: [] };
   if (input.fault === null) return finishWrite(state, write, given);
   const reason = `it cannot be written: ${input.fault}`;
-  const told = logged('error', 'configuration not written', { slot: write.slot, reason: input.fault });
+  const logEntry = logged('error', 'configuration not written', { slot: write.slot, reason: input.fault });
   if (write.isStubborn) {
     const retryAtMs = given.nowMs + trialLimits.retryMs;
-    return { state: { ...state, write: { ...write, retryAtMs } }, effects: [told] };
+    return { state: { ...state, write: { ...write, retryAtMs } }, effects: [logEntry] };
   }
-  // The slot that was written to did not hold, unless only a version was to be noted: that one is still as it was.
+  // The target slot was inactive, unless only a version was to be recorded: that one is unchanged.
   const slots = write.aim === 'note' ? state.slots : { ...state.slots, [write.slot]: null };
   const failed = failedEvent(write.record, { reason, retry: true, held: activeRecord(state) });
-  return { state: { ...state, slots, write: null }, effects: [told, failed] };
+  return { state: { ...state, slots, write: null }, effects: [logEntry, failed] };
 }
 
-/** Ends a trial: what held before holds again at once, then that is written, then told. */
+/** Ends a trial: the previous content is active again at once, then that is written, then reported. */
 export function rollBack(state: ConfigState, reason: string, given: ConfigGiven): ConfigStep {
   const slot = state.active ?? 'a';
   const record = state.slots[slot];
@@ -256,9 +257,9 @@ function passTime(
   const record = activeRecord(state);
   if (trial === null || record === null) return { state, effects: [] };
   if (trial.seq === null) {
-    if (nowMs - trial.toldMs < trialLimits.tellAgainMs) return { state, effects: [] };
+    if (nowMs - trial.reportedMs < trialLimits.reportAgainMs) return { state, effects: [] };
     return {
-      state: { ...state, trial: { ...trial, toldMs: nowMs } },
+      state: { ...state, trial: { ...trial, reportedMs: nowMs } },
       effects: [completeEvent(record, true)],
     };
   }
@@ -288,7 +289,7 @@ export function stepConfig(state: ConfigState, input: ConfigInput, given: Config
       return { state, effects: [failedEvent(input, { reason, retry: false, held: activeRecord(state) })] };
     }
     case 'written':
-      return takeWritten(state, input, given);
+      return handleWritten(state, input, given);
     case 'stored':
       if (state.trial === null || input.seq === null) return { state, effects: [] };
       return {

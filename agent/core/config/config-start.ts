@@ -1,9 +1,11 @@
-// Which configuration holds when the agent starts: a trial that was cut short gets one further start, counted on disk
-// before it is tried; a slot that cannot be read gives way to the other one, and both to the installer's file. Pure. It
-// must never fail: whatever lies in the slots, the vehicle works.
-import { readConfigContent } from '../../../src/core/config-content.ts';
+// Which configuration is active when the agent starts: an interrupted trial gets one further start, counted on disk
+// before it is tried; an unreadable slot falls back to the other one, and both to the installer's file. Pure. It must
+// never fail, whatever is in the slots.
+
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
+import { readConfigContent } from '../../../src/core/wire/config-content.ts';
 import {
   decodeSlot,
   type Failure,
@@ -13,9 +15,8 @@ import {
   type SlotRecord,
   slotNames,
 } from './config-record.ts';
-import { beginWrite, faultWords, rollBack } from './config-slots.ts';
+import { beginWrite, faultText, rollBack } from './config-slots.ts';
 import { type ConfigEffect, type ConfigGiven, type ConfigState, trialLimits } from './config-types.ts';
-import type { ConfigZone } from './config-zones.ts';
 
 export interface StartedConfig {
   readonly state: ConfigState;
@@ -28,7 +29,7 @@ interface Found {
   /** Why there is none although there is something; null when all is well. */
   readonly fault: string | null;
   readonly settings?: Settings;
-  readonly zones?: readonly ConfigZone[];
+  readonly zones?: readonly ZoneConfig[];
 }
 
 function look(file: SlotFile, given: ConfigGiven): Found {
@@ -38,7 +39,7 @@ function look(file: SlotFile, given: ConfigGiven): Found {
   if (record === null) return { record: null, fault: 'it is not a slot of this version of the agent' };
   if (record.state === 'failed') return { record, fault: null };
   const verdict = readConfigContent(record.content, given);
-  if (verdict.kind === 'faults') return { record: null, fault: faultWords(verdict.faults) };
+  if (verdict.kind === 'faults') return { record: null, fault: faultText(verdict.faults) };
   return { record, fault: null, settings: verdict.settings, zones: verdict.zones };
 }
 
@@ -56,7 +57,7 @@ function losses(
     if (fault === null) return [];
     const attributes = { slot, reason: fault.slice(0, 500), configVersion: active?.version ?? 0 };
     return [
-      { kind: 'log', level: 'error', event: 'configuration slot cannot be used', fields: attributes },
+      { kind: 'log', level: 'error', event: 'config_slot_unusable', fields: attributes },
       { kind: 'event', draft: { statusCode: statusCodes.CONFIG_RESET.code, attributes }, isAwaited: false },
     ];
   });
@@ -68,7 +69,7 @@ function pick(found: Readonly<Record<SlotName, Found>>, wanted: SlotRecord['stat
   return of.toSorted((one, other) => serial(other) - serial(one))[0] ?? null;
 }
 
-/** What holds from the first moment, and what is to be done at the event `start`. */
+/** The active configuration from the first moment, and the effects of the event `start`. */
 export function startConfig(files: SlotFiles, given: ConfigGiven): StartedConfig {
   const found = { a: look(files.a, given), b: look(files.b, given) };
   const slots = { a: found.a.record, b: found.b.record };

@@ -1,11 +1,12 @@
-// The types of the vehicle's configuration machine, and its limits. Data only; what they mean in motion is in
-// `config-slots.ts`.
-import type { ContentVerdict, DecodeZones } from '../../../src/core/config-content.ts';
+// The types of the vehicle's configuration machine, and its limits. Data only; the transitions are in `config-
+// slots.ts`.
+
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
-import type { Ack } from '../../../src/core/wire.ts';
+import type { ContentVerdict, DecodeZones } from '../../../src/core/wire/config-content.ts';
+import type { Ack } from '../../../src/core/wire/wire.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import type { Failure, SlotName, SlotRecord } from './config-record.ts';
-import type { ConfigZone } from './config-zones.ts';
 
 export const trialLimits = {
   /** Link time without any acknowledgement after which a trial has failed. */
@@ -18,23 +19,23 @@ export const trialLimits = {
   failuresMost: 3,
   /** A write that failed is tried again after this. */
   retryMs: 30_000,
-  /** Without a number of the event that tells of the trial for this long it is told again. */
-  tellAgainMs: 60_000,
-  /** Longest stretch of link time that one look adds; a machine that slept was not connected. */
+  /** The event that reports the trial is repeated if it has no number for this long. */
+  reportAgainMs: 60_000,
+  /** Longest stretch of link time that one step adds; a machine that slept was not connected. */
   lookMostMs: 5000,
 } as const;
 
 /** A configuration that was read without a fault. */
-export type Content = Extract<ContentVerdict<ConfigZone>, { kind: 'ok' }>;
+export type Content = Extract<ContentVerdict<ZoneConfig>, { kind: 'ok' }>;
 
 /** A write that is under way, and what it leads to once it is durable. */
 export interface SlotWrite {
   readonly slot: SlotName;
   readonly record: SlotRecord;
   readonly aim: 'try' | 'keep' | 'note' | 'fail';
-  /** For people, when it ends a trial. */
+  /** Reason for operators, when it ends a trial. */
   readonly reason: string;
-  /** True for what must be written however long it takes; otherwise a failed write gives it up. */
+  /** True for a write that is retried until it succeeds; otherwise a failed write is dropped. */
   readonly isStubborn: boolean;
   /** When to try again; null while the store works on it. */
   readonly retryAtMs: number | null;
@@ -43,7 +44,7 @@ export interface SlotWrite {
 export interface Trial {
   /** Sequence number of CONFIG_COMPLETE in this boot; null until it is durable. */
   readonly seq: number | null;
-  readonly toldMs: number;
+  readonly reportedMs: number;
   readonly lookedMs: number;
   readonly acknowledged: number;
   readonly quietMs: number;
@@ -60,18 +61,18 @@ export interface ConfigState {
   /** Of the newest write. */
   readonly serial: number;
   readonly failures: readonly Failure[];
-  /** What the start has to tell or do; empty afterwards. */
+  /** Reports and effects of the start; empty afterwards. */
   readonly atStart: readonly ConfigEffect[];
 }
 
 export type ConfigInput =
   | { readonly kind: 'start' }
-  /** A whole whose signature and SHA-256 were checked. */
+  /** A complete content whose signature and SHA-256 were checked. */
   | { readonly kind: 'received'; readonly version: number; readonly sha256: string; readonly text: string }
   /** A whole that could not be unpacked. */
   | { readonly kind: 'refused'; readonly version: number; readonly sha256: string; readonly reason: string }
   | { readonly kind: 'written'; readonly slot: SlotName; readonly fault: string | null }
-  /** The event that tells of the trial is durable under this number; null: the disk does not take it now. */
+  /** The event that reports the trial is durable under this number; null: the disk refuses it now. */
   | { readonly kind: 'stored'; readonly seq: number | null }
   | { readonly kind: 'acked'; readonly ranges: Ack['ranges'] }
   /** `acknowledged` counts events that the broker acknowledged since the start. */
@@ -79,7 +80,7 @@ export type ConfigInput =
 
 export type ConfigEffect =
   | { readonly kind: 'write'; readonly slot: SlotName; readonly bytes: Uint8Array }
-  | { readonly kind: 'apply'; readonly settings: Settings; readonly zones: readonly ConfigZone[] }
+  | { readonly kind: 'apply'; readonly settings: Settings; readonly zones: readonly ZoneConfig[] }
   /** `isAwaited`: its number is to come back as `stored`. */
   | { readonly kind: 'event'; readonly draft: EventDraft; readonly isAwaited: boolean }
   | {
@@ -93,7 +94,7 @@ export interface ConfigGiven {
   readonly nowMs: number;
   /** The installer's settings. */
   readonly base: Settings;
-  readonly decodeZones: DecodeZones<ConfigZone>;
+  readonly decodeZones: DecodeZones<ZoneConfig>;
 }
 
 export interface ConfigStep {

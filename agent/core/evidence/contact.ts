@@ -1,6 +1,6 @@
-// One digital input as a witness: what it reads, and whether what it reads counts. A reading of "off" is worth nothing after a
-// restart, a lost board, a common-cause loss or chatter, until the input was seen active again or the place of the vehicle
-// shows that nothing has happened meanwhile.
+// One digital input as a witness: its reading, and whether the reading counts. "Off" proves nothing after a restart,
+// a lost board, a common-cause loss or chatter, until the input was seen active again or the place of the vehicle
+// shows that it has not moved meanwhile.
 
 export const contactLimits = {
   /** A loss of samples shorter than this changes nothing. */
@@ -46,7 +46,7 @@ export interface Contact {
   readonly suspension: Suspension | null;
 }
 
-/** An input whose past is not known. */
+/** An input without known history. */
 export function createContact(nowMs: number): Contact {
   return {
     sensed: { value: null, sinceMs: nowMs },
@@ -68,7 +68,7 @@ function withFlip(contact: Contact, nowMs: number): Contact {
   return chatters ? { ...contact, flipsMs, suspension: 'chatter' } : { ...contact, flipsMs };
 }
 
-/** Ends a suspension by the input's own life: it was seen active for long enough. */
+/** Ends a suspension by the input's own activity: it was active for long enough. */
 function withLife(contact: Contact, nowMs: number): Contact {
   const { sensed, suspension } = contact;
   if (suspension === null || sensed.value !== true) return contact;
@@ -78,8 +78,8 @@ function withLife(contact: Contact, nowMs: number): Contact {
   return nowMs - sensed.sinceMs >= neededMs ? { ...contact, suspension: null, flipsMs } : contact;
 }
 
-/** Takes in the reading of this moment. `countsFlips`: chatter is looked for (the ignition; a motion sensor pulses). */
-export function takeReading(
+/** Records the reading of this moment. `countsFlips`: detect chatter (the ignition; a motion sensor pulses). */
+export function recordReading(
   before: Contact,
   seen: Sensed,
   now: { readonly atMs: number; readonly countsFlips: boolean },
@@ -122,7 +122,10 @@ export function suspendByBoard(contact: Contact): Contact {
   return contact.suspension === null ? { ...contact, suspension: 'board' } : contact;
 }
 
-/** What was read counts again, because the vehicle is proven to stand where it stood. Chatter and a common loss stay. */
+/**
+ * The reading counts again, because the vehicle is proven to stand where it stood. Suspensions by chatter and
+ * common loss stay.
+ */
 export function confirmByPlace(contact: Contact): Contact {
   const { suspension } = contact;
   return suspension === 'start' || suspension === 'board' ? { ...contact, suspension: null } : contact;

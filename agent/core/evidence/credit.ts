@@ -1,6 +1,7 @@
-// The credit of witnesses. Two independent ones prove each other when both were seen active together and then at rest together,
-// on this vehicle; a contradiction takes the credit away until it is earned anew. Nothing here decides about a relay.
-import type { WitnessName, WitnessState } from '../../../src/core/witness.ts';
+// The credit of witnesses. Two independent ones prove each other when both were seen active together and then at rest
+// together, on this vehicle; a contradiction removes the credit until it is earned again. It decides nothing about a
+// relay.
+import type { WitnessName, WitnessState } from '../../../src/core/verdict/witness.ts';
 
 export const creditLimits = {
   /** Both active together for this long in one drive ... */
@@ -24,13 +25,13 @@ export type Credit =
 
 export type Credits = Readonly<Partial<Record<WitnessName, Credit>>>;
 
-/** What a witness is seen to do at this moment; null = nothing that counts. */
+/** The activity that a witness shows at this moment; null = none that counts. */
 export type Activity = 'active' | 'rest' | null;
 export type Activities = Readonly<Record<WitnessName, Activity>>;
 
 /**
- * Pairs that are independent. Ignition and motion come by the same input block and prove each other in nothing; engine speed
- * and voltage both follow from the same engine, measured apart.
+ * Independent pairs. Ignition and motion share an input block and prove nothing about each other; engine speed and
+ * voltage both follow from the same engine, measured apart.
  */
 const pairs = [
   ['gnss', 'ignition'],
@@ -81,7 +82,7 @@ function stepPair(
   if (a === 'active' && b === 'active')
     return { activeMs: Math.min(pair.activeMs + now.stepMs, creditLimits.activeMs), restSinceMs: null };
   if (a !== 'rest' || b !== 'rest') return pair.restSinceMs === null ? pair : { ...pair, restSinceMs: null };
-  // What was not a whole drive before the rest proves nothing.
+  // A rest after less than a whole drive proves nothing.
   if (pair.activeMs < creditLimits.activeMs) return pair.activeMs === 0 ? pair : freshPair;
   return pair.restSinceMs === null ? { ...pair, restSinceMs: now.atMs } : pair;
 }
@@ -125,7 +126,7 @@ function withContradictions(state: CreditState, utcMs: number | null): CreditSta
     : { ...state, credits, pairs: pairStates };
 }
 
-/** A renewed credit is written anew once a day, so that the disk is not worn by every stop. */
+/** A renewed credit is written once a day, so that not every stop wears the disk. */
 const renewMs = 86_400_000;
 
 function withProof(
@@ -140,7 +141,7 @@ function withProof(
   return isFresh ? credits : { ...credits, [witness]: { kind: 'proven', ...proof } };
 }
 
-/** One look at what all witnesses do. Call it whenever one changes, and at least every two seconds. */
+/** One step over the activities of all witnesses. Call it on each change, and at least every two seconds. */
 export function stepCredits(
   before: CreditState,
   activities: Activities,
@@ -185,7 +186,7 @@ export function stepCredits(
   return state;
 }
 
-/** The state of a witness by its credit; what it says now is another matter. */
+/** The state of a witness by its credit, regardless of its present claim. */
 export function creditState(credit: Credit | undefined, utcMs: number | null): WitnessState {
   if (credit === undefined) return 'unproven';
   if (credit.kind === 'contradicted') return 'contradicted';

@@ -1,26 +1,27 @@
-// What the evidence keeps over restarts: the credit of each witness, whether the vehicle was last known to drive or to stand and
-// where, and the wiring that all of it holds for. What cannot be understood counts as never earned; it must never throw.
+// Evidence kept over restarts: the credit of each witness, whether the vehicle was last known to drive or to stand
+// and where, and the wiring that all of it is valid for. An unreadable member counts as never earned; parsing never
+// throws.
 
-import type { Point } from '../../../src/core/geo.ts';
-import { type WitnessName, witnessNames } from '../../../src/core/witness.ts';
+import type { Point } from '../../../src/core/geo/geo.ts';
+import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { Credit, Credits } from './credit.ts';
 
 export type MotionState = 'driving' | 'standing' | 'unknown';
 
 export interface EvidenceRecord {
-  /** Names the board, its profile and its wiring; with another one every credit is void. */
+  /** Names the board, its profile and its wiring; any change of these voids every credit. */
   readonly wiring: string;
   readonly credits: Credits;
-  /** The worst that has held since the ignition was last on; `standing` only once parked. */
+  /** Worst state since the ignition was last on; `standing` only once parked. */
   readonly motion: MotionState;
   /** The witness that showed it, and when (UTC ms); null = not known. */
   readonly by: WitnessName | null;
   readonly utcMs: number | null;
-  /** Where it was proven to stand with ignition off, and nothing has spoken for movement since. */
+  /** Where it was proven to stand with ignition off; null once there was evidence of movement. */
   readonly parkedAt: Point | null;
 }
 
-/** Of a vehicle that was never switched on before, or that was wired anew. */
+/** For a first start, or after new wiring. */
 export function emptyEvidence(wiring: string): EvidenceRecord {
   return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
 }
@@ -68,7 +69,7 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     motion,
     by: nameOf(value['by']),
     utcMs: timeOf(value['utcMs']),
-    // A place is only as good as the standstill that was proven there.
+    // A place is valid only together with a proven standstill.
     parkedAt: motion === 'standing' ? pointOf(value['parkedAt']) : null,
   } as const;
   return value['wiring'] === wiring

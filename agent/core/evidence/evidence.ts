@@ -1,7 +1,8 @@
-// All witnesses of standstill and of an engine at rest, joined: what each says now, whether it has earned to be believed, and
-// whether the vehicle drives, stands, or is unknown to do either. It testifies and never decides; absence is never standstill.
-import { distanceM, type Point } from '../../../src/core/geo.ts';
-import type { WitnessName } from '../../../src/core/witness.ts';
+// All witnesses of standstill and of an engine at rest, joined: the claim of each, whether it has earned credit, and
+// whether the vehicle drives, stands, or neither is known. It never decides about a relay; absence is never
+// standstill.
+import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { Fix } from '../gnss/epochs.ts';
 import {
   type Contact,
@@ -9,10 +10,10 @@ import {
   createContact,
   isCommonLoss,
   isLostWithAnalog,
+  recordReading,
   restingForMs,
   type Sensed,
   suspendByBoard,
-  takeReading,
 } from './contact.ts';
 import {
   type Activities,
@@ -29,13 +30,16 @@ import {
   type GnssState,
   gnssClaim,
   gnssLimits,
-  takeGnssFix,
-  takeGnssVoid,
+  recordGnssFix,
+  recordGnssVoid,
   wasSuspectAt,
 } from './gnss-standing.ts';
 
 export const evidenceLimits = {
-  /** An engine that turns, and one that does not, in 1/min. Not the settings of the alarms, which people may tune remotely. */
+  /**
+   * A turning engine, and one at rest, in 1/min. Not the settings of the alarms, which operators may change
+   * remotely.
+   */
   turningRpm: 100,
   restingRpm: 50,
   /** An alternator that charges a 12 V and a 24 V system, and how far below the battery rests. */
@@ -47,7 +51,9 @@ export const evidenceLimits = {
   measuredV: 6,
   /** A motion input that was active within this time is active: sensors pulse. */
   pulseMs: 3000,
-  /** A motion input says "still" after this long without a pulse: three times the longest gap that leaves it its credit. */
+  /**
+   * A motion input claims rest after this long without a pulse: three times the longest gap that keeps its credit.
+   */
   quietMs: 30_000,
   /** ... and a reading of the engine after this long. */
   restMs: 10_000,
@@ -59,7 +65,7 @@ export const evidenceLimits = {
   analogLostMs: 3000,
   /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
   analogAgeMs: 10_000,
-  /** How often everything is looked at when nothing changes. */
+  /** How often the evidence is evaluated when no input changes. */
   lookMs: 500,
 } as const;
 
@@ -124,7 +130,7 @@ export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetu
     analogLostMs: Number.NEGATIVE_INFINITY,
     isAnalogLost: false,
     credit: createCreditState(record.credits, nowMs),
-    // After a drive at best unknown; after a standstill whatever was proven, until something speaks against it.
+    // After a drive at best unknown; after a standstill the stored proof, until there is evidence against it.
     drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
     record,
     seen: { ignition: unread, motion: unread, rpm: null, supplyV: null },
@@ -132,14 +138,14 @@ export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetu
   };
 }
 
-/** Takes in one fix that was judged for plausibility. Follow it with `stepEvidence`. */
-export function takeFix(state: EvidenceState, fix: Fix): EvidenceState {
-  return { ...state, gnss: takeGnssFix(state.gnss, fix, state.hdopMost), isStale: true };
+/** Records one fix that was checked for plausibility. Follow it with `stepEvidence`. */
+export function recordFix(state: EvidenceState, fix: Fix): EvidenceState {
+  return { ...state, gnss: recordGnssFix(state.gnss, fix, state.hdopMost), isStale: true };
 }
 
-/** Takes in an epoch without a fix. */
-export function takeVoid(state: EvidenceState): EvidenceState {
-  return { ...state, gnss: takeGnssVoid(state.gnss), isStale: true };
+/** Records an epoch without a fix. */
+export function recordVoid(state: EvidenceState): EvidenceState {
+  return { ...state, gnss: recordGnssVoid(state.gnss), isStale: true };
 }
 
 function rpmActivity(rpm: number | null): Activity {
@@ -160,7 +166,7 @@ function levelAfter(before: Level, activity: Activity, nowMs: number): Level {
   return before.activity === activity ? before : { activity, sinceMs: nowMs };
 }
 
-/** What the receiver says at `nowMs`, with the place that is known. */
+/** The receiver's claim at `nowMs`, with the known place. */
 export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
   const engineOnMs = state.ignition.roseMs;
   return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs }, nowMs);
@@ -210,7 +216,7 @@ function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
   return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
 }
 
-/** The time of a look. */
+/** The time of a step. */
 export interface StepTime {
   /** Monotonic. */
   readonly atMs: number;
@@ -232,11 +238,11 @@ function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Evid
   if (isMotionActive(state, now.atMs))
     return to(drive.state === 'standing' ? 'unknown' : drive.state, 'motion');
   const engine = engineBy(state);
-  // With ignition on and nothing that shows movement or standstill, neither is known.
+  // With ignition on and no evidence of movement or standstill, neither is known.
   if (engine !== null)
     return drive.state === 'standing' || claim.kind === 'unknown' ? to('unknown', engine) : drive;
   if (claim.kind === 'unknown' && isStillWithoutFix(state, now)) return to('standing', 'motion');
-  // Standing goes on only while something vouches for it.
+  // Standing lasts only while a witness supports it.
   const isVouched = restingForMs(state.ignition, now.atMs) !== null || claim.kind === 'still';
   const isStarting = state.ignition.suspension === 'start';
   return drive.state === 'driving' || (drive.state === 'standing' && !isVouched && !isStarting)
@@ -244,14 +250,14 @@ function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Evid
     : drive;
 }
 
-/** Where it is parked: set by proof, kept until anything speaks for movement or a running engine. */
+/** The parking place: set by proof, kept until there is evidence of movement or of a running engine. */
 function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
   const { parkedAt } = state.record;
   const speaks = isMoving(claim) || engineBy(state) !== null;
   if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
   if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
   const isThere = isAt(parkedAt, claim);
-  // A new place needs an input that is alive and says "off".
+  // A new place needs an input that is alive and reads "off".
   return isThere || restingForMs(state.ignition, now.atMs) === null ? parkedAt : roundedPlace(claim.at);
 }
 
@@ -307,15 +313,17 @@ function losesCommon(before: EvidenceState, state: EvidenceState): boolean {
 
 const isSameReading = (a: Sensed, b: Sensed): boolean => a.value === b.value && a.sinceMs === b.sinceMs;
 
-/** Whether `stepEvidence` has anything to do: something changed, a fix came, or half a second has passed. */
-export function isLookDue(state: EvidenceState, seen: Seen, nowMs: number): boolean {
+/** Whether `stepEvidence` is due: an input changed, a fix arrived, or half a second has passed. */
+export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): boolean {
   const { ignition, motion, rpm, supplyV } = state.seen;
   if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
   if (!isSameReading(seen.ignition, ignition) || !isSameReading(seen.motion, motion)) return true;
   return seen.rpm !== rpm || seen.supplyV !== supplyV;
 }
 
-/** One look at everything. Call it with each change of an input, each fix, and at least every two seconds. */
+/**
+ * One evaluation of all witnesses. Call it with each change of an input, each fix, and at least every two seconds.
+ */
 export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
   const { atMs, utcMs } = now;
   // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
@@ -323,8 +331,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     ...before,
     seen,
     isStale: false,
-    ignition: takeReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
-    motion: takeReading(before.motion, seen.motion, { atMs, countsFlips: false }),
+    ignition: recordReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
+    motion: recordReading(before.motion, seen.motion, { atMs, countsFlips: false }),
     rpm: levelAfter(before.rpm, rpmActivity(seen.rpm), atMs),
     voltage: levelAfter(before.voltage, voltageActivity(seen.supplyV), atMs),
   };

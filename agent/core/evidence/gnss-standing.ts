@@ -1,6 +1,7 @@
-// What the GNSS receiver proves about standstill: Doppler speed, displacement over a window, quality, and how the stop came
-// about. Unknown is a value of its own and is never taken for zero; a frozen, repeated or implausibly sudden fix proves nothing.
-import { distanceM, type Point } from '../../../src/core/geo.ts';
+// What the GNSS receiver proves about standstill: Doppler speed, displacement over a window, quality, and how the
+// stop happened. Unknown is a value of its own and never zero; a frozen, repeated or implausibly sudden fix proves
+// nothing.
+import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
 
 export const gnssLimits = {
@@ -16,7 +17,7 @@ export const gnssLimits = {
   placeM: 8,
   placePerHdopM: 2,
   windowMs: 10_000,
-  /** A vehicle whose stop was not observed must hold its place this long. */
+  /** A vehicle whose stop was not observed must stay at its place for this long. */
   holdMs: 60_000,
   /** ... with a fix that differs from the one before within this time: no receiver measures the same twice for long. */
   variedMs: 20_000,
@@ -28,14 +29,14 @@ export const gnssLimits = {
   slowKmh: 20,
   /** Above this speed a position that stays the same to the last digit is a receiver that froze, not a vehicle that stopped. */
   heldKmh: 5,
-  /** A fix at 1 Hz or faster says nothing about now after this; a slower receiver's after 1.75 intervals. */
+  /** A fix at 1 Hz or faster is stale after this; a slower receiver's after 1.75 intervals. */
   fixAgeMs: 2000,
   /** The slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
   /** Good fixes in a row before they count. */
   fixes: 5,
   hdop: 5,
-  /** For this long after a doubtful position, "no position" is not taken for an honest absence of one. */
+  /** For this long after a doubtful position, "no position" does not count as a real absence of one. */
   suspectMs: 60_000,
 } as const;
 
@@ -97,7 +98,7 @@ export interface GnssState {
   readonly variedMs: number;
   /** Why the last epoch proved nothing; null when it did. */
   readonly fault: GnssFault | null;
-  /** When a position last came that is doubtful or moves without being evidence; null if never. */
+  /** When the last position was doubtful or moved without being evidence; null if never. */
   readonly suspectMs: number | null;
 }
 
@@ -119,7 +120,10 @@ export function createGnssState(): GnssState {
   };
 }
 
-/** After an epoch that proves nothing; what is kept tells a repeated fix and a doubtful past. */
+/**
+ * After an epoch that proves nothing. The last fix is kept, to recognise a repeated one, and so is the time of the
+ * last doubt.
+ */
 function blank(state: GnssState, fault: GnssFault): GnssState {
   const { intervalMs, last, variedMs, suspectMs } = state;
   return { ...createGnssState(), intervalMs, last, variedMs, suspectMs, fault };
@@ -128,7 +132,7 @@ function blank(state: GnssState, fault: GnssFault): GnssState {
 function faultOf(fix: Fix, hdopMost: number): GnssFault | null {
   if (!fix.rmcValid) return 'fix_void';
   if (fix.mode === null || !measuredModes.includes(fix.mode)) return 'fix_mode';
-  // Without a time a new fix cannot be told from one that is repeated for ever.
+  // Without a time a new fix cannot be distinguished from one that is repeated for ever.
   if (fix.utcMs === null) return 'fix_time';
   if (fix.speedKmh === null) return 'fix_speed';
   if (fix.hdop === null || fix.hdop > hdopMost) return 'hdop';
@@ -147,7 +151,7 @@ function isRepeated(a: Fix | null, b: Fix): boolean {
   );
 }
 
-/** How long a fix says something about now, ms. */
+/** For how long a fix is valid, ms. */
 function ageLimitMs({ intervalMs }: GnssState): number {
   return Math.max(gnssLimits.fixAgeMs, Math.min(intervalMs, gnssLimits.slowestMs) * 1.75);
 }
@@ -161,7 +165,7 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
   const isDrop = dropKmh > (brakingKmhPerS * Math.max(stepMs, state.intervalMs)) / 1000 + 1;
   if (speedKmh <= restKmh) return { moved, slow, isSudden: isSudden || isDrop };
   const movedNow = speedKmh > standstillKmh ? Math.min(moved + 1, gnssLimits.fixes) : moved;
-  // A plausible drive after a sudden drop begins anew.
+  // A plausible drive after a sudden drop starts again.
   const isForgotten = speedKmh > slowKmh && movedNow >= gnssLimits.fixes && !isDrop;
   return {
     moved: isDrop ? 1 : movedNow,
@@ -172,7 +176,7 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
 
 const isObserved = ({ moved, slow, isSudden }: Approach): boolean => moved >= 3 && slow >= 1 && !isSudden;
 
-/** The standstill after one good fix: goes on, begins anew here, or is none. */
+/** The standstill after one good fix: continues, starts here, or ends. */
 function stillAfter(state: GnssState, sample: Sample): Pick<GnssState, 'still' | 'samples'> {
   const { restKmh, restMeanKmh, placeM, placePerHdopM, windowMs } = gnssLimits;
   if (sample.speedKmh > restKmh) return { still: null, samples: [] };
@@ -203,8 +207,11 @@ function stopAfter(state: GnssState, approach: Approach, sample: Sample): number
   return isStop ? sample.atMs : state.stopMs;
 }
 
-/** Takes in one fix that was judged for plausibility. @param hdopMost a fix with a higher HDOP proves nothing. */
-export function takeGnssFix(before: GnssState, fix: Fix, hdopMost: number): GnssState {
+/**
+ * Records one fix that was checked for plausibility.
+ * @param hdopMost a fix with a higher HDOP proves nothing.
+ */
+export function recordGnssFix(before: GnssState, fix: Fix, hdopMost: number): GnssState {
   const variedMs = isRepeated(before.last, fix) ? before.variedMs : fix.atMonoMs;
   const known: GnssState = { ...before, last: fix, variedMs };
   const fault = faultOf(fix, Math.min(hdopMost, gnssLimits.hdop));
@@ -221,7 +228,7 @@ export function takeGnssFix(before: GnssState, fix: Fix, hdopMost: number): Gnss
   const approach = approachAfter(state, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
   const { still, samples } = stillAfter(state, sample);
-  // A displacement long after the stop takes the stop's proof away; right after it the receiver's filter settles.
+  // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
   const isRestarted = state.still !== null && still !== null && still.sinceMs !== state.still.sinceMs;
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
   return {
@@ -239,20 +246,20 @@ export function takeGnssFix(before: GnssState, fix: Fix, hdopMost: number): Gnss
   };
 }
 
-/** Takes in an epoch without a fix: speed is unknown from now on. */
-export function takeGnssVoid(state: GnssState): GnssState {
+/** Records an epoch without a fix: speed is unknown from now on. */
+export function recordGnssVoid(state: GnssState): GnssState {
   return blank(state, 'no_fix');
 }
 
 /** What else is known of this standstill. */
 export interface KnownPlace {
-  /** Where the vehicle was proven to stand, and nothing has spoken for movement since; null when that is not so. */
+  /** Where the vehicle was proven to stand; null once there was evidence of movement. */
   readonly at: Point | null;
   /** When the engine was last switched on, monotonic: a fix that has not varied since proves nothing. */
   readonly engineOnMs: number;
 }
 
-/** What the receiver says now. */
+/** The receiver's claim at this moment. */
 export type GnssClaim =
   | { readonly kind: 'still'; readonly forMs: number; readonly at: Point }
   /** `fixes`: good ones in a row above `standstillKmh`, capped. */
@@ -278,7 +285,7 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   return forMs >= gnssLimits.holdMs ? { kind: 'still', forMs, at: still.at } : unknown('no_stop_seen');
 }
 
-/** True when a doubtful or moving position came within the last minute. */
+/** True when a doubtful or moving position arrived within the last minute. */
 export function wasSuspectAt(state: GnssState, nowMs: number): boolean {
   return state.suspectMs !== null && nowMs - state.suspectMs < gnssLimits.suspectMs;
 }

@@ -1,6 +1,6 @@
-// What the evidence says at one moment: every witness with its state and claim, and all that the interlock may know. It is made from
-// the state of `evidence.ts` and changes nothing.
-import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/witness.ts';
+// The evidence at one moment: every witness with its state and claim, and all inputs of the interlock. Derived from
+// the state of `evidence.ts`; changes nothing.
+import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
 import { type Contact, restingForMs, type Sensed } from './contact.ts';
 import { creditState } from './credit.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './evidence.ts';
 import type { GnssClaim } from './gnss-standing.ts';
 
-/** What one witness says now, and whether it counts. */
+/** The claim of one witness at this moment, and whether it counts. */
 export interface Witness {
   readonly state: WitnessState;
   /** `rest`: still, off, not turning, not charging, for as long as that witness needs. */
@@ -45,7 +45,10 @@ function contactWitness(
   return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
 }
 
-/** Every witness at `now`. @param claim what the receiver says then. */
+/**
+ * Every witness at `now`.
+ * @param claim the receiver's claim at that time.
+ */
 export function witnessesOf(
   state: EvidenceState,
   now: StepTime,
@@ -94,25 +97,25 @@ export function looksStill(claim: GnssClaim): boolean {
   );
 }
 
-/** All that the interlock may know at one moment. */
+/** All inputs of the interlock at one moment. */
 export interface Evidence {
   readonly nowMs: number;
   readonly ignition: Sensed;
-  /** What the ignition reads does not count at present. */
+  /** The ignition reading is suspended: it does not count. */
   readonly isIgnitionSuspended: boolean;
   readonly panic: Sensed;
   readonly gnss: GnssClaim;
-  /** Since when a doubtful or moving position came last, monotonic; null if never. */
+  /** When the last doubtful or moving position arrived, monotonic; null if never. */
   readonly suspectMs: number | null;
   readonly witnesses: Witnesses;
   readonly drive: EvidenceState['drive'];
   /** UTC by a source that can be trusted; null while there is none. */
   readonly trustedUtcMs: number | null;
-  /** The latest that it can be now, which expiry is judged by; null exactly when `trustedUtcMs` is. */
+  /** The latest possible present time, for expiry; null exactly when `trustedUtcMs` is. */
   readonly latestUtcMs: number | null;
-  /** Every clock at hand is behind the newest time that was ever trusted. */
+  /** Every available clock is behind the newest time that was ever trusted. */
   readonly isTimeBehind: boolean;
-  /** The broker's clock was set back since: what it ordered in an earlier run has no end that can be judged. */
+  /** The broker's clock was set back since: commands of an earlier run cannot be checked for expiry. */
   readonly isServerBehind: boolean;
   /** The broker, or two clocks that agree, have confirmed the time in this run: enough for a command of an earlier one. */
   readonly isTimeConfirmed: boolean;

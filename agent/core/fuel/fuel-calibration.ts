@@ -1,5 +1,6 @@
-// The calibration of a tank as a pure session: known amounts are poured in (or drained), the sender is read at rest after each,
-// and a table comes out. It must never take a reading that still moves, and every point is given out to be kept at once.
+// The calibration of a tank as a pure session: known amounts are poured in (or drained), the sender is read at rest
+// after each, and a table results. A reading that still moves is never used, and every point is output at once, to be
+// stored.
 import { median, spread, withLast } from './fuel-window.ts';
 import { buildTankTable, formatTankTable, type TankPoint, type TankTable, tankLimits } from './tank-table.ts';
 
@@ -23,7 +24,7 @@ export type CalibrationInput =
    * the sender must have moved before it is read.
    */
   | { readonly kind: 'amount'; readonly atMs: number; readonly litres: number; readonly isAhead: boolean }
-  /** Takes the last point back. */
+  /** Removes the last point. */
   | { readonly kind: 'undo' }
   /** No more amounts: make the table. */
   | { readonly kind: 'finish' };
@@ -39,10 +40,10 @@ export type CalibrationOutput =
 interface Waiting {
   readonly litres: number;
   readonly sinceMs: number | null;
-  /** It must be away from this one; null: any rest will do. */
+  /** The reading must differ from this one; null: any reading at rest counts. */
   readonly from: number | null;
   readonly readings: readonly { readonly atMs: number; readonly measure: number }[];
-  readonly toldAtMs: number | null;
+  readonly reportedAtMs: number | null;
 }
 
 export interface CalibrationState {
@@ -51,13 +52,13 @@ export interface CalibrationState {
   readonly waiting: Waiting | null;
 }
 
-export const calibrationLimits = {
+const calibrationLimits = {
   /** A reading at rest stays within this part of the valid range; one that moved is outside of it by three times that. */
   rest: 0.01,
   readings: 128,
   leastReadings: 3,
-  /** How often it is said that it still waits. */
-  tellMs: 15_000,
+  /** How often a waiting session reports that it waits. */
+  reportMs: 15_000,
 } as const;
 
 type Step = { readonly state: CalibrationState; readonly outputs: readonly CalibrationOutput[] };
@@ -71,7 +72,7 @@ const waitFor = (litres: number, from: number | null): Waiting => ({
   sinceMs: null,
   from,
   readings: [],
-  toldAtMs: null,
+  reportedAtMs: null,
 });
 
 /** A session with the points of an earlier one; without any, the first reading is of what is in the tank now. */
@@ -85,15 +86,15 @@ export function startCalibration(plan: CalibrationPlan, points: readonly TankPoi
   return { state, outputs: [say(text), { kind: 'ask' }] };
 }
 
-/** One input. Times are monotonic. Nothing is thrown: what does not fit is answered in words. */
+/** One input. Times are monotonic. Never throws: an invalid input is answered with a text. */
 export function stepCalibration(state: CalibrationState, input: CalibrationInput): Step {
   switch (input.kind) {
     case 'measure':
-      return takeMeasure(state, input);
+      return handleMeasure(state, input);
     case 'time':
       return remind(state, input.atMs);
     case 'amount':
-      return takeAmount(state, input);
+      return handleAmount(state, input);
     case 'undo':
       return undo(state);
     case 'finish':
@@ -101,7 +102,7 @@ export function stepCalibration(state: CalibrationState, input: CalibrationInput
   }
 }
 
-function takeAmount(state: CalibrationState, input: CalibrationInput & { readonly kind: 'amount' }): Step {
+function handleAmount(state: CalibrationState, input: CalibrationInput & { readonly kind: 'amount' }): Step {
   const { plan, points, waiting } = state;
   if (waiting !== null) return { state, outputs: [say('Wait: the last reading is not at rest yet.')] };
   const total = litresNow(state) + (plan.mode === 'fill' ? 1 : -1) * input.litres;
@@ -121,12 +122,15 @@ function takeAmount(state: CalibrationState, input: CalibrationInput & { readonl
   return { state: next, outputs: [say(`Reading the sender at ${short(litres)} L ...`)] };
 }
 
-function takeMeasure(state: CalibrationState, input: CalibrationInput & { readonly kind: 'measure' }): Step {
+function handleMeasure(
+  state: CalibrationState,
+  input: CalibrationInput & { readonly kind: 'measure' },
+): Step {
   const { plan, points, waiting } = state;
   if (waiting === null) return { state, outputs: [] };
   const { atMs, measure } = input;
   if (measure === null) {
-    // What was at rest before the silence says nothing about now.
+    // A steady reading before the silence proves nothing about now.
     return remind({ ...state, waiting: { ...waiting, readings: [] } }, atMs);
   }
   const range = plan.valid[1] - plan.valid[0];
@@ -151,13 +155,13 @@ function takeMeasure(state: CalibrationState, input: CalibrationInput & { readon
   };
 }
 
-/** Says now and then why it waits. */
+/** Reports from time to time why it waits. */
 function remind(state: CalibrationState, atMs: number): Step {
   const { plan, waiting } = state;
   if (waiting === null) return { state, outputs: [] };
   const sinceMs = waiting.sinceMs ?? atMs;
-  const lastMs = waiting.toldAtMs ?? sinceMs;
-  if (atMs - lastMs < calibrationLimits.tellMs) {
+  const lastMs = waiting.reportedAtMs ?? sinceMs;
+  if (atMs - lastMs < calibrationLimits.reportMs) {
     return { state: { ...state, waiting: { ...waiting, sinceMs } }, outputs: [] };
   }
   const measures = waiting.readings.map((reading) => reading.measure);
@@ -173,22 +177,22 @@ function remind(state: CalibrationState, atMs: number): Step {
           ? `not long enough at rest at ${short(last)}`
           : `the sender has not moved from ${short(waiting.from)}`;
   const text = `Waiting for ${Math.round((atMs - sinceMs) / 1000)} s: ${reason}.`;
-  return { state: { ...state, waiting: { ...waiting, sinceMs, toldAtMs: atMs } }, outputs: [say(text)] };
+  return { state: { ...state, waiting: { ...waiting, sinceMs, reportedAtMs: atMs } }, outputs: [say(text)] };
 }
 
 function undo(state: CalibrationState): Step {
   const { points, waiting } = state;
   if (waiting !== null && points.length > 0) {
-    const text = `The amount to ${short(waiting.litres)} L is forgotten; ${points.length} points are kept.`;
+    const text = `The amount to ${short(waiting.litres)} L is discarded; ${points.length} points are kept.`;
     return { state: { ...state, waiting: null }, outputs: [say(text), { kind: 'ask' }] };
   }
   if (points.length <= 1) {
-    const text = 'The first point cannot be taken back; begin anew for another start.';
+    const text = 'The first point cannot be removed; start a new calibration instead.';
     return { state, outputs: waiting === null ? [say(text), { kind: 'ask' }] : [say(text)] };
   }
   const left = points.slice(0, -1);
   const next = { ...state, points: left };
-  const text = `The last point is forgotten; ${left.length} are kept, the last at ${short(litresNow(next))} L.`;
+  const text = `The last point is removed; ${left.length} are kept, the last at ${short(litresNow(next))} L.`;
   return { state: next, outputs: [{ kind: 'keep', points: left }, say(text), { kind: 'ask' }] };
 }
 
@@ -204,7 +208,7 @@ function finish(state: CalibrationState): Step {
   return { state: { ...state, waiting: null }, outputs: [...warnings, { kind: 'table', table, toml }] };
 }
 
-/** The points of an earlier session from what was kept on disk; null when it is damaged or of another tank. */
+/** The points of an earlier session from the stored record; null when it is damaged or of another tank. */
 export function parseCalibration(stored: unknown, plan: CalibrationPlan): readonly TankPoint[] | null {
   if (typeof stored !== 'object' || stored === null) return null;
   const { v, capacityL, mode, points } = stored as Readonly<Record<string, unknown>>;
@@ -219,7 +223,7 @@ export function parseCalibration(stored: unknown, plan: CalibrationPlan): readon
   return points.length <= tankLimits.inputPoints && points.every(isPoint) ? points : null;
 }
 
-/** What is kept on disk of a session. */
+/** The stored record of a session. */
 export function calibrationRecord(plan: CalibrationPlan, points: readonly TankPoint[]): object {
   return { v: 1, capacityL: plan.capacityL, mode: plan.mode, points };
 }

@@ -1,9 +1,9 @@
-// How the findings of the fuel machine travel: status codes of OpenGTS and flat attributes. Data only; it decides nothing.
-import type { AttributeValue } from '../../../src/core/event.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
+// Maps the findings of the fuel machine to status codes of OpenGTS and flat attributes. Data only.
+import type { AttributeValue } from '../../../src/core/events/event.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { FuelEvent } from './fuel-types.ts';
 
-export const fuelStatusCodes = {
+const fuelStatusCodes = {
   refill: statusCodes.FUEL_REFILL.code,
   theft: statusCodes.FUEL_THEFT.code,
   low: statusCodes.LOW_FUEL.code,

@@ -1,44 +1,44 @@
-// The fixed figures of fuel judgement, with the evidence for each. Nothing here can be configured.
+// The fixed figures of fuel monitoring, with the evidence for each. None can be configured.
 export const fuelLimits = {
-  /** Samples become a median of this long; that takes single spikes out (33 points within 1 s in recorded drives). */
+  /** Samples become a median of this long, which removes single spikes (33 points within 1 s in recorded drives). */
   slotMs: 10_000,
   slotSamples: 16,
   /** Samples further apart than this do not share a median. */
   slotGapMs: 15_000,
   /** Medians kept while standing: the longest settle time. */
   slots: 18,
-  /** Slosh after a stop, and a sender that wakes or falls asleep with the ignition. */
+  /** Slosh after a stop, and a sender that is powered by the ignition. */
   blankMs: 30_000,
   /** A standstill ends when movement lasts this long; with the ignition off a GNSS fix that wanders is likelier. */
   movingMs: 5000,
   movingParkedMs: 20_000,
-  /** ... and when for so long nobody knows whether it moves, with the ignition not off. */
+  /** ... and when it is unknown for so long whether it moves, with the ignition not off. */
   unknownMs: 60_000,
-  /** Nothing heard for this long: what was known of this standstill counts as from another place. */
+  /** After this long without a sample the known level of this standstill counts as from another place. */
   gapMs: 300_000,
-  /** A standstill this long is a stop at which somebody can refuel. */
+  /** A standstill this long is a stop at which refuelling is possible. */
   breakMs: 180_000,
   /** Medians in a settled level differ by no more: the widest of the recorded standstills is 0.02. */
   settledSpread: 0.03,
   steadySpread: 0.02,
-  /** ... and this little when nothing flows: more than 0.4 of the tank an hour is seen within a minute. */
+  /** ... and this little when no fuel flows: more than 0.4 of the tank an hour is seen within a minute. */
   restSpread: 0.006,
   /** With the ignition on a vehicle creeps below the speed that counts as moving, and the slope changes. */
   idleMargin: 0.03,
   /**
    * Between different places: slopes move a settled level by 0.08 and medians of five minutes of driving by 0.077
-   * (recorded drives), so less than this is neither refill nor theft, whatever was set.
+   * (recorded drives), so a smaller change is neither refill nor theft, whatever the settings.
    */
   elsewhere: 0.12,
   /** A parked level may drift so much in an hour: parking heater, temperature (diesel: 0.0008 of its volume a kelvin). */
   parkedPerHour: 0.002,
   /** A sender fed by the supply reads less as that sinks; at most so much of a change is put down to it. */
   supplyMargin: 0.1,
-  /** Below this the board's own reading is worth nothing. */
+  /** Below this supply voltage the board's own reading is invalid. */
   supplyLeastV: 6,
-  /** A theft that goes on is told again this often, and at its end. */
+  /** A theft in progress is reported again this often, and at its end. */
   againMs: 600_000,
-  /** The rest of a theft that was told already is told if it is at least this. */
+  /** The rest of a theft that was reported already is reported if it is at least this. */
   restFraction: 0.02,
   /** Minutes of driving in the level before a stop, and after it. */
   trendMinutes: 15,
@@ -50,8 +50,8 @@ export const fuelLimits = {
   emptyEnd: 0.005,
   fullEnd: 0.995,
   /**
-   * No liquid: samples that rest within `jumpSpread` on both sides of a change of this size within 3 s. Pumps and drains
-   * stay below a tank a minute (0.017 a second); a float with reed contacts makes steps of up to 0.05.
+   * Not caused by liquid: samples that rest within `jumpSpread` on both sides of a change of this size within 3 s.
+   * Pumps and drains stay below a tank a minute (0.017 a second); a float with reed contacts makes steps of up to 0.05.
    */
   jump: 0.1,
   jumpToEnd: 0.05,

@@ -1,5 +1,5 @@
-// What the tank's watch keeps over a power-down, in at most 300 characters of JSON, so that a theft while the unit was off is
-// found and nothing is told twice. Reading it must never throw: what is damaged counts as not known.
+// State of fuel monitoring over a power-down, in at most 300 characters of JSON, so that a theft while the unit was
+// off is found and none is reported twice. Reading never throws: a damaged record counts as unknown.
 import type { FuelFault, FuelReference, FuelState } from './fuel-types.ts';
 import { median } from './fuel-window.ts';
 
@@ -12,7 +12,7 @@ export interface FuelMemory {
   readonly off: number | null;
   readonly low: boolean;
   readonly fault: FuelFault | null;
-  /** The level as last told. */
+  /** The level as last reported. */
   readonly told: number | null;
 }
 
@@ -63,11 +63,11 @@ export function fuelMemoryOf(state: FuelState): FuelMemory {
     off: rounded(state.references.off?.level),
     low: state.isLow,
     fault: state.sender.fault,
-    told: rounded(state.told?.level),
+    told: rounded(state.reported?.level),
   };
 }
 
-/** The state after a start. `atMs` is monotonic; the old reference has no age, so nothing is allowed for its time. */
+/** The state after a start. `atMs` is monotonic; the old reference has no age, so no consumption is allowed for. */
 export function createFuel(memory: FuelMemory, atMs: number): FuelState {
   const old = (level: number | null): FuelReference | null =>
     level === null ? null : { level, atMs, idleMs: 0, supplyV: null, nearAtMs: atMs, isOld: true };
@@ -104,6 +104,6 @@ export function createFuel(memory: FuelMemory, atMs: number): FuelState {
     },
     isLow: memory.low,
     level: null,
-    told: memory.told === null ? null : { level: memory.told, atMs },
+    reported: memory.told === null ? null : { level: memory.told, atMs },
   };
 }

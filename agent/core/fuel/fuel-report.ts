@@ -1,15 +1,15 @@
-// What a decided change does to the rest of the fuel machine: the event, and every level that was remembered moves with it,
-// so that one theft is told once. Part of `fuel.ts`; it decides nothing.
+// Effects of a decided change on the rest of the fuel machine: the event, and every remembered level moves with it,
+// so that one theft is reported once. Part of `fuel.ts`; decides nothing.
 import { fuelLimits } from './fuel-limits.ts';
-import type { FuelDraft, FuelEvent, FuelReference, FuelWork } from './fuel-types.ts';
+import type { FuelDraft, FuelEvent, FuelReference, FuelStepContext } from './fuel-types.ts';
 
 const clamp = (level: number): number => Math.min(1, Math.max(0, level));
 
 type Change = Extract<FuelEvent, { kind: 'refill' | 'theft' }>;
 
-/** Tells a refill or a theft, and moves all that was known of the tank by it. */
-export function report(work: FuelWork, change: Change): void {
-  const { draft, events, settings } = work;
+/** Reports a refill or a theft, and moves all remembered levels by it. */
+export function report(step: FuelStepContext, change: Change): void {
+  const { draft, events, settings } = step;
   const by = change.after - change.before;
   const move = (level: number): number => clamp(level + by);
   const moved = (reference: FuelReference | null): FuelReference | null =>
@@ -22,20 +22,20 @@ export function report(work: FuelWork, change: Change): void {
   draft.recent = [];
   draft.minute = [];
   draft.level = change.after;
-  draft.told = { level: change.after, atMs: work.atMs };
+  draft.reported = { level: change.after, atMs: step.atMs };
   if (change.after > settings.lowFraction + settings.lowHysteresis) draft.isLow = false;
 }
 
 /** Medians and samples of a phase that is over. */
-export function forgetWindow(draft: FuelDraft): void {
+export function clearWindow(draft: FuelDraft): void {
   draft.raw = [];
   draft.slot = null;
   draft.slots = [];
 }
 
-/** The sender said things that were not about fuel: nothing of before can be compared. */
-export function forgetLevels(draft: FuelDraft): void {
-  forgetWindow(draft);
+/** The sender showed values that were not fuel: no earlier level can be compared. */
+export function clearLevels(draft: FuelDraft): void {
+  clearWindow(draft);
   draft.references = { on: null, off: null };
   draft.before = null;
   draft.trend = [];
@@ -45,8 +45,8 @@ export function forgetLevels(draft: FuelDraft): void {
 }
 
 /** Low once, until it is well above again. */
-export function judgeLow(work: FuelWork, level: number): void {
-  const { draft, events, settings, atMs } = work;
+export function updateLowState(step: FuelStepContext, level: number): void {
+  const { draft, events, settings, atMs } = step;
   if (draft.isLow) {
     draft.isLow = level <= settings.lowFraction + settings.lowHysteresis;
   } else if (level < settings.lowFraction) {
@@ -55,25 +55,26 @@ export function judgeLow(work: FuelWork, level: number): void {
   }
 }
 
-/** The best known level, told when it changed enough and long enough ago. */
-export function tellLevel(work: FuelWork, level: number): void {
-  const { draft, events, settings, atMs } = work;
+/** The best known level, reported when it changed enough and the last report is old enough. */
+export function reportLevel(step: FuelStepContext, level: number): void {
+  const { draft, events, settings, atMs } = step;
   draft.level = clamp(level);
-  const { told } = draft;
+  const { reported } = draft;
   const isDue =
-    told === null ||
-    (Math.abs(level - told.level) >= settings.reportFraction && atMs - told.atMs >= settings.reportS * 1000);
+    reported === null ||
+    (Math.abs(level - reported.level) >= settings.reportFraction &&
+      atMs - reported.atMs >= settings.reportS * 1000);
   if (!isDue) return;
-  draft.told = { level: draft.level, atMs };
+  draft.reported = { level: draft.level, atMs };
   events.push({ kind: 'level', atMs, level: draft.level });
 }
 
 /** Most that the engine and the drift of a parked tank can have used since then. */
 export function usedSince(
-  work: FuelWork,
+  step: FuelStepContext,
   then: { readonly atMs: number; readonly driveMs: number; readonly idleMs: number },
 ): number {
-  const { draft, settings, atMs } = work;
+  const { draft, settings, atMs } = step;
   const hours = (ms: number): number => Math.max(0, ms) / 3_600_000;
   return (
     hours(draft.driveMs - then.driveMs) * settings.drivingPerHour +

@@ -1,10 +1,11 @@
-// Is the level sender sound? Out of its range, at an end of its scale after a jump, or without any change for hours of
-// driving. It must never blame a sender that only sleeps with the ignition, nor let a sick one make an alarm of fuel.
+// Whether the level sender works: out of its range, at an end of its scale after a jump, or unchanged for hours of
+// driving. A sender that is only unpowered with the ignition off is no fault, and a faulty one must never raise an
+// alarm about fuel.
 
 import { fuelLimits } from './fuel-limits.ts';
-import { forgetLevels, forgetWindow } from './fuel-report.ts';
+import { clearLevels, clearWindow } from './fuel-report.ts';
 import { ageReferences } from './fuel-standstill.ts';
-import type { FuelFault, FuelWork } from './fuel-types.ts';
+import type { FuelFault, FuelStepContext } from './fuel-types.ts';
 import { isAtEnd, jumped, jumpSamples, median, withLast } from './fuel-window.ts';
 
 type Run = { readonly sinceMs: number; readonly samples: number } | null;
@@ -12,8 +13,8 @@ type Run = { readonly sinceMs: number; readonly samples: number } | null;
 const longer = (run: Run, atMs: number): { readonly sinceMs: number; readonly samples: number } =>
   run === null ? { sinceMs: atMs, samples: 1 } : { sinceMs: run.sinceMs, samples: run.samples + 1 };
 
-function setFault(work: FuelWork, reason: FuelFault, sinceMs: number): void {
-  const { draft, events } = work;
+function setFault(step: FuelStepContext, reason: FuelFault, sinceMs: number): void {
+  const { draft, events } = step;
   draft.sender = {
     ...draft.sender,
     fault: reason,
@@ -23,27 +24,27 @@ function setFault(work: FuelWork, reason: FuelFault, sinceMs: number): void {
     pinnedMinutes: 0,
   };
   draft.level = null;
-  if (reason === 'out of range') ageReferences(work);
-  else forgetLevels(draft);
+  if (reason === 'out of range') ageReferences(step);
+  else clearLevels(draft);
   events.push({ kind: 'fault', atMs: sinceMs, reason });
 }
 
 /** One answer of the board. True when it may be used as a level. */
-export function takeReading(work: FuelWork, level: number | null): boolean {
-  const { draft, atMs } = work;
+export function handleReading(step: FuelStepContext, level: number | null): boolean {
+  const { draft, atMs } = step;
   const { lastReadMs } = draft.sender;
   const isLate = lastReadMs !== null && atMs - lastReadMs > fuelLimits.readGapMs;
   draft.sender = { ...draft.sender, lastReadMs: atMs, ...(isLate ? { bad: null, good: null } : {}) };
-  if (draft.sender.fault !== null) return recover(work, draft.sender.fault, level);
+  if (draft.sender.fault !== null) return recover(step, draft.sender.fault, level);
   if (level === null) {
-    noteBad(work);
+    recordBad(step);
     return false;
   }
   draft.sender = { ...draft.sender, bad: null };
   if (draft.sender.pinnedSinceMs === null) return true;
   if (isAtEnd(level)) {
     if (atMs - draft.sender.pinnedSinceMs >= fuelLimits.goodMs) {
-      setFault(work, 'at the end of its scale', draft.sender.pinnedSinceMs);
+      setFault(step, 'at the end of its scale', draft.sender.pinnedSinceMs);
     }
     return false;
   }
@@ -51,19 +52,19 @@ export function takeReading(work: FuelWork, level: number | null): boolean {
   return true;
 }
 
-function noteBad(work: FuelWork): void {
-  const { draft, atMs } = work;
-  // A sender fed by the ignition reads nothing without it, and needs some seconds with it.
+function recordBad(step: FuelStepContext): void {
+  const { draft, atMs } = step;
+  // A sender fed by the ignition has no reading without it, and needs some seconds with it.
   const isJudged = draft.ignition !== 'off' && atMs >= draft.blankUntilMs;
   const bad = isJudged ? longer(draft.sender.bad, atMs) : null;
   draft.sender = { ...draft.sender, bad };
   if (bad === null || bad.samples < fuelLimits.badSamples) return;
-  if (atMs - bad.sinceMs >= fuelLimits.badMs) setFault(work, 'out of range', bad.sinceMs);
+  if (atMs - bad.sinceMs >= fuelLimits.badMs) setFault(step, 'out of range', bad.sinceMs);
 }
 
 /** Good again when it reads well for a minute; always false: what it reads then is used afterwards. */
-function recover(work: FuelWork, fault: FuelFault, level: number | null): false {
-  const { draft, events, atMs } = work;
+function recover(step: FuelStepContext, fault: FuelFault, level: number | null): false {
+  const { draft, events, atMs } = step;
   const { still } = draft.sender;
   const isGood =
     level !== null &&
@@ -77,31 +78,31 @@ function recover(work: FuelWork, fault: FuelFault, level: number | null): false 
     good !== null && good.samples >= fuelLimits.badSamples && atMs - good.sinceMs >= fuelLimits.goodMs;
   if (!isOver) return false;
   draft.sender = { ...draft.sender, fault: null, good: null, still: null };
-  forgetWindow(draft);
+  clearWindow(draft);
   events.push({ kind: 'faultOver', atMs, reason: fault });
   return false;
 }
 
-/** A sample while standing. True when the level jumped as no liquid can: it must not be judged. */
-export function noteJump(work: FuelWork, level: number): boolean {
-  const { draft, atMs } = work;
+/** A sample while standing. True when the level jumped as no liquid can: it must not be evaluated. */
+export function recordJump(step: FuelStepContext, level: number): boolean {
+  const { draft, atMs } = step;
   draft.raw = withLast(draft.raw, { atMs, level }, jumpSamples);
   if (jumped(draft.raw) === 0) return false;
   if (draft.ignition === 'off') {
     // Fed for some minutes after the ignition: asleep until it is on again.
     draft.isAsleep = true;
     draft.draining = null;
-    forgetWindow(draft);
+    clearWindow(draft);
   } else if (isAtEnd(level)) {
     draft.sender = { ...draft.sender, pinnedSinceMs: atMs };
-    forgetWindow(draft);
-  } else forgetLevels(draft);
+    clearWindow(draft);
+  } else clearLevels(draft);
   return true;
 }
 
-/** A minute of driving. False when it says nothing about fuel. */
-export function noteMinute(work: FuelWork, level: number): boolean {
-  const { draft, atMs } = work;
+/** A minute of driving. False when it is not a fuel level. */
+export function recordMinute(step: FuelStepContext, level: number): boolean {
+  const { draft, atMs } = step;
   const { still } = draft.sender;
   const known = draft.before?.level ?? (draft.trend.length > 0 ? median(draft.trend) : null);
   const isFallen = level <= fuelLimits.emptyEnd && (known ?? 0) >= fuelLimits.elsewhere;
@@ -110,7 +111,7 @@ export function noteMinute(work: FuelWork, level: number): boolean {
   if (isFallen || isRisen) {
     const pinnedMinutes = draft.sender.pinnedMinutes + 1;
     draft.sender = { ...draft.sender, pinnedMinutes };
-    if (pinnedMinutes >= fuelLimits.pinnedMinutes) setFault(work, 'at the end of its scale', atMs);
+    if (pinnedMinutes >= fuelLimits.pinnedMinutes) setFault(step, 'at the end of its scale', atMs);
     return false;
   }
   const isSame = still !== null && Math.abs(level - still.level) <= fuelLimits.stuckSpread;
@@ -122,6 +123,6 @@ export function noteMinute(work: FuelWork, level: number): boolean {
   };
   // Many floats do not move in the top and the bottom of the tank.
   if (minutes < fuelLimits.stuckMinutes || level < 0.03 || level > 0.97) return true;
-  setFault(work, 'stuck', atMs);
+  setFault(step, 'stuck', atMs);
   return false;
 }

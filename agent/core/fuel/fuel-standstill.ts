@@ -1,9 +1,9 @@
-// Refill and theft as they happen, while the vehicle stands: settled levels of one place and one ignition state compared
-// with each other. It must never compare across places with less than `elsewhere`, nor judge a sender that is asleep.
+// Refill and theft as they happen, while the vehicle stands: settled levels of one place and one ignition state are
+// compared. Across places a difference below `elsewhere` never counts, and an unpowered sender is never evaluated.
 
 import { fuelLimits } from './fuel-limits.ts';
-import { forgetWindow, report } from './fuel-report.ts';
-import type { FuelReference, FuelSlot, FuelWork } from './fuel-types.ts';
+import { clearWindow, report } from './fuel-report.ts';
+import type { FuelReference, FuelSlot, FuelStepContext } from './fuel-types.ts';
 import { isAtEnd, median, spread } from './fuel-window.ts';
 
 interface Window {
@@ -13,17 +13,17 @@ interface Window {
   /** Median of the last three: where it is now while it still changes. */
   readonly latest: number;
   readonly isSteady: boolean;
-  /** Steady enough that nothing is taken out or poured in at this moment. */
+  /** Steady enough that no fuel is taken out or poured in at this moment. */
   readonly isAtRest: boolean;
   /** The same of the last three. */
   readonly isEnding: boolean;
 }
 
 /** The medians of the settle time; null until there are enough. */
-function windowOf(work: FuelWork): Window | null {
-  const { settings } = work;
+function windowOf(step: FuelStepContext): Window | null {
+  const { settings } = step;
   const count = Math.max(3, Math.round((settings.settleS * 1000) / fuelLimits.slotMs));
-  const slots = work.draft.slots.slice(-count);
+  const slots = step.draft.slots.slice(-count);
   const levels = slots.map((slot) => slot.level);
   if (slots.length < count) return null;
   return {
@@ -37,15 +37,15 @@ function windowOf(work: FuelWork): Window | null {
   };
 }
 
-const keyOf = (work: FuelWork): 'on' | 'off' => (work.draft.ignition === 'off' ? 'off' : 'on');
+const keyOf = (step: FuelStepContext): 'on' | 'off' => (step.draft.ignition === 'off' ? 'off' : 'on');
 
-/** How far the level may be from the reference in a direction without being news. */
-function toleranceOf(work: FuelWork, reference: FuelReference, direction: 'rise' | 'drop'): number {
-  const { draft, settings, atMs } = work;
+/** How far the level may be from the reference in a direction without being a change. */
+function toleranceOf(step: FuelStepContext, reference: FuelReference, direction: 'rise' | 'drop'): number {
+  const { draft, settings, atMs } = step;
   const least = direction === 'drop' ? settings.theftFraction : settings.refillFraction;
   const own = reference.isOld
     ? Math.max(least, fuelLimits.elsewhere)
-    : least + (keyOf(work) === 'on' ? fuelLimits.idleMargin : 0);
+    : least + (keyOf(step) === 'on' ? fuelLimits.idleMargin : 0);
   const { supplyV } = reference;
   const sagging =
     supplyV === null || draft.supplyV === null || supplyV <= 0
@@ -59,45 +59,46 @@ function toleranceOf(work: FuelWork, reference: FuelReference, direction: 'rise'
 }
 
 /** A new median while standing. */
-export function judgeStandstill(work: FuelWork, slot: FuelSlot): void {
-  const { draft } = work;
-  const window = draft.isAsleep ? null : windowOf(work);
+export function judgeStandstill(step: FuelStepContext, slot: FuelSlot): void {
+  const { draft } = step;
+  const window = draft.isAsleep ? null : windowOf(step);
   if (window === null) return;
-  const key = keyOf(work);
+  const key = keyOf(step);
   const reference = draft.references[key];
-  if (reference === null || reference.isOld) return settle(work, reference, window);
-  const near = 0.4 * work.settings.theftFraction;
+  if (reference === null || reference.isOld) return adoptReference(step, reference, window);
+  const near = 0.4 * step.settings.theftFraction;
   if (Math.abs(window.latest - reference.level) <= near) {
     draft.references = { ...draft.references, [key]: { ...reference, nearAtMs: slot.atMs } };
   }
-  if (window.high <= reference.level - toleranceOf(work, reference, 'drop')) {
-    return tellDrop(work, reference, window);
+  if (window.high <= reference.level - toleranceOf(step, reference, 'drop')) {
+    return reportDrop(step, reference, window);
   }
-  if (window.low >= reference.level + toleranceOf(work, reference, 'rise')) {
-    if (window.isSteady) tellChange(work, reference, { kind: 'refill', after: window.middle });
+  if (window.low >= reference.level + toleranceOf(step, reference, 'rise')) {
+    if (window.isSteady) reportChange(step, reference, { kind: 'refill', after: window.middle });
     return;
   }
   const { draining } = draft;
   if (draining === null) return;
-  const isOver = window.isAtRest || (window.isSteady && work.atMs - draining.toldAtMs >= fuelLimits.againMs);
-  if (isOver) endDraining(work, reference, window.middle);
+  const isOver =
+    window.isAtRest || (window.isSteady && step.atMs - draining.reportedAtMs >= fuelLimits.againMs);
+  if (isOver) endDraining(step, reference, window.middle);
 }
 
 /** The first settled level of a standstill in this ignition state. */
-function settle(work: FuelWork, old: FuelReference | null, window: Window): void {
-  const { draft, atMs } = work;
-  const key = keyOf(work);
+function adoptReference(step: FuelStepContext, old: FuelReference | null, window: Window): void {
+  const { draft, atMs } = step;
+  const key = keyOf(step);
   if (window.high - window.low > fuelLimits.settledSpread) return;
-  if (key === 'off' && isSleeping(work, old, window.middle)) {
+  if (key === 'off' && isSleeping(step, old, window.middle)) {
     draft.isAsleep = true;
     return;
   }
   if (old !== null) {
-    if (window.high <= old.level - toleranceOf(work, old, 'drop')) {
-      return tellChange(work, old, { kind: 'theft', after: window.middle });
+    if (window.high <= old.level - toleranceOf(step, old, 'drop')) {
+      return reportChange(step, old, { kind: 'theft', after: window.middle });
     }
-    if (window.low >= old.level + toleranceOf(work, old, 'rise')) {
-      return tellChange(work, old, { kind: 'refill', after: window.middle });
+    if (window.low >= old.level + toleranceOf(step, old, 'rise')) {
+      return reportChange(step, old, { kind: 'refill', after: window.middle });
     }
   }
   const isSame = old !== null && Math.abs(old.level - window.middle) <= fuelLimits.steadySpread;
@@ -109,9 +110,9 @@ function settle(work: FuelWork, old: FuelReference | null, window: Window): void
   };
 }
 
-/** True when what is read with the ignition off has nothing to do with what was read before: the sender is fed by it. */
-function isSleeping(work: FuelWork, old: FuelReference | null, level: number): boolean {
-  const { references, recent, before } = work.draft;
+/** True when readings with the ignition off are unrelated to earlier ones: the sender is fed by it. */
+function isSleeping(step: FuelStepContext, old: FuelReference | null, level: number): boolean {
+  const { references, recent, before } = step.draft;
   const here = references.on !== null && !references.on.isOld;
   const expected =
     references.on?.level ?? (recent.length > 0 ? median(recent) : (before?.level ?? old?.level ?? null));
@@ -123,42 +124,42 @@ function isSleeping(work: FuelWork, old: FuelReference | null, level: number): b
 }
 
 /**
- * A drop is told when it has lasted for the settle time and ends, or for twice that; one that goes on is told again after a
- * while and at its end.
+ * A drop is reported when it has lasted for the settle time and ends, or for twice that; one in progress is
+ * reported again after a while and at its end.
  */
-function tellDrop(work: FuelWork, reference: FuelReference, window: Window): void {
-  const { draft, settings, atMs } = work;
+function reportDrop(step: FuelStepContext, reference: FuelReference, window: Window): void {
+  const { draft, settings, atMs } = step;
   const { draining } = draft;
   const isDue =
     draining === null
       ? window.isEnding || atMs - reference.nearAtMs >= 2 * settings.settleS * 1000
-      : window.isAtRest || atMs - draining.toldAtMs >= fuelLimits.againMs;
+      : window.isAtRest || atMs - draining.reportedAtMs >= fuelLimits.againMs;
   if (!isDue) return;
   const after = window.isAtRest ? window.middle : window.latest;
-  tellChange(work, reference, { kind: 'theft', after });
-  draft.draining = window.isAtRest ? null : { toldAtMs: atMs };
+  reportChange(step, reference, { kind: 'theft', after });
+  draft.draining = window.isAtRest ? null : { reportedAtMs: atMs };
 }
 
-function endDraining(work: FuelWork, reference: FuelReference, after: number): void {
+function endDraining(step: FuelStepContext, reference: FuelReference, after: number): void {
   if (reference.level - after >= fuelLimits.restFraction) {
-    tellChange(work, reference, { kind: 'theft', after });
+    reportChange(step, reference, { kind: 'theft', after });
   }
-  work.draft.draining = null;
+  step.draft.draining = null;
 }
 
-function tellChange(
-  work: FuelWork,
+function reportChange(
+  step: FuelStepContext,
   reference: FuelReference,
   change: { readonly kind: 'refill' | 'theft'; readonly after: number },
 ): void {
-  const { draft, atMs } = work;
-  const key = keyOf(work);
-  // Nobody saw what happened while the unit was off or, with a sender fed by it, the ignition.
+  const { draft, atMs } = step;
+  const key = keyOf(step);
+  // The level was not observed while the unit was off or, with a sender fed by it, the ignition.
   const isUnseen = reference.isOld || reference.nearAtMs < draft.ignitionSinceMs;
-  report(work, {
+  report(step, {
     ...change,
     beganAtMs: reference.nearAtMs,
-    atMs: changeEndMs(work, change),
+    atMs: changeEndMs(step, change),
     before: reference.level,
     situation: isUnseen ? 'unseen' : key === 'off' ? 'parked' : 'idling',
   });
@@ -171,37 +172,40 @@ function tellChange(
 }
 
 /** The first of the last medians from which on the level was the one after the change. */
-function changeEndMs(work: FuelWork, change: { readonly after: number }): number {
-  let endMs = work.atMs;
-  for (const slot of work.draft.slots.toReversed()) {
+function changeEndMs(step: FuelStepContext, change: { readonly after: number }): number {
+  let endMs = step.atMs;
+  for (const slot of step.draft.slots.toReversed()) {
     if (Math.abs(slot.level - change.after) > fuelLimits.steadySpread) break;
     endMs = slot.atMs;
   }
   return endMs;
 }
 
-/** The standstill or its ignition state ends: a refill that lasted long enough is told even if it had not settled. */
-export function endStandstill(work: FuelWork): void {
-  const { draft } = work;
-  const window = draft.phase === 'standing' && !draft.isAsleep ? windowOf(work) : null;
-  const reference = draft.references[keyOf(work)];
+/**
+ * The standstill or its ignition state ends: a refill that lasted long enough is reported even if it had not
+ * settled.
+ */
+export function endStandstill(step: FuelStepContext): void {
+  const { draft } = step;
+  const window = draft.phase === 'standing' && !draft.isAsleep ? windowOf(step) : null;
+  const reference = draft.references[keyOf(step)];
   if (window !== null && reference !== null && !reference.isOld && draft.sender.fault === null) {
-    const isRise = window.low >= reference.level + toleranceOf(work, reference, 'rise');
-    if (isRise) tellChange(work, reference, { kind: 'refill', after: window.latest });
-    else if (draft.draining !== null) endDraining(work, reference, window.latest);
+    const isRise = window.low >= reference.level + toleranceOf(step, reference, 'rise');
+    if (isRise) reportChange(step, reference, { kind: 'refill', after: window.latest });
+    else if (draft.draining !== null) endDraining(step, reference, window.latest);
   }
   draft.draining = null;
   draft.isAsleep = false;
-  forgetWindow(draft);
+  clearWindow(draft);
 }
 
 /** After a restart, a long silence or a sender that was away: what was settled before counts as from another place. */
-export function ageReferences(work: FuelWork): void {
-  const { on, off } = work.draft.references;
-  work.draft.references = {
+export function ageReferences(step: FuelStepContext): void {
+  const { on, off } = step.draft.references;
+  step.draft.references = {
     on: on === null ? null : { ...on, isOld: true },
     off: off === null ? null : { ...off, isOld: true },
   };
-  work.draft.draining = null;
-  forgetWindow(work.draft);
+  step.draft.draining = null;
+  clearWindow(step.draft);
 }

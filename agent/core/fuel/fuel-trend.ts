@@ -1,35 +1,35 @@
-// The slow level of a drive: medians of minutes. What a stop did that nobody saw (ignition-fed sender, unit off) is found by
-// comparing the drive before with the drive after. It must never decide from single samples of a drive.
+// The slow level of a drive: medians of minutes. A change during an unobserved stop (ignition-fed sender, unit off)
+// is found by comparing the drive before with the drive after. Single samples of a drive never decide.
 
 import { fuelLimits } from './fuel-limits.ts';
-import { judgeLow, report, tellLevel, usedSince } from './fuel-report.ts';
-import { noteMinute } from './fuel-sender.ts';
-import type { FuelSlot, FuelWork } from './fuel-types.ts';
+import { report, reportLevel, updateLowState, usedSince } from './fuel-report.ts';
+import { recordMinute } from './fuel-sender.ts';
+import type { FuelSlot, FuelStepContext } from './fuel-types.ts';
 import { median, withLast } from './fuel-window.ts';
 
 /** A new median while driving with the ignition not off. */
-export function followDrive(work: FuelWork, slot: FuelSlot): void {
-  const { draft } = work;
+export function followDrive(step: FuelStepContext, slot: FuelSlot): void {
+  const { draft } = step;
   draft.minute = [...draft.minute, slot.level];
   if (draft.minute.length < fuelLimits.slotsPerMinute) return;
   const level = median(draft.minute);
   draft.minute = [];
-  if (!noteMinute(work, level)) return;
+  if (!recordMinute(step, level)) return;
   draft.recent = withLast(draft.recent, level, fuelLimits.afterMinutes);
   if (draft.before === null) draft.trend = withLast(draft.trend, level, fuelLimits.trendMinutes);
   else draft.after = withLast(draft.after, level, fuelLimits.afterMinutes);
-  if (draft.after.length >= fuelLimits.afterMinutes) compareDrives(work);
+  if (draft.after.length >= fuelLimits.afterMinutes) compareDrives(step);
   if (draft.recent.length < fuelLimits.afterMinutes) return;
   const smooth = median(draft.recent);
-  tellLevel(work, smooth);
-  judgeLow(work, smooth);
+  reportLevel(step, smooth);
+  updateLowState(step, smooth);
 }
 
 /** A stop at which the tank may change: the level of the drive before it is kept for the drive after it. */
-export function markStop(work: FuelWork): void {
-  const { draft, atMs } = work;
+export function markStop(step: FuelStepContext): void {
+  const { draft, atMs } = step;
   if (draft.before !== null) {
-    if (draft.after.length >= fuelLimits.afterLeastMinutes) compareDrives(work);
+    if (draft.after.length >= fuelLimits.afterLeastMinutes) compareDrives(step);
     else {
       // Too short a drive between two stops: still the level before the first of them.
       draft.after = [];
@@ -38,18 +38,18 @@ export function markStop(work: FuelWork): void {
   }
   if (draft.trend.length < fuelLimits.afterLeastMinutes) return;
   const { idleMs } = draft;
-  // The median stands for the middle of its minutes; what was burnt since is not stolen.
+  // The median is the level in the middle of its minutes; fuel burnt since is not stolen.
   const driveMs = draft.driveMs - draft.trend.length * 30_000;
   draft.before = { level: median(draft.trend), atMs, driveMs, idleMs };
   draft.trend = [];
 }
 
-function compareDrives(work: FuelWork): void {
-  const { draft, settings, atMs } = work;
+function compareDrives(step: FuelStepContext): void {
+  const { draft, settings, atMs } = step;
   const { before } = draft;
   if (before === null) return;
   const after = median(draft.after);
-  const most = Math.max(settings.theftFraction, fuelLimits.elsewhere) + usedSince(work, before);
+  const most = Math.max(settings.theftFraction, fuelLimits.elsewhere) + usedSince(step, before);
   const least = Math.max(settings.refillFraction, fuelLimits.elsewhere);
   const kind = before.level - after >= most ? 'theft' : after - before.level >= least ? 'refill' : null;
   draft.before = null;
@@ -57,7 +57,7 @@ function compareDrives(work: FuelWork): void {
   draft.after = [];
   if (kind === null) return;
   const { trend, recent } = draft;
-  report(work, { kind, beganAtMs: before.atMs, atMs, before: before.level, after, situation: 'unseen' });
+  report(step, { kind, beganAtMs: before.atMs, atMs, before: before.level, after, situation: 'unseen' });
   // These minutes were measured after the change.
   draft.trend = trend;
   draft.recent = recent;

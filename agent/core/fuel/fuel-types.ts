@@ -1,5 +1,5 @@
-// The words of the fuel machine: what goes in, what comes out, and the state that it carries. Types only; the rules stand
-// in `fuel.ts` and its parts. Every list in the state has an upper bound in `fuelLimits`.
+// The types of the fuel machine: inputs, outputs and state. The rules are in `fuel.ts` and its parts. Every list in
+// the state has an upper bound in `fuelLimits`.
 import type { FuelSettings } from '../../../src/core/settings/fuel.ts';
 import type { SensorReading } from '../board/inputs.ts';
 
@@ -13,11 +13,11 @@ export interface FuelContext {
 }
 
 export interface FuelInput {
-  /** Monotonic; never goes back. */
+  /** Monotonic; never decreases. */
   readonly atMs: number;
   /**
-   * Fraction of the tank. Null: the board answered and the measure is outside of its valid range. `unknown`: nobody
-   * knows (the board is silent), only the context is news.
+   * Fraction of the tank. Null: the board answered and the measure is outside of its valid range. `unknown`: the
+   * board is silent, only the context is new.
    */
   readonly level: number | null | 'unknown';
   readonly context: FuelContext;
@@ -33,7 +33,7 @@ export type FuelEvent =
       readonly kind: 'refill' | 'theft';
       /** The last moment at which the level was still the one before. */
       readonly beganAtMs: number;
-      /** When the change was over or, for one that goes on, when it was judged. */
+      /** When the change was over or, for one in progress, when it was evaluated. */
       readonly atMs: number;
       readonly before: number;
       readonly after: number;
@@ -86,7 +86,7 @@ export interface FuelState {
   readonly ignitionSinceMs: number;
   readonly phase: 'standing' | 'driving';
   readonly phaseSinceMs: number | null;
-  /** Since when, without a break, it is said to move, or nobody knows. */
+  /** Since when, without a break, it moves or its motion is unknown. */
   readonly leaving: { readonly motion: 'moving' | 'unknown'; readonly sinceMs: number } | null;
   readonly supplyV: number | null;
   readonly blankUntilMs: number;
@@ -102,8 +102,8 @@ export interface FuelState {
   readonly references: Readonly<Record<'on' | 'off', FuelReference | null>>;
   /** The sender does not work while the ignition is off. */
   readonly isAsleep: boolean;
-  /** A theft that was told and goes on. */
-  readonly draining: { readonly toldAtMs: number } | null;
+  /** A reported theft in progress. */
+  readonly draining: { readonly reportedAtMs: number } | null;
   /** Time with the engine on, driving and standing. */
   readonly driveMs: number;
   readonly idleMs: number;
@@ -116,13 +116,13 @@ export interface FuelState {
   readonly isLow: boolean;
   /** The best that is known; null before the first and while the sender is faulty. */
   readonly level: number | null;
-  readonly told: { readonly level: number; readonly atMs: number } | null;
+  readonly reported: { readonly level: number; readonly atMs: number } | null;
 }
 
 export type FuelDraft = { -readonly [Key in keyof FuelState]: FuelState[Key] };
 
 /** One step of the fuel machine under way. */
-export interface FuelWork {
+export interface FuelStepContext {
   readonly draft: FuelDraft;
   readonly events: FuelEvent[];
   readonly atMs: number;

@@ -1,5 +1,5 @@
-// Numbers of the fuel machine: medians, bounded lists, samples gathered into medians of ten seconds, and the test whether
-// a change can be liquid at all. Pure. It must never grow with time.
+// Statistics of the fuel machine: medians, bounded lists, samples gathered into medians of ten seconds, and the test
+// whether a change can be liquid at all. Pure. Memory is bounded.
 import { fuelLimits } from './fuel-limits.ts';
 import type { FuelSlot, FuelState } from './fuel-types.ts';
 
@@ -35,7 +35,7 @@ export function gather(
   return { slot: { startMs: slot.startMs, lastMs: sample.atMs, levels }, full: null };
 }
 
-/** Samples that `jumped` looks at: four at rest, two in between, four at rest. */
+/** Samples used by `jumped`: four at rest, two in between, four at rest. */
 export const jumpSamples = 10;
 const restSamples = 4;
 
@@ -44,13 +44,13 @@ export function isAtEnd(level: number): boolean {
   return level <= fuelLimits.emptyEnd || level >= fuelLimits.fullEnd;
 }
 
-/** By how much the level jumped as no liquid can; 0 when it did not or when that cannot be told. */
+/** By how much the level jumped as no liquid can; 0 when it did not or when that is unknown. */
 export function jumped(raw: readonly FuelSlot[]): number {
   const first = raw[0];
   const last = raw.at(-1);
   if (raw.length < jumpSamples || first === undefined || last === undefined) return 0;
   if (last.atMs - first.atMs > fuelLimits.jumpSpanMs) return 0;
-  // Cheap, and true of every jump: both ends lie within `jumpSpread` of their medians.
+  // Cheap, and true of every jump: both ends are within `jumpSpread` of their medians.
   if (Math.abs(last.level - first.level) < fuelLimits.jumpToEnd - 2 * fuelLimits.jumpSpread) return 0;
   const levels = raw.map((sample) => sample.level);
   const old = levels.slice(0, restSamples);

@@ -1,16 +1,23 @@
-// The tank as a pure machine: raw samples of its level and what the vehicle does go in, refill, theft, low and sender faults
-// come out. It must never take slosh, a slope, consumption or a sender without current for theft: when in doubt it is silent.
-//
-// While standing, settled levels of the same place and ignition state are compared (`fuel-standstill.ts`); over a stop that
-// nobody could watch, the drives before and after it (`fuel-trend.ts`). A sick sender is never judged (`fuel-sender.ts`).
+// The tank as a pure machine: raw samples of its level and the vehicle's state in; refill, theft, low and sender
+// faults out. Slosh, a slope, consumption or an unpowered sender must never count as theft: in doubt it reports
+// nothing. While standing, settled levels of the same place and ignition state are compared (`fuel-standstill.ts`);
+// over an unobserved stop, the drives before and after it (`fuel-trend.ts`). A faulty sender is never evaluated
+// (`fuel-sender.ts`).
 
 import type { FuelSettings } from '../../../src/core/settings/fuel.ts';
 import { fuelLimits } from './fuel-limits.ts';
-import { judgeLow, tellLevel } from './fuel-report.ts';
-import { noteJump, takeReading } from './fuel-sender.ts';
+import { reportLevel, updateLowState } from './fuel-report.ts';
+import { handleReading, recordJump } from './fuel-sender.ts';
 import { ageReferences, endStandstill, judgeStandstill } from './fuel-standstill.ts';
 import { followDrive, markStop } from './fuel-trend.ts';
-import type { FuelContext, FuelEvent, FuelInput, FuelSlot, FuelState, FuelWork } from './fuel-types.ts';
+import type {
+  FuelContext,
+  FuelEvent,
+  FuelInput,
+  FuelSlot,
+  FuelState,
+  FuelStepContext,
+} from './fuel-types.ts';
 import { gather, median, spread, withLast } from './fuel-window.ts';
 
 /**
@@ -24,20 +31,20 @@ export function stepFuel(
 ): { readonly state: FuelState; readonly level: number | null; readonly events: readonly FuelEvent[] } {
   if (!settings.enabled) return { state, level: null, events: [] };
   const atMs = Math.max(input.atMs, state.lastMs ?? input.atMs);
-  const work: FuelWork = { draft: { ...state }, events: [], atMs, settings };
-  passTime(work);
-  followIgnition(work, input.context);
-  followMotion(work, input.context);
+  const step: FuelStepContext = { draft: { ...state }, events: [], atMs, settings };
+  passTime(step);
+  followIgnition(step, input.context);
+  followMotion(step, input.context);
   const { supplyV } = input.context;
-  work.draft.supplyV = supplyV;
+  step.draft.supplyV = supplyV;
   const isFed = supplyV === null || supplyV >= fuelLimits.supplyLeastV;
-  if (input.level !== 'unknown' && isFed) take(work, input.level);
-  work.draft.lastMs = atMs;
-  return { state: work.draft, level: work.draft.level, events: work.events };
+  if (input.level !== 'unknown' && isFed) take(step, input.level);
+  step.draft.lastMs = atMs;
+  return { state: step.draft, level: step.draft.level, events: step.events };
 }
 
-function passTime(work: FuelWork): void {
-  const { draft, atMs } = work;
+function passTime(step: FuelStepContext): void {
+  const { draft, atMs } = step;
   if (draft.lastMs === null) {
     draft.phaseSinceMs = atMs;
     draft.blankUntilMs = atMs + fuelLimits.blankMs;
@@ -49,46 +56,46 @@ function passTime(work: FuelWork): void {
     else draft.idleMs += passedMs;
   }
   if (passedMs > fuelLimits.gapMs) {
-    ageReferences(work);
-    markStop(work);
+    ageReferences(step);
+    markStop(step);
   }
 }
 
-function followIgnition(work: FuelWork, context: FuelContext): void {
-  const { draft, atMs } = work;
+function followIgnition(step: FuelStepContext, context: FuelContext): void {
+  const { draft, atMs } = step;
   const { ignition } = context;
   // Unknown is the board's silence for a while, or an input that is not fitted: what was known last counts.
   if (ignition === 'unknown' || ignition === draft.ignition) return;
-  endStandstill(work);
+  endStandstill(step);
   draft.ignition = ignition;
   draft.ignitionSinceMs = atMs;
   draft.blankUntilMs = atMs + fuelLimits.blankMs;
-  if (ignition === 'off') markStop(work);
+  if (ignition === 'off') markStop(step);
 }
 
-function followMotion(work: FuelWork, context: FuelContext): void {
-  const { draft, atMs } = work;
+function followMotion(step: FuelStepContext, context: FuelContext): void {
+  const { draft, atMs } = step;
   const isOff = draft.ignition === 'off';
   const motion = context.motion === 'unknown' && isOff ? 'standing' : context.motion;
   if (motion === 'standing') {
     draft.leaving = null;
-    if (draft.phase === 'driving') enter(work, 'standing');
+    if (draft.phase === 'driving') enter(step, 'standing');
     const stoodMs = atMs - (draft.phaseSinceMs ?? atMs);
     const isStop = stoodMs >= fuelLimits.breakMs && draft.trend.length >= fuelLimits.afterLeastMinutes;
-    if (isStop && draft.before === null) markStop(work);
+    if (isStop && draft.before === null) markStop(step);
     return;
   }
   if (draft.phase === 'driving') return;
   if (draft.leaving?.motion !== motion) draft.leaving = { motion, sinceMs: atMs };
   const mostMs =
     motion === 'unknown' ? fuelLimits.unknownMs : isOff ? fuelLimits.movingParkedMs : fuelLimits.movingMs;
-  if (atMs - draft.leaving.sinceMs >= mostMs) enter(work, 'driving');
+  if (atMs - draft.leaving.sinceMs >= mostMs) enter(step, 'driving');
   else if (!isOff) draft.blankUntilMs = Math.max(draft.blankUntilMs, atMs + fuelLimits.blankMs);
 }
 
-function enter(work: FuelWork, phase: FuelState['phase']): void {
-  const { draft, atMs } = work;
-  endStandstill(work);
+function enter(step: FuelStepContext, phase: FuelState['phase']): void {
+  const { draft, atMs } = step;
+  endStandstill(step);
   draft.references = { on: null, off: null };
   draft.phase = phase;
   draft.phaseSinceMs = atMs;
@@ -97,37 +104,37 @@ function enter(work: FuelWork, phase: FuelState['phase']): void {
   if (phase === 'standing') draft.blankUntilMs = Math.max(draft.blankUntilMs, atMs + fuelLimits.blankMs);
 }
 
-function take(work: FuelWork, reading: number | null): void {
-  const { draft, atMs } = work;
+function take(step: FuelStepContext, reading: number | null): void {
+  const { draft, atMs } = step;
   const isNumber = reading !== null && Number.isFinite(reading);
   const level = isNumber ? Math.min(1, Math.max(0, reading)) : null;
-  if (!takeReading(work, level) || level === null) return;
+  if (!handleReading(step, level) || level === null) return;
   const isBlank = atMs < draft.blankUntilMs || draft.leaving !== null;
   if (isBlank) {
     draft.raw = [];
     draft.slot = null;
     return;
   }
-  if (draft.phase === 'standing' && noteJump(work, level)) return;
+  if (draft.phase === 'standing' && recordJump(step, level)) return;
   const { slot, full } = gather(draft.slot, { atMs, level });
   draft.slot = slot;
-  if (full !== null) takeSlot(work, full);
+  if (full !== null) handleSlot(step, full);
 }
 
-function takeSlot(work: FuelWork, slot: FuelSlot): void {
-  const { draft } = work;
+function handleSlot(step: FuelStepContext, slot: FuelSlot): void {
+  const { draft } = step;
   if (draft.phase === 'driving') {
-    if (draft.ignition !== 'off') followDrive(work, slot);
+    if (draft.ignition !== 'off') followDrive(step, slot);
     return;
   }
   draft.slots = withLast(draft.slots, slot, fuelLimits.slots);
-  judgeStandstill(work, slot);
+  judgeStandstill(step, slot);
   const settled = draft.slots.slice(-fuelLimits.slotsPerMinute).map(({ level }) => level);
   const isSettled =
     settled.length === fuelLimits.slotsPerMinute && spread(settled) <= fuelLimits.steadySpread;
   if (draft.isAsleep || !isSettled) return;
   const level = median(settled);
-  tellLevel(work, level);
+  reportLevel(step, level);
   // A slope moves the level of a standing vehicle; well below the limit it is low on any slope.
-  if (draft.ignition !== 'off' && level < work.settings.lowFraction / 2) judgeLow(work, level);
+  if (draft.ignition !== 'off' && level < step.settings.lowFraction / 2) updateLowState(step, level);
 }

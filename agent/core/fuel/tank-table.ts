@@ -1,5 +1,6 @@
-// From what was poured into a tank and what its sender read to a table for the board profile, for tanks of any shape. Pure.
-// It must never make a table in which more fuel reads as less, nor hide that the sender contradicted itself.
+// From amounts poured into a tank and readings of its sender to a table for the board profile, for tanks of any
+// shape. Pure. A table in which more fuel reads as less must never result, and a contradiction of the sender is
+// always reported.
 
 /** What was in the tank in all, and what the sender read then, in the unit of the profile's `valid` and `table`. */
 export interface TankPoint {
@@ -53,10 +54,10 @@ export function buildTankTable(
   const travel = Math.abs(last.measure - first.measure);
   const range = tank.valid[1] - tank.valid[0];
   if (travel < tankLimits.leastTravel * range) {
-    const reason = `From ${litresOf(first)} to ${litresOf(last)} the sender moves by ${short(travel)} only, of a range of ${short(range)}: is it connected to this channel, and free?`;
+    const reason = `From ${litresOf(first)} to ${litresOf(last)} the sender moves by ${short(travel)} only, of a range of ${short(range)}: check that it is connected to this channel and moves freely.`;
     return { kind: 'refused', reasons: [reason] };
   }
-  // A sender may read less the fuller the tank is; turned round it rises.
+  // Some senders read less when the tank is fuller: invert these.
   const sign = last.measure > first.measure ? 1 : -1;
   const rising = merged.map((point) => ({ ...point, measure: point.measure * sign }));
   const backwards = contradictions(rising, travel);
@@ -101,7 +102,7 @@ function mergeEqual(points: readonly TankPoint[]): readonly TankPoint[] {
     .sort((left, right) => left.litres - right.litres);
 }
 
-/** Steps back that are no waves. */
+/** Decreases larger than waves explain. */
 function contradictions(rising: readonly TankPoint[], travel: number): readonly string[] {
   const found: string[] = [];
   let highest = rising[0];
@@ -153,7 +154,7 @@ function warningsOf(
     if (low === undefined || high === undefined) return [];
     if (high.litres - low.litres < tankLimits.deadPart * capacityL) return [];
     return [
-      `Between ${litresOf(low)} and ${litresOf(high)} the sender does not move: what is taken there is not seen.`,
+      `Between ${litresOf(low)} and ${litresOf(high)} the sender does not move: fuel taken there is not detected.`,
     ];
   });
   const bottom =
@@ -168,7 +169,7 @@ interface Pair {
   readonly fraction: number;
 }
 
-/** At most 32 points: the one that the straight line between its neighbours misses least goes first. */
+/** At most 32 points: the one that deviates least from the straight line between its neighbours goes first. */
 function thinOut(pairs: readonly Pair[]): readonly Pair[] {
   let left = pairs;
   while (left.length > tankLimits.points) {

@@ -1,8 +1,11 @@
-// What the sentences of one epoch have said so far, and whether that makes a fix. Positions of void sentences are
-// never kept here, so they cannot leak into a fix.
+// Content of one epoch so far, and whether that makes a fix. Positions of void sentences are never kept here, so they
+// cannot leak into a fix.
 import type { Gga, Gll, Gns, Gsa, Rmc, Sentence, Vtg } from './nmea-sentences.ts';
 
-/** What one kind of sentence says over all its talkers: one constellation without a fix does not undo another's. */
+/**
+ * The verdict of one kind of sentence over all its talkers: one constellation without a fix does not undo
+ * another's.
+ */
 type Witness = 'silent' | 'void' | 'fix';
 
 export interface EpochContent {
@@ -10,14 +13,14 @@ export interface EpochContent {
   readonly timeMs: number | null;
   /** Days since 1970-01-01, of RMC or ZDA. */
   readonly day: number | null;
-  /** Which sentences with a verdict came, by `seenBit`. */
+  /** Which sentences with a verdict arrived, by `seenBit`. */
   readonly seen: number;
   /** RMC or GLL is void, or anything is estimated, manual or simulated. */
   readonly vetoed: boolean;
   readonly gga: Witness;
   readonly gns: Witness;
   readonly gsa: Witness;
-  /** Where the position comes from; a better source replaces a worse. 0 none, 1 GLL, 2 GNS, 3 GGA, 4 RMC. */
+  /** Source of the position; a better source replaces a worse. 0 none, 1 GLL, 2 GNS, 3 GGA, 4 RMC. */
   readonly source: 0 | 1 | 2 | 3 | 4;
   readonly latitude: number;
   readonly longitude: number;
@@ -56,7 +59,7 @@ export const emptyContent: EpochContent = {
   vtgSpeedKmh: null,
 };
 
-/** A sentence that says itself whether there is a fix. */
+/** A sentence that states whether there is a fix. */
 export type VerdictSentence = Rmc | Gga | Gns | Gll;
 
 const verdictTypes = ['RMC', 'GGA', 'GNS', 'GLL'] as const;
@@ -68,12 +71,12 @@ export function seenBit(sentence: VerdictSentence): number {
   return 1 << (verdictTypes.indexOf(sentence.type) * 8 + (talker < 0 ? talkers.length : talker));
 }
 
-/** True once a sentence came that says whether there is a fix. */
+/** True once a sentence that states whether there is a fix has arrived. */
 export function hasVerdict(content: EpochContent): boolean {
   return content.seen !== 0;
 }
 
-/** A fix: somebody gave a position and nobody contradicts. */
+/** A fix: there is a position and no sentence contradicts it. */
 export function isFix(content: EpochContent): boolean {
   const { source, vetoed, gga, gns, gsa } = content;
   return source !== 0 && !vetoed && gga !== 'void' && gns !== 'void' && gsa !== 'void';
@@ -84,7 +87,7 @@ function isMeasured(mode: string | null): boolean {
   return mode === null || mode === 'A' || mode === 'D' || mode === 'P' || mode === 'R' || mode === 'F';
 }
 
-/** True if this sentence alone says that the position of its epoch is no fix. */
+/** True if this sentence alone marks the position of its epoch as no fix. */
 export function isVoidWitness(sentence: Sentence): boolean {
   switch (sentence.type) {
     case 'RMC':
@@ -104,22 +107,22 @@ export function isVoidWitness(sentence: Sentence): boolean {
 }
 
 /** `content` with `sentence` added. The caller has made sure that it is of the same epoch. */
-export function noteSentence(content: EpochContent, sentence: Sentence): EpochContent {
+export function addSentence(content: EpochContent, sentence: Sentence): EpochContent {
   switch (sentence.type) {
     case 'RMC':
-      return noteRmc(noteVerdict(content, sentence), sentence);
+      return recordRmc(recordVerdict(content, sentence), sentence);
     case 'GGA':
-      return noteGga(noteVerdict(content, sentence), sentence);
+      return recordGga(recordVerdict(content, sentence), sentence);
     case 'GNS':
-      return noteGns(noteVerdict(content, sentence), sentence);
+      return recordGns(recordVerdict(content, sentence), sentence);
     case 'GLL': {
-      const next = noteVerdict(content, sentence);
-      return isVoidWitness(sentence) ? next : notePosition(next, sentence, 1);
+      const next = recordVerdict(content, sentence);
+      return isVoidWitness(sentence) ? next : recordPosition(next, sentence, 1);
     }
     case 'GSA':
-      return noteGsa(content, sentence);
+      return recordGsa(content, sentence);
     case 'VTG':
-      return noteVtg(content, sentence);
+      return recordVtg(content, sentence);
     case 'ZDA':
       if (sentence.timeMs === null) return content;
       return { ...content, timeMs: sentence.timeMs, day: content.day ?? sentence.day };
@@ -128,7 +131,7 @@ export function noteSentence(content: EpochContent, sentence: Sentence): EpochCo
   }
 }
 
-function noteVerdict(content: EpochContent, sentence: VerdictSentence): EpochContent {
+function recordVerdict(content: EpochContent, sentence: VerdictSentence): EpochContent {
   return {
     ...content,
     timeMs: content.timeMs ?? sentence.timeMs,
@@ -137,20 +140,24 @@ function noteVerdict(content: EpochContent, sentence: VerdictSentence): EpochCon
   };
 }
 
-function notePosition(content: EpochContent, sentence: VerdictSentence, source: 1 | 2 | 3 | 4): EpochContent {
+function recordPosition(
+  content: EpochContent,
+  sentence: VerdictSentence,
+  source: 1 | 2 | 3 | 4,
+): EpochContent {
   const { latitude, longitude } = sentence;
   if (latitude === null || longitude === null || source <= content.source) return content;
   return { ...content, source, latitude, longitude };
 }
 
-function noteRmc(content: EpochContent, rmc: Rmc): EpochContent {
+function recordRmc(content: EpochContent, rmc: Rmc): EpochContent {
   const day = rmc.day ?? content.day;
   if (isVoidWitness(rmc)) return { ...content, day };
   const { speedKmh, headingDeg, mode } = rmc;
-  return notePosition({ ...content, day, rmcValid: true, speedKmh, headingDeg, mode }, rmc, 4);
+  return recordPosition({ ...content, day, rmcValid: true, speedKmh, headingDeg, mode }, rmc, 4);
 }
 
-function noteGga(content: EpochContent, gga: Gga): EpochContent {
+function recordGga(content: EpochContent, gga: Gga): EpochContent {
   if (gga.quality === 0) return { ...content, gga: content.gga === 'fix' ? 'fix' : 'void' };
   const next: EpochContent = {
     ...content,
@@ -159,10 +166,10 @@ function noteGga(content: EpochContent, gga: Gga): EpochContent {
     satellites: largest(content.satellites, gga.satellites),
     hdop: content.hdop ?? gga.hdop,
   };
-  return notePosition(next, gga, 3);
+  return recordPosition(next, gga, 3);
 }
 
-function noteGns(content: EpochContent, gns: Gns): EpochContent {
+function recordGns(content: EpochContent, gns: Gns): EpochContent {
   if (!/[ADPRF]/.test(gns.modes)) return { ...content, gns: content.gns === 'fix' ? 'fix' : 'void' };
   const next: EpochContent = {
     ...content,
@@ -171,10 +178,10 @@ function noteGns(content: EpochContent, gns: Gns): EpochContent {
     satellites: largest(content.satellites, gns.satellites),
     hdop: content.hdop ?? gns.hdop,
   };
-  return notePosition(next, gns, 2);
+  return recordPosition(next, gns, 2);
 }
 
-function noteGsa(content: EpochContent, gsa: Gsa): EpochContent {
+function recordGsa(content: EpochContent, gsa: Gsa): EpochContent {
   const gsaHdop = content.gsaHdop ?? gsa.hdop;
   if (gsa.dimension === 1) return { ...content, gsaHdop, gsa: content.gsa === 'fix' ? 'fix' : 'void' };
   const gsaDimension = gsa.dimension > content.gsaDimension ? gsa.dimension : content.gsaDimension;
@@ -182,7 +189,7 @@ function noteGsa(content: EpochContent, gsa: Gsa): EpochContent {
 }
 
 /** The first VTG counts: a later one in a stream without pauses may open the next burst. */
-function noteVtg(content: EpochContent, vtg: Vtg): EpochContent {
+function recordVtg(content: EpochContent, vtg: Vtg): EpochContent {
   const counts = content.vtgSpeedKmh === null && vtg.speedKmh !== null && isMeasured(vtg.mode);
   return counts ? { ...content, vtgSpeedKmh: vtg.speedKmh } : content;
 }

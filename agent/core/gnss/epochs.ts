@@ -1,19 +1,19 @@
-// Joins the sentences of one GNSS epoch, from whatever talkers, into one fix or one void report.
-// Rule: a fix needs a witness that says so and no witness that says otherwise; void, estimated, manual and simulated
-// positions must never become a fix, and an epoch must never become two fixes.
+// Joins the sentences of one GNSS epoch, from all talkers, into one fix or one void report. Rule: a fix needs a
+// sentence that confirms it and none that denies it; void, estimated, manual and simulated positions must never
+// become a fix, and an epoch must never become two fixes.
 
 import {
+  addSentence,
   type EpochContent,
   emptyContent,
   hasVerdict,
   isFix,
   isVoidWitness,
-  noteSentence,
   seenBit,
 } from './epoch-content.ts';
 import type { Sentence } from './nmea-sentences.ts';
 
-/** Why a fix should not be believed without further evidence. The first three come from the epoch itself. */
+/** Why a fix should not be used without further evidence. The first three are found in the epoch itself. */
 export type FixDoubt =
   | 'date-before-build'
   | 'speed-mismatch'
@@ -26,7 +26,7 @@ export type FixDoubt =
 
 export interface Fix {
   /**
-   * UTC of the receiver in ms, null while it has no date. Raw: with the doubt `date-before-build` the receiver lives
+   * UTC of the receiver in ms, null while it has no date. Raw: with the doubt `date-before-build` the receiver is
    * 1024 weeks in the past (GPS week roll-over) and this is not a time to set a clock by or to stamp an event with.
    */
   readonly utcMs: number | null;
@@ -56,7 +56,7 @@ export type EpochReport =
   | { readonly kind: 'void'; readonly utcMs: number | null; readonly atMonoMs: number };
 
 export interface EpochConfig {
-  /** Build date of the agent: no receiver can honestly report an earlier time. */
+  /** Build date of the agent: an earlier time from a receiver is wrong. */
   readonly earliestUtcMs: number;
 }
 
@@ -84,8 +84,8 @@ export interface EpochState {
   readonly open: OpenEpoch | null;
   readonly closed: ClosedEpoch | null;
   readonly date: KnownDate | null;
-  /** Monotonic time of the last byte heard. */
-  readonly heardMonoMs: number;
+  /** Monotonic time of the last received byte. */
+  readonly receivedMonoMs: number;
   /** Silence that ends an epoch; grows when it proved too short for this receiver. */
   readonly silenceMs: number;
 }
@@ -101,9 +101,9 @@ export const epochLimits = {
   /** Above the gaps inside a burst: 17 ms for a line of 82 characters at 38400 Bd, 85 ms at 9600 Bd, USB latency 16. */
   silenceMs: 100,
   maxSilenceMs: 800,
-  /** Sentences with the time of the epoch just closed are late; after this they are a receiver whose clock stands. */
+  /** Sentences with the time of the epoch just closed are late; after this the receiver's clock has stopped. */
   lateMs: 900,
-  /** An epoch that noise keeps alive is closed at last; a slow line (4800 Bd with many GSV) takes 2 s. */
+  /** An epoch prolonged by noise is closed at last; a slow line (4800 Bd with many GSV) takes 2 s. */
   holdMs: 3000,
   /** A date older than this is not carried over to an epoch that has none: midnight could have passed unseen. */
   dateLifeMs: 12 * 3_600_000,
@@ -117,38 +117,38 @@ const none: readonly EpochReport[] = [];
 
 export function createEpochState(config: EpochConfig): EpochState {
   const { silenceMs } = epochLimits;
-  return { config, open: null, closed: null, date: null, heardMonoMs: 0, silenceMs };
+  return { config, open: null, closed: null, date: null, receivedMonoMs: 0, silenceMs };
 }
 
 /**
- * Takes the next sentence. Reports the epoch before if this sentence shows that it has ended.
+ * Handles the next sentence. Reports the previous epoch if this sentence shows that it has ended.
  * @param atMonoMs monotonic time of arrival
  */
 export function assembleEpochs(state: EpochState, sentence: Sentence, atMonoMs: number): EpochStep {
-  const heard: EpochState = { ...state, heardMonoMs: atMonoMs };
-  if (isLate(heard, sentence, atMonoMs)) return noteLate(heard, sentence);
-  if (heard.open === null || isStalePrelude(state, heard.open, atMonoMs))
-    return { state: begin(heard, sentence, atMonoMs), reports: none };
-  if (!startsNewEpoch(heard.open, sentence, atMonoMs)) {
-    const open = { ...heard.open, content: noteSentence(heard.open.content, sentence) };
-    return { state: { ...heard, open }, reports: none };
+  const received: EpochState = { ...state, receivedMonoMs: atMonoMs };
+  if (isLate(received, sentence, atMonoMs)) return recordLate(received, sentence);
+  if (received.open === null || isStalePrelude(state, received.open, atMonoMs))
+    return { state: begin(received, sentence, atMonoMs), reports: none };
+  if (!startsNewEpoch(received.open, sentence, atMonoMs)) {
+    const open = { ...received.open, content: addSentence(received.open.content, sentence) };
+    return { state: { ...received, open }, reports: none };
   }
-  const { state: ended, reports } = close(heard, heard.open);
+  const { state: ended, reports } = close(received, received.open);
   // The new sentence may still be of the epoch just closed, if two receivers' bursts are interleaved.
   if (timeOf(sentence) !== null && isLate(ended, sentence, atMonoMs))
-    return noteLate(ended, sentence, reports);
+    return recordLate(ended, sentence, reports);
   return { state: begin(ended, sentence, atMonoMs), reports };
 }
 
-/** Tells that bytes arrived, whatever they were: the burst is not over. Call it once a chunk. */
-export function noteBytes(state: EpochState, atMonoMs: number): EpochState {
-  return state.open === null ? state : { ...state, heardMonoMs: atMonoMs };
+/** Records that bytes arrived, valid or not: the burst is not over. Call it once a chunk. */
+export function recordBytes(state: EpochState, atMonoMs: number): EpochState {
+  return state.open === null ? state : { ...state, receivedMonoMs: atMonoMs };
 }
 
-/** Monotonic time at which `flushEpoch` is due, null if nothing waits for it. */
+/** Monotonic time at which `flushEpoch` is due, null if no epoch is open. */
 export function epochDeadline(state: EpochState): number | null {
   if (state.open === null || !hasVerdict(state.open.content)) return null;
-  return Math.min(state.heardMonoMs + state.silenceMs, state.open.firstMonoMs + epochLimits.holdMs);
+  return Math.min(state.receivedMonoMs + state.silenceMs, state.open.firstMonoMs + epochLimits.holdMs);
 }
 
 /** Ends the epoch by silence if it is due; otherwise changes nothing. */
@@ -163,12 +163,12 @@ function timeOf(sentence: Sentence): number | null {
 }
 
 function begin(state: EpochState, sentence: Sentence, atMonoMs: number): EpochState {
-  return { ...state, open: { content: noteSentence(emptyContent, sentence), firstMonoMs: atMonoMs } };
+  return { ...state, open: { content: addSentence(emptyContent, sentence), firstMonoMs: atMonoMs } };
 }
 
-/** What came without a verdict and before a silence is the rest of an earlier burst; it would date the epoch back. */
+/** Sentences without a verdict before a silence are the rest of an earlier burst; they would date the epoch back. */
 function isStalePrelude(state: EpochState, open: OpenEpoch, atMonoMs: number): boolean {
-  return !hasVerdict(open.content) && atMonoMs - state.heardMonoMs >= state.silenceMs;
+  return !hasVerdict(open.content) && atMonoMs - state.receivedMonoMs >= state.silenceMs;
 }
 
 function startsNewEpoch(open: OpenEpoch, sentence: Sentence, atMonoMs: number): boolean {
@@ -184,7 +184,7 @@ function startsNewEpoch(open: OpenEpoch, sentence: Sentence, atMonoMs: number): 
     case 'GGA':
     case 'GNS':
     case 'GLL': {
-      // Only what came before the first sentence with a verdict may take over its time.
+      // Only sentences before the first one with a verdict may take over its time.
       const isPrelude = content.timeMs === null && !hasVerdict(content);
       if (isPrelude) return false;
       const isRepeated = (content.seen & seenBit(sentence)) !== 0;
@@ -207,7 +207,7 @@ function isLate(state: EpochState, sentence: Sentence, atMonoMs: number): boolea
 }
 
 /** A late sentence can only take a fix back. It also shows that the silence awaited was too short. */
-function noteLate(state: EpochState, sentence: Sentence, before = none): EpochStep {
+function recordLate(state: EpochState, sentence: Sentence, before = none): EpochStep {
   const { closed, open } = state;
   if (closed === null || timeOf(sentence) === null) return { state, reports: before };
   const silenceMs = open === null ? Math.min(state.silenceMs * 2, epochLimits.maxSilenceMs) : state.silenceMs;
@@ -238,7 +238,7 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   return { state: { ...state, open: null, closed, date }, reports: [report] };
 }
 
-/** The date for an epoch that brings only a time: that of the last fix, or the next day if midnight lies between. */
+/** The date for an epoch with only a time: that of the last fix, or the next day if midnight is in between. */
 function carriedDay(date: KnownDate | null, epoch: OpenEpoch): number | null {
   const { timeMs } = epoch.content;
   if (date === null || timeMs === null || epoch.firstMonoMs - date.monoMs > epochLimits.dateLifeMs)
@@ -255,7 +255,7 @@ function fixOf(config: EpochConfig, epoch: OpenEpoch, utcMs: number | null): Fix
   const doubts: FixDoubt[] = [];
   if (utcMs !== null && utcMs < config.earliestUtcMs) doubts.push('date-before-build');
   if (speedsDisagree(speedKmh, content.vtgSpeedKmh)) doubts.push('speed-mismatch');
-  // 0° N 0° E is in the Gulf of Guinea; a receiver that says exactly this has an empty register, not a position.
+  // 0° N 0° E is in the Gulf of Guinea; a receiver that reports exactly this has an empty register, not a position.
   if (latitude === 0 && longitude === 0) doubts.push('null-island');
   const place = {
     latitude,

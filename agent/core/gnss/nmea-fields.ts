@@ -1,6 +1,6 @@
 // Reads the comma-separated fields of one NMEA 0183 sentence straight from its bytes, one after the other and without
-// making strings. An empty or absent field is null. A field that is there but wrong sets `bad` on the reader; it must
-// never be read as 0 and never be repaired by guessing.
+// making strings. An empty or absent field is null. An invalid field sets `bad` on the reader; it must never be read
+// as 0 and never be repaired by guessing.
 
 const comma = 0x2c;
 const dot = 0x2e;
@@ -15,7 +15,7 @@ const powersOfTen = [
 const maxIntegerDigits = 9;
 const maxDigits = 15;
 
-/** Position inside one sentence. Lives as long as one call of the decoder. */
+/** Position inside one sentence. Valid for one call of the decoder. */
 export interface FieldReader {
   readonly bytes: Uint8Array;
   /** First byte of the next field. */

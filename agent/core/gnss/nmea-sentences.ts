@@ -1,6 +1,6 @@
-// The typed sentences of NMEA 0183 (IEC 61162-1) that a position is made of, and how their fields are read.
-// A void sentence may carry a position (SiRF and Garmin repeat the last one): it is kept as sent and must never be
-// taken for a fix without looking at status, quality and mode; see epochs.ts.
+// The typed sentences of NMEA 0183 (IEC 61162-1) that a position is made of, and how their fields are read. A void
+// sentence may carry a position (SiRF and Garmin repeat the last one): it is kept as sent and must not be used as a
+// fix without checking status, quality and mode; see epochs.ts.
 import {
   dayNumber,
   type FieldReader,
@@ -101,7 +101,7 @@ const kmhPerKnot = 1.852;
 const maxSpeedKnots = 1000; // civil receivers stop at 1000 knots (former CoCom limit)
 const maxAltitudeM = 100_000;
 const minAltitudeM = -10_000;
-/** 99.99 stands for unknown (u-blox protocol specification, DOP fields), and so does 0 in void SiRF sentences. */
+/** 99.99 means unknown (u-blox protocol specification, DOP fields), and so does 0 in void SiRF sentences. */
 const unknownDop = 99;
 
 /** Well above the fillers that receivers send for unknown (99.99 by u-blox); beyond it the field is garbage. */
@@ -109,8 +109,8 @@ const maxDop = 1000;
 const maxConstellations = 12;
 
 /**
- * Reads the fields `reader` is aimed at as the sentence whose three-letter formatter is at `at`. Null for a type that
- * is not for us; `reader.bad` afterwards means that the sentence must be rejected.
+ * Reads the fields at `reader` as the sentence whose three-letter formatter is at `at`. Null for an unsupported
+ * type; `reader.bad` afterwards means that the sentence must be rejected.
  */
 export function decodeFields(reader: FieldReader, talker: string, at: number): Sentence | null {
   const { bytes } = reader;

@@ -1,5 +1,5 @@
-// What a receiver says about its sky and its antenna: GSV and TXT of NMEA 0183. They make no position; they only tell why
-// there is none. It must never count a satellite without a signal as received.
+// Satellites and antenna state of a receiver: GSV and TXT of NMEA 0183. They make no position; they only explain why
+// there is none. A satellite without a signal must never count as received.
 import { type FieldReader, hasField, nextField, readInteger, skipFields } from './nmea-fields.ts';
 
 /** One GSV sentence: at most four satellites. */
@@ -25,7 +25,7 @@ export type SkySentence = Gsv | AntennaText;
 const strongDbHz = 30;
 const satellitesMost = 4;
 
-/** Reads the fields `reader` is aimed at; null when they say nothing of sky or antenna. */
+/** Reads the fields at `reader`; null when they hold neither satellites nor antenna state. */
 export function decodeSky(reader: FieldReader, talker: string, at: number): SkySentence | null {
   const { bytes } = reader;
   const formatter = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);

@@ -1,6 +1,6 @@
-// Turns the byte stream of a GNSS receiver into typed NMEA 0183 sentences: RMC, GGA, GNS, GLL, GSA, VTG, ZDA.
-// The checksum is mandatory; empty is null; a sentence with one wrong field is rejected whole. It must never throw,
-// never keep more than one line of bytes, and never give a value that the receiver did not send.
+// Turns the byte stream of a GNSS receiver into typed NMEA 0183 sentences: RMC, GGA, GNS, GLL, GSA, VTG, ZDA. The
+// checksum is mandatory; empty is null; a sentence with one invalid field is rejected whole. It never throws, never
+// keeps more than one line of bytes, and never returns a value that the receiver did not send.
 import { aim, createFieldReader, type FieldReader } from './nmea-fields.ts';
 import { decodeFields, type Sentence } from './nmea-sentences.ts';
 import { decodeSky, type SkySentence } from './nmea-sky.ts';
@@ -27,7 +27,7 @@ interface Rejected {
 export interface Decoded {
   readonly state: NmeaState;
   readonly sentences: readonly Sentence[];
-  /** What says nothing of the position, only of satellites and antenna. */
+  /** Sentences about satellites and antenna only. */
   readonly sky: readonly SkySentence[];
   readonly rejected: Rejected;
   /** Good sentences of types that are not for us. */
@@ -111,7 +111,7 @@ function lineEnd(stream: Uint8Array, from: number): number {
 
 type Outcome = Sentence | SkySentence | 'ignored' | keyof Rejected;
 
-/** Judges the line in [from, end): `from` is the `$`, `end` the byte after the line. */
+/** Checks the line in [from, end): `from` is the `$`, `end` the byte after the line. */
 function decodeLine(reader: FieldReader, from: number, end: number): Outcome {
   const { bytes } = reader;
   const starAt = end - 3;

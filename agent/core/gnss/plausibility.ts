@@ -1,10 +1,10 @@
-// Judges each fix against the ones before it: jumps, a position that contradicts the Doppler speed, clocks that step.
-// It only ever adds doubts. It must never change, drop or smooth a fix, and it must accept a new place after a bounded
-// number of fixes that agree with each other, or a ferry or a long tunnel would blind it for ever.
-import { distanceM } from '../../../src/core/geo.ts';
+// Checks each fix against the ones before it: jumps, a position that contradicts the Doppler speed, clock steps. It
+// only adds doubts. It must never change, drop or smooth a fix, and it must accept a new place after a bounded number
+// of fixes that agree with each other, or a ferry or a long tunnel would make it reject all fixes for ever.
+import { distanceM } from '../../../src/core/geo/geo.ts';
 import type { Fix, FixDoubt } from './epochs.ts';
 
-/** What a road vehicle and an honest receiver can do. */
+/** Physical limits of a road vehicle and of a working receiver. */
 export interface PlausibilityLimits {
   /** Faster than any vehicle we protect; also the ceiling after a gap. */
   readonly maxSpeedKmh: number;
@@ -12,7 +12,7 @@ export interface PlausibilityLimits {
   readonly maxAccelerationMs2: number;
   /** Scatter between two fixes at HDOP 1: twice the 15 m (95 %, worst site) of the GPS SPS Performance Standard 2020. */
   readonly noiseM: number;
-  /** HDOP multiplies the scatter up to here; beyond it the figure says "unknown". */
+  /** HDOP multiplies the scatter up to here; beyond it the figure means "unknown". */
   readonly maxHdopFactor: number;
   /** Stretch over which position and Doppler speed are compared. */
   readonly dopplerWindowMs: number;
@@ -24,7 +24,7 @@ export interface PlausibilityLimits {
   readonly clockToleranceMs: number;
   /** Quartz of a small computer: 100 ppm over temperature and ageing, doubled. */
   readonly clockDriftPpm: number;
-  /** Fixes in a row that agree with each other and not with the past, after which they are the new truth. */
+  /** Fixes in a row that agree with each other and not with the past, after which they become the reference. */
   readonly recoverFixes: number;
 }
 
@@ -48,7 +48,7 @@ interface DopplerWindow {
   readonly pathM: number;
 }
 
-/** The receiver's clock as it was when last believed. */
+/** The receiver's clock as it was when last trusted. */
 interface ClockMark {
   readonly utcMs: number;
   readonly atMonoMs: number;
@@ -57,19 +57,19 @@ interface ClockMark {
 /** A fixed number of fixes, however long the drive. */
 export interface PlausibilityState {
   readonly limits: PlausibilityLimits;
-  /** The last fix whose place was believed. */
+  /** The last fix whose place was accepted. */
   readonly anchor: Fix | null;
   readonly last: Fix | null;
   /** Fixes in a row that disagree with the anchor but agree with each other. */
-  readonly strangers: number;
+  readonly outliers: number;
   readonly doppler: DopplerWindow | null;
   readonly clock: ClockMark | null;
   /** Fixes in a row whose clock disagrees with the mark but agrees with the fix before. */
-  readonly clockStrangers: number;
+  readonly clockOutliers: number;
 }
 
 export function createPlausibilityState(limits: PlausibilityLimits = plausibilityLimits): PlausibilityState {
-  return { limits, anchor: null, last: null, strangers: 0, doppler: null, clock: null, clockStrangers: 0 };
+  return { limits, anchor: null, last: null, outliers: 0, doppler: null, clock: null, clockOutliers: 0 };
 }
 
 /** `fix` with the doubts that the fixes before it raise, in addition to its own. */
@@ -90,17 +90,17 @@ interface Judged<Key extends keyof PlausibilityState> {
   readonly next: Pick<PlausibilityState, Key>;
 }
 
-/** Is the place within reach of the last believed one, by the monotonic clock and by the receiver's? */
-function judgePlace(state: PlausibilityState, fix: Fix): Judged<'anchor' | 'strangers'> {
+/** Whether the place is reachable from the last accepted one, by the monotonic clock and by the receiver's. */
+function judgePlace(state: PlausibilityState, fix: Fix): Judged<'anchor' | 'outliers'> {
   const { anchor, last, limits } = state;
   if (anchor === null || last === null || isReachable(anchor, fix, limits)) {
-    return { doubts: [], next: { anchor: fix, strangers: 0 } };
+    return { doubts: [], next: { anchor: fix, outliers: 0 } };
   }
-  // The first stranger starts the count; each one that follows from it counts on; another jump starts again.
-  const strangers = state.strangers > 0 && isReachable(last, fix, limits) ? state.strangers + 1 : 1;
-  const isNewTruth = strangers > limits.recoverFixes;
-  if (isNewTruth) return { doubts: [], next: { anchor: fix, strangers: 0 } };
-  return { doubts: ['jump'], next: { anchor, strangers } };
+  // The first outlier starts the count, each consistent successor increments it, another jump restarts it.
+  const outliers = state.outliers > 0 && isReachable(last, fix, limits) ? state.outliers + 1 : 1;
+  const isNewReference = outliers > limits.recoverFixes;
+  if (isNewReference) return { doubts: [], next: { anchor: fix, outliers: 0 } };
+  return { doubts: ['jump'], next: { anchor, outliers: outliers } };
 }
 
 function isReachable(from: Fix, to: Fix, limits: PlausibilityLimits): boolean {
@@ -108,7 +108,7 @@ function isReachable(from: Fix, to: Fix, limits: PlausibilityLimits): boolean {
   const utcS = from.utcMs === null || to.utcMs === null ? null : (to.utcMs - from.utcMs) / 1000;
   const wayM = distanceM(from, to) - scatterM(from, to, limits);
   // Sentences queue, so the monotonic step may be shorter than the true one by the tolerance. The receiver's step is
-  // exact; it is left out when it runs backwards, which is a doubt of its own.
+  // exact; it is left out when it runs backwards, which is a separate doubt.
   if (wayM > reachM(from, monoS + burstQueueS, limits)) return false;
   return utcS === null || utcS <= 0 || wayM <= reachM(from, utcS, limits);
 }
@@ -152,8 +152,8 @@ function judgeMotion(state: PlausibilityState, fix: Fix): Judged<'doppler'> {
     pathM: before.pathM + ((last.speedKmh + fix.speedKmh) / 2 / 3600) * trueStepMs,
   };
   const allowedM = scatterM(window.start, fix, limits) + limits.dopplerShare * window.pathM;
-  const movedTooFar = distanceM(window.start, fix) - window.pathM > allowedM; // the place runs, the wheels do not
-  const movedTooLittle = window.pathM - window.chordsM > allowedM; // the place stands, the wheels turn
+  const movedTooFar = distanceM(window.start, fix) - window.pathM > allowedM; // the position moves, the Doppler speed does not
+  const movedTooLittle = window.pathM - window.chordsM > allowedM; // the position stands, the Doppler speed moves
   const isOver = fix.atMonoMs - window.start.atMonoMs >= limits.dopplerWindowMs;
   const next = { doppler: isOver ? { start: fix, chordsM: 0, pathM: 0 } : window };
   return { doubts: movedTooFar || movedTooLittle ? [...own, 'position-vs-doppler'] : own, next };
@@ -169,21 +169,21 @@ function isSpeedPossible(last: Fix | null, fix: Fix, limits: PlausibilityLimits)
 }
 
 /** Does the receiver's clock go forward, and at the pace of the monotonic one? */
-function judgeClock(state: PlausibilityState, fix: Fix): Judged<'clock' | 'clockStrangers'> {
+function judgeClock(state: PlausibilityState, fix: Fix): Judged<'clock' | 'clockOutliers'> {
   const { clock, last, limits } = state;
-  if (fix.utcMs === null) return { doubts: [], next: { clock, clockStrangers: 0 } };
+  if (fix.utcMs === null) return { doubts: [], next: { clock, clockOutliers: 0 } };
   const mark: ClockMark = { utcMs: fix.utcMs, atMonoMs: fix.atMonoMs };
   const doubts: FixDoubt[] = [];
   const lastMark =
     last === null || last.utcMs === null ? null : { utcMs: last.utcMs, atMonoMs: last.atMonoMs };
   if (lastMark !== null && fix.utcMs <= lastMark.utcMs) doubts.push('time-backwards');
-  if (clock === null) return { doubts, next: { clock: mark, clockStrangers: 0 } };
+  if (clock === null) return { doubts, next: { clock: mark, clockOutliers: 0 } };
   // The mark stays, so that a clock dragged away slowly is seen as well as one that steps.
-  if (isInStep(clock, mark, limits)) return { doubts, next: { clock, clockStrangers: 0 } };
-  const follows = state.clockStrangers > 0 && lastMark !== null && isInStep(lastMark, mark, limits);
-  const clockStrangers = follows ? state.clockStrangers + 1 : 1;
-  if (clockStrangers > limits.recoverFixes) return { doubts, next: { clock: mark, clockStrangers: 0 } };
-  return { doubts: [...doubts, 'clock-drift'], next: { clock, clockStrangers } };
+  if (isInStep(clock, mark, limits)) return { doubts, next: { clock, clockOutliers: 0 } };
+  const follows = state.clockOutliers > 0 && lastMark !== null && isInStep(lastMark, mark, limits);
+  const clockOutliers = follows ? state.clockOutliers + 1 : 1;
+  if (clockOutliers > limits.recoverFixes) return { doubts, next: { clock: mark, clockOutliers: 0 } };
+  return { doubts: [...doubts, 'clock-drift'], next: { clock, clockOutliers: clockOutliers } };
 }
 
 function isInStep(from: ClockMark, to: ClockMark, limits: PlausibilityLimits): boolean {

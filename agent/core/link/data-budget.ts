@@ -1,4 +1,4 @@
-// The data budget of a month and its stop-light. What is counted is an estimate from above of what a mobile network bills:
+// The data budget of a month and its traffic light. Counted is an upper estimate of what a mobile network bills:
 // payload, MQTT, TLS 1.3, TCP and IP, in both directions (research "edge-agents" section 4, envelope cost). Pure.
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
 
@@ -41,17 +41,17 @@ export function monthOf(utcMs: number): number {
   return (era * 400 + year - 1970) * 12 + marchMonth + 2;
 }
 
-/** Counts traffic; a new month begins at zero. While the time is unknown it goes to the month that was known last. */
-export function noteTraffic(traffic: Traffic, bytes: number, utcMs: number | null): Traffic {
+/** Counts traffic; a new month begins at zero. While the time is unknown it goes to the last known month. */
+export function addTraffic(traffic: Traffic, bytes: number, utcMs: number | null): Traffic {
   const month = utcMs === null ? traffic.month : monthOf(utcMs);
   const isNew = month !== null && traffic.month !== null && month !== traffic.month;
   return { month, bytes: (isNew ? 0 : traffic.bytes) + bytes };
 }
 
 /** Green: everything is sent. Amber: positions seldom, no backlog. Red: alarms and commands only. */
-export function lightOf(traffic: Traffic, settings: LinkSettings, utcMs: number | null): BudgetLight {
+export function budgetLightOf(traffic: Traffic, settings: LinkSettings, utcMs: number | null): BudgetLight {
   const mostBytes = settings.monthlyMb * 1_000_000;
-  const { bytes } = noteTraffic(traffic, 0, utcMs);
+  const { bytes } = addTraffic(traffic, 0, utcMs);
   if (mostBytes === 0 || bytes < (mostBytes * settings.amberPercent) / 100) return 'green';
   return bytes < mostBytes ? 'amber' : 'red';
 }

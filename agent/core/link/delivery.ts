@@ -1,11 +1,12 @@
-// The agent's side of the MQTT session: when to connect, when to send, what is in flight, when to give up. mqtt.js is
-// only the transport. Events are sent, and deleted on an `ack`, only on a link on which the broker has shown the pinned key by a
-// signed welcome. A link on which acknowledgements stop is destroyed, and everything in flight counts as unsent.
-import { backoffMs } from '../../../src/core/backoff.ts';
+// The agent's side of the MQTT session: when to connect, when to send, what is in flight, when to disconnect. mqtt.js
+// is only the transport. Events are sent, and deleted on an `ack`, only on a link on which the broker has proven the
+// pinned key by a signed welcome. A link on which acknowledgements stop is destroyed, and everything in flight counts
+// as unsent.
+import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import type { LinkSettings } from '../../../src/core/settings/link.ts';
-import type { Ack } from '../../../src/core/wire.ts';
-import { type BudgetLight, lightOf, noteTraffic, type Traffic, trafficCost } from './data-budget.ts';
-import { createKeepalive, type Keepalive, linkIsUp, loseLink, noteSent, openLink } from './keepalive.ts';
+import type { Ack } from '../../../src/core/wire/wire.ts';
+import { addTraffic, type BudgetLight, budgetLightOf, type Traffic, trafficCost } from './data-budget.ts';
+import { createKeepalive, type Keepalive, linkIsUp, loseLink, openLink, recordSent } from './keepalive.ts';
 
 export const deliveryLimits = {
   /** Batches on the way at once; 1 to 4 on cellular. */
@@ -16,14 +17,14 @@ export const deliveryLimits = {
   burstS: 0.25,
   /** Old events wait until about a batch of them may go. */
   paceEvents: 50,
-  /** Without an acknowledgement for this long the link is dead, whatever TCP says. */
+  /** Without an acknowledgement for this long the link is dead, even if TCP is up. */
   ackTimeoutMs: 30_000,
   connectTimeoutMs: 30_000,
   /** A connection that held this long resets the back-off. */
   stableMs: 60_000,
-  /** The broker is asked for its time again: what may be wrong with ours grows until then (15 s at 700 ppm). */
+  /** The broker is asked for its time again: the possible error of ours grows until then (15 s at 700 ppm). */
   renewMs: 6 * 3_600_000,
-  /** What a hello says has changed: it is sent again, at most this often. */
+  /** A hello with changed content is sent again, at most this often. */
   refreshMs: 600_000,
   backoff: { baseMs: 2000, capMs: 120_000, floorMs: 250 },
 } as const;
@@ -43,7 +44,7 @@ export interface Session {
   /** Subscribed, and hello is out. */
   readonly greeted: boolean;
   readonly welcomed: boolean;
-  /** What the last hello said is no longer so. */
+  /** The content of the last hello is outdated. */
   readonly isOutdated: boolean;
 }
 
@@ -56,9 +57,9 @@ export interface DeliveryState {
   readonly inFlight: readonly InFlight[];
   /** The outbox is being read for the next batch; `stale` when something was stored since the read began. */
   readonly fetching: 'no' | 'yes' | 'stale';
-  /** Whether old events were asked for by the read that goes on. */
+  /** Whether the running read includes old events. */
   readonly asked: Lanes;
-  /** What the outbox had nothing more of when last asked: of all, or of what is not paced. */
+  /** What the outbox had no more of when last read: of all, or of what is not paced. */
   readonly empty: 'nothing' | 'live' | 'all';
   /** Old events that may be sent now; fills up with time. */
   readonly allowance: { readonly events: number; readonly atMs: number };
@@ -70,7 +71,7 @@ export interface DeliveryState {
   readonly keepalive: Keepalive;
 }
 
-/** What a read of the outbox may give: `live` is urgent events of any age and whatever was stored on this link. */
+/** What a read of the outbox may return: `live` is urgent events of any age and events stored on this link. */
 export interface Lanes {
   /** Most old events; 0: live only. */
   readonly backlog: number;
@@ -105,7 +106,7 @@ export type DeliveryInput =
 export type DeliveryEffect =
   | { readonly kind: 'connect'; readonly keepaliveS: number }
   | { readonly kind: 'greet'; readonly nonce: string }
-  /** A new nonce, told by `renewed`, and a hello with it. */
+  /** A new nonce, reported by `renewed`, and a hello with it. */
   | { readonly kind: 'renew' }
   | { readonly kind: 'destroy'; readonly reason: string }
   | { readonly kind: 'rewind' }
@@ -136,7 +137,7 @@ export function createDelivery(
   };
 }
 
-/** Nothing more to send that may be sent now. */
+/** Everything that may be sent now was sent. */
 export function isDrained({ empty }: DeliveryState): boolean {
   return empty === 'all';
 }
@@ -159,10 +160,10 @@ function howLost(state: DeliveryState, isSilent: boolean): Parameters<typeof los
   return state.inFlight.length > 0 ? 'sending' : 'other';
 }
 
-function goDown(state: DeliveryState, reason: string, now: Now, isSilent = false): DeliveryStep {
+function disconnect(state: DeliveryState, reason: string, now: Now, isSilent = false): DeliveryStep {
   const stable = state.phase.kind === 'up' && now.ms - state.phase.sinceMs >= deliveryLimits.stableMs;
   const attempt = stable ? 0 : state.attempt;
-  const delayMs = backoffMs(deliveryLimits.backoff, { attempt, fraction: now.fraction });
+  const delayMs = retryDelayMs(deliveryLimits.backoff, { attempt, fraction: now.fraction });
   return {
     state: {
       ...state,
@@ -181,7 +182,7 @@ function inRanges(seq: number, ranges: Ack['ranges']): boolean {
   return ranges.some(([from, to]) => seq >= from && seq <= to);
 }
 
-function noteAck(state: DeliveryState, ack: Ack): DeliveryStep {
+function handleAck(state: DeliveryState, ack: Ack): DeliveryStep {
   const before = state.inFlight.reduce((sum, batch) => sum + batch.seqs.length, 0);
   const inFlight = state.inFlight
     .map((batch) =>
@@ -219,7 +220,7 @@ function allowanceAt({ allowance }: DeliveryState, now: Pick<Now, 'ms' | 'link'>
   return Math.min(most(now.link), grown);
 }
 
-/** What may be read now; null when there is no room, or nothing to be had. */
+/** What may be read now; null when the window is full or there is nothing to read. */
 function lanesOf(state: DeliveryState, now: Now): Lanes | null {
   if (state.empty === 'all' || state.inFlight.length >= deliveryLimits.window) return null;
   const urgentOnly = state.light === 'red';
@@ -235,7 +236,7 @@ function renewDueMs({ askedMs, isOutdated }: Session): number {
   return askedMs + (isOutdated ? deliveryLimits.refreshMs : deliveryLimits.renewMs);
 }
 
-/** Asks for the broker's time again on a link that lasts, or says anew what has changed. */
+/** Asks for the broker's time again on a long link, or sends a changed hello. */
 function renew(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
   const { phase } = state;
@@ -245,8 +246,8 @@ function renew(step: DeliveryStep, now: Now): DeliveryStep {
   return { state: { ...state, phase: asked }, effects: [...effects, { kind: 'renew' }] };
 }
 
-/** Asks for the next batch when there is room, and connects or gives up when it is time. */
-function settle(step: DeliveryStep, now: Now): DeliveryStep {
+/** Asks for the next batch when the window allows, and connects or disconnects when due. */
+function advance(step: DeliveryStep, now: Now): DeliveryStep {
   const { state, effects } = step;
   const { phase } = state;
   if (phase.kind === 'waiting') {
@@ -259,7 +260,7 @@ function settle(step: DeliveryStep, now: Now): DeliveryStep {
   }
   const reason = stall(state, now);
   if (reason !== null) {
-    const down = goDown(state, reason, now);
+    const down = disconnect(state, reason, now);
     return { state: down.state, effects: [...effects, { kind: 'destroy', reason }, ...down.effects] };
   }
   if (phase.kind !== 'up' || !phase.greeted || !phase.welcomed) return step;
@@ -314,7 +315,7 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
         ? { state: { ...state, phase: { ...phase, welcomed: true } }, effects: [] }
         : none;
     case 'down':
-      return phase.kind === 'waiting' ? none : goDown(state, input.reason, now, input.isSilent);
+      return phase.kind === 'waiting' ? none : disconnect(state, input.reason, now, input.isSilent);
     case 'fetched': {
       if (state.fetching === 'no') return none;
       const { boot, seqs, isBacklog } = input;
@@ -322,21 +323,21 @@ function react(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
       const spent = isBacklog ? seqs.length : 0;
       const allowance = { events: allowanceAt(state, now) - spent, atMs: now.ms };
       const inFlight = [...state.inFlight, batch];
-      const keepalive = noteSent(state.keepalive, now.ms, now.link.keepaliveMostS);
+      const keepalive = recordSent(state.keepalive, now.ms, now.link.keepaliveMostS);
       return { state: { ...state, fetching: 'no', allowance, inFlight, keepalive }, effects: [] };
     }
     case 'empty': {
-      // Something was stored while the outbox was being read: nobody knows what that read has missed.
+      // An event was stored while the outbox was being read: the read may have missed it.
       const found = state.asked.backlog > 0 || state.light !== 'green' ? 'all' : 'live';
       const empty = state.fetching === 'yes' ? found : 'nothing';
       return { state: { ...state, fetching: 'no', empty }, effects: [] };
     }
     case 'ack':
-      return phase.kind === 'up' && phase.welcomed ? noteAck(state, input.ack) : none;
+      return phase.kind === 'up' && phase.welcomed ? handleAck(state, input.ack) : none;
   }
 }
 
-/** Counts what went over the link, and looks at the budget. */
+/** Counts the traffic of the link, and updates the budget light. */
 function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryState {
   const isUp = state.phase.kind === 'up';
   const everyMs = state.keepalive.everyS * 1000;
@@ -351,9 +352,9 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
           ? trafficCost.renewal
           : 0;
   const bytes = exchange + pings * trafficCost.keepalive;
-  const traffic = bytes === 0 ? state.traffic : noteTraffic(state.traffic, bytes, now.utcMs);
-  const light = lightOf(traffic, now.link, now.utcMs);
-  // At another light other things may be sent.
+  const traffic = bytes === 0 ? state.traffic : addTraffic(state.traffic, bytes, now.utcMs);
+  const light = budgetLightOf(traffic, now.link, now.utcMs);
+  // Another light allows other events.
   const empty = light === state.light ? state.empty : 'nothing';
   const isSame = traffic === state.traffic && countedMs === state.countedMs && light === state.light;
   return isSame ? state : { ...state, traffic, countedMs, light, empty };
@@ -361,7 +362,7 @@ function count(state: DeliveryState, input: DeliveryInput, now: Now): DeliverySt
 
 /** One step of the session. */
 export function stepDelivery(state: DeliveryState, input: DeliveryInput, now: Now): DeliveryStep {
-  return settle(renew(react(count(state, input, now), input, now), now), now);
+  return advance(renew(react(count(state, input, now), input, now), now), now);
 }
 
 /** When old events may go on: some at once rather than one by one. */

@@ -1,7 +1,8 @@
-// What the broker sent beside commands: firmware jobs and messages of people. Pure. Each is answered once, however often it
-// comes. A job that the unit can carry out goes on in `update.ts`; here stay the ids, and the answer of a unit that cannot.
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import type { FirmwareBody, MessageBody } from '../../../src/core/wire.ts';
+// Downlinks beside commands: firmware jobs and messages of operators. Pure. Each is answered once, however often it
+// arrives. A job that the unit can carry out continues in `update.ts`; here are the ids, and the answer of a unit
+// that cannot.
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { FirmwareBody, MessageBody } from '../../../src/core/wire/wire.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 
 export const inboxLimits = {
@@ -21,7 +22,7 @@ export interface KeptMessage {
   readonly sentMs: number;
 }
 
-/** Survives restarts; written together with the events that confirm what is in it. */
+/** Survives restarts; written together with the events that confirm its content. */
 export interface InboxRecord {
   readonly jobs: readonly string[];
   /** The newest messages, newest last. */
@@ -45,13 +46,13 @@ export function isKnownJob({ jobs }: InboxRecord, commandID: string): boolean {
   return jobs.includes(commandID);
 }
 
-/** The record with a job that is answered from now on; the oldest one is forgotten. */
+/** The record with a job that counts as answered; the oldest one is removed. */
 export function withJob(record: InboxRecord, commandID: string): InboxRecord {
   return { ...record, jobs: [...record.jobs, commandID].slice(-inboxLimits.jobs) };
 }
 
 /** A verified firmware job for this boot that is withdrawn, or that this unit cannot carry out. */
-export function takeJob(record: InboxRecord, body: FirmwareBody): InboxStep {
+export function answerJob(record: InboxRecord, body: FirmwareBody): InboxStep {
   const { commandID, version } = body;
   if (isKnownJob(record, commandID)) return { record, events: [] };
   const answered = withJob(record, commandID);
@@ -86,7 +87,7 @@ function fit(messages: readonly KeptMessage[]): readonly KeptMessage[] {
 }
 
 /** A verified message for this boot. */
-export function takeNote(record: InboxRecord, body: MessageBody): InboxStep {
+export function keepMessage(record: InboxRecord, body: MessageBody): InboxStep {
   const { messageID, from, text, sentMs } = body;
   if (record.messages.some((kept) => kept.messageID === messageID)) return { record, events: [] };
   const confirmed: EventDraft = {

@@ -1,11 +1,14 @@
-// How long an idle link may stay silent: learnt from what the mobile network did. A network forgets idle connections after
-// some minutes and tells nobody; then a command waits until the next keep-alive finds out. Pure; takes effect at the next
-// connection, and never makes one.
+// How long an idle link may stay silent: learnt from the behaviour of the mobile network. A network drops idle
+// connections after some minutes without notice; then a command waits until the next keep-alive finds out. Pure;
+// applies to the next connection, and never causes one.
 
 export const keepaliveLimits = {
-  /** Seconds; a network that forgets sooner than this is not usable, whatever we do. */
+  /** Seconds; a network that drops idle connections sooner than this is not usable. */
   least: 60,
-  /** A link that is replaced within this long was not lost to a tunnel: the network was there, and had forgotten it. */
+  /**
+   * A link that is replaced within this long was not lost to a tunnel: the network was there, and had dropped the
+   * connection.
+   */
   replacedMs: 90_000,
   /** After a proof: this much longer. After a loss: this share of the time that was too long. */
   longer: 1.5,
@@ -28,7 +31,7 @@ export interface Keepalive {
   readonly everyS: number;
   /** What the next link gets. */
   readonly nextS: number;
-  /** Monotonic ms of the last thing that we sent; null without a link. */
+  /** Monotonic ms of the last packet sent; null without a link. */
   readonly sentMs: number | null;
   /** Seconds of silence before that. */
   readonly gapS: number;
@@ -57,8 +60,8 @@ export function linkIsUp(keepalive: Keepalive, nowMs: number): Keepalive {
   return { ...up, nextS: Math.min(up.nextS, shorterS), tooLong: suspect };
 }
 
-/** Something of ours was sent. Where pings alone kept the link for long enough before, the next one may wait longer. */
-export function noteSent(keepalive: Keepalive, nowMs: number, mostS: number): Keepalive {
+/** A packet was sent. Where pings alone kept the link for long enough before, the next one may wait longer. */
+export function recordSent(keepalive: Keepalive, nowMs: number, mostS: number): Keepalive {
   const { everyS, sentMs } = keepalive;
   if (sentMs === null) return keepalive;
   const gapS = (nowMs - sentMs) / 1000;
@@ -73,7 +76,7 @@ export function noteSent(keepalive: Keepalive, nowMs: number, mostS: number): Ke
 
 /**
  * The link is gone.
- * @param how `ping`: a keep-alive got no answer. `sending`: what we sent got none. `other`: it says nothing about silence.
+ * @param how `ping`: a keep-alive got no answer. `sending`: a packet got none. `other`: unrelated to idle time.
  */
 export function loseLink(keepalive: Keepalive, nowMs: number, how: 'ping' | 'sending' | 'other'): Keepalive {
   const { everyS, gapS } = keepalive;

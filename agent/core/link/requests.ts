@@ -1,19 +1,22 @@
-// Which requests of the broker a unit answers: meant for this boot, not expired, not answered before, and not too often.
-// Pure. It must never let one request be answered twice, whatever is replayed and whatever crashes in between.
-import type { RequestBody, RequestKind } from '../../../src/core/device-request.ts';
+// Which requests of the broker a unit answers: meant for this boot, not expired, not answered before, and not too
+// often. Pure. No request is ever answered twice, over replays and crashes.
+import type { RequestBody, RequestKind } from '../../../src/core/wire/device-request.ts';
 
 export const requestRules = {
-  /** Answered requests that are remembered over restarts; what is older than all of them is not answered any more. */
+  /**
+   * Answered requests that are remembered over restarts; requests older than all of them are not answered any more.
+   */
   remembered: 32,
   /** Answers at once after a rest, and the time in which one more is allowed. */
   rates: {
     position: { burst: 6, everyMs: 20_000 },
     diagnostic: { burst: 4, everyMs: 120_000 },
     log: { burst: 2, everyMs: 900_000 },
+    interlock: { burst: 6, everyMs: 20_000 },
   } satisfies Record<RequestKind, Rate>,
-  /** ... and how often the vehicle says that it was asked too often; beyond it says nothing. */
+  /** ... and how often the vehicle reports the rate limit; beyond that it is silent. */
   refusals: { burst: 5, everyMs: 60_000 } satisfies Rate,
-  /** What is being read this long is given up; the next envelope may try again. */
+  /** A reading that takes this long is abandoned; the next envelope may try again. */
   readingMs: 30_000,
 } as const;
 
@@ -32,7 +35,7 @@ interface Answered {
 export interface RequestRecord {
   /** Newest last. */
   readonly answered: readonly Answered[];
-  /** Requests issued at or before this were answered or refused, and forgotten since. */
+  /** Requests issued at or before this were answered or refused, and removed since. */
   readonly floorMs: number;
 }
 
@@ -45,7 +48,7 @@ type Lane = RequestKind | 'refusals';
 
 export interface RequestsState {
   readonly record: RequestRecord;
-  /** What is being read to answer, by request; monotonic. */
+  /** Running readings, by request; monotonic. */
   readonly reading: Readonly<Record<string, { readonly sinceMs: number; readonly issuedMs: number }>>;
   readonly allowances: Readonly<Partial<Record<Lane, Allowance>>>;
 }
@@ -76,7 +79,7 @@ export function createRequests(record: RequestRecord): RequestsState {
 
 const rateOf = (lane: Lane): Rate => (lane === 'refusals' ? requestRules.refusals : requestRules.rates[lane]);
 
-/** Takes one of a lane's allowance; null when none is left. */
+/** Takes one token of a lane; null when none is left. */
 function spend(state: RequestsState, lane: Lane, monoMs: number): RequestsState | null {
   const { burst, everyMs } = rateOf(lane);
   const known = state.allowances[lane] ?? { count: burst, atMs: monoMs };
@@ -86,7 +89,7 @@ function spend(state: RequestsState, lane: Lane, monoMs: number): RequestsState 
 }
 
 /** What was answered is not answered again; the oldest of too many raises the floor. */
-export function noteAnswered(state: RequestsState, { requestID, issuedMs }: Answered): RequestsState {
+export function recordAnswered(state: RequestsState, { requestID, issuedMs }: Answered): RequestsState {
   const { [requestID]: _done, ...reading } = state.reading;
   const all = [...state.record.answered, { requestID, issuedMs }];
   const answered = all.slice(-requestRules.remembered);
@@ -96,15 +99,16 @@ export function noteAnswered(state: RequestsState, { requestID, issuedMs }: Answ
 }
 
 export type RequestVerdict =
-  /** `reading` is noted: the caller reads and answers. */
+  /** `reading` is recorded: the caller reads and answers. */
   | { readonly kind: 'answer'; readonly state: RequestsState }
-  /** Noted as answered: the caller says why not. */
+  /** Recorded as answered: the caller reports the reason. */
   | { readonly kind: 'refuse'; readonly state: RequestsState; readonly reason: string }
   | { readonly kind: 'ignore'; readonly reason: string };
 
 /**
- * Judges a verified request that is meant for this vehicle and boot.
- * @param now `latestUtcMs`: the latest that it can be, null while nobody knows (research 2.3 rule 3, as for commands).
+ * Decides on a verified request that is meant for this vehicle and boot.
+ * @param now `latestUtcMs`: the latest possible time, null while it is unknown (research 2.3 rule 3, as for
+ * commands).
  */
 export function judgeRequest(
   state: RequestsState,
@@ -132,5 +136,5 @@ export function judgeRequest(
   if (refused === null) return { kind: 'ignore', reason: 'asked too often' };
   const seconds = Math.round(rateOf(kind).everyMs / 1000);
   const reason = `asked too often: one every ${seconds} s`;
-  return { kind: 'refuse', state: noteAnswered(refused, { requestID, issuedMs }), reason };
+  return { kind: 'refuse', state: recordAnswered(refused, { requestID, issuedMs }), reason };
 }

@@ -1,7 +1,7 @@
-// The UTC of an event that is about to be sent, in the light of what is known by then of its boot. An event is stored with
-// what was known at its moment and never rewritten on disk; `upMs` is always right, so its UTC can be made up for later.
-// Never changes an order: all events of a boot follow one origin, but for those that a good source stamped by itself.
-import type { FleetEvent, TimeQuality } from '../../../src/core/event.ts';
+// Computes the UTC of an event when it is sent, from what is then known about its boot's clock. An event is stored with
+// the time known at its moment and never rewritten on disk; `upMs` is always right, so its UTC can be computed later.
+// The order never changes: all events of a boot follow one origin, except those that a good source stamped directly.
+import type { FleetEvent, TimeQuality } from '../../../src/core/events/event.ts';
 import { timeLimits } from '../timekeeping.ts';
 
 /** UTC of `upMs` 0 of a boot. */
@@ -12,17 +12,17 @@ export interface BootOrigin {
 
 const toleranceMs = 1000;
 
-/** A clock that nobody vouches for: it may be years off, and stepped when NTP reached it. */
+/** An unverified clock: it may be years off, and stepped when NTP was reached. */
 const isGuess = (quality: TimeQuality): boolean => quality === 'none' || quality === 'rtc';
 
-/** What two honest origins of one boot may differ by after `upMs`: their sources, and the quartz in between. */
-function honestMs(upMs: number): number {
+/** Allowed difference of two correct origins of one boot after `upMs`: source error plus quartz drift. */
+function allowedDifferenceMs(upMs: number): number {
   return timeLimits.serverDisagreementMs + (upMs * timeLimits.driftPpm) / 1e6;
 }
 
 /**
- * The event with the time that is known now. Null becomes UTC; the guess of a clock becomes what a better source says, or
- * what that clock said last; what a receiver said that was found to be wrong afterwards becomes what the server says.
+ * The event with the time that is known now. Null becomes UTC; a guess of the clock becomes the time of a better
+ * source, or the clock's last time; a receiver time that was found wrong afterwards becomes the server's.
  */
 export function timedEvent(event: FleetEvent, origin: BootOrigin | null): FleetEvent {
   const { timestamp, upMs, timeQuality } = event;
@@ -31,7 +31,7 @@ export function timedEvent(event: FleetEvent, origin: BootOrigin | null): FleetE
   if (timestamp === null) return known;
   const apartMs = Math.abs(origin.originMs + upMs - timestamp);
   if (isGuess(timeQuality)) return isGuess(origin.quality) && apartMs <= toleranceMs ? event : known;
-  return !isGuess(origin.quality) && apartMs > honestMs(upMs) ? known : event;
+  return !isGuess(origin.quality) && apartMs > allowedDifferenceMs(upMs) ? known : event;
 }
 
 /**
@@ -49,5 +49,5 @@ export function keptOrigin(known: BootOrigin | null, offered: BootOrigin, upMs: 
   if (isGuess(offered.quality)) return known;
   const isBetter = known.quality !== 'gnss' && offered.quality === 'gnss';
   const isFiner = isBetter && apartMs <= timeLimits.serverDisagreementMs;
-  return isFiner || apartMs > honestMs(upMs) ? offered : known;
+  return isFiner || apartMs > allowedDifferenceMs(upMs) ? offered : known;
 }

@@ -1,12 +1,12 @@
-// What the outbox gives up when its space runs out, and in which order: positions are thinned before they are deleted,
-// then state changes, then alarms; panic, cut and tamper events only when nothing else is left. Never decides to drop
-// anything while there is room.
-import type { Priority } from '../../../src/core/status-codes.ts';
+// What the outbox drops when its space runs out, and in which order: positions are thinned before they are deleted,
+// then state changes, then alarms; panic, cut and tamper events only when no other is left. Never drops while there
+// is space.
+import type { Priority } from '../../../src/core/events/status-codes.ts';
 
 export interface Space {
   /** Pages in use, with those the next write will need. */
   readonly usedPages: number;
-  /** Above this, classes 1 to 3 give way: what lies beyond is kept for class 0. */
+  /** Above this, classes 1 to 3 are evicted: the space beyond is reserved for class 0. */
   readonly softPages: number;
   /** Above this, class 0 itself loses its oldest. */
   readonly hardPages: number;

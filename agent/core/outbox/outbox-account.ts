@@ -1,6 +1,6 @@
-// What must be in the outbox, kept apart from what is: per boot, how many events were given up or delivered and the sum of
-// their numbers. Numbers of a boot are dense, so count and sum of what is left follow, and rows that a damaged page hides
-// are missed. Never says that nothing was lost unless that is certain.
+// Counters of removed events per boot, kept apart from the rows: how many were dropped or delivered and the sum of
+// their numbers. Numbers of a boot are dense, so count and sum of the remaining rows follow, and rows lost with a
+// damaged page are detected. A loss of zero is reported only when it is certain.
 
 /** What is known of the events of one boot. */
 export interface Account {
@@ -23,18 +23,13 @@ export const emptyTally: Tally = { count: 0, sum: 0 };
 /** 1 + 2 + ... + n. */
 const triangle = (n: number): number => (n * (n + 1)) / 2;
 
-/** A boot whose numbers up to `before` are elsewhere or nowhere. */
+/** A boot whose numbers up to `before` are not in this file. */
 export function openAccount(before = 0): Account {
   return { lastSeq: before, gone: before, goneSum: triangle(before) };
 }
 
 export function addTally(tally: Tally | undefined, seq: number, sign: 1 | -1 = 1): Tally {
   return { count: (tally?.count ?? 0) + sign, sum: (tally?.sum ?? 0) + sign * seq };
-}
-
-/** The account of a boot of which just these rows are left of all numbers up to `lastSeq`. */
-export function accountOf(lastSeq: number, { count, sum }: Tally): Account {
-  return { lastSeq, gone: lastSeq - count, goneSum: triangle(lastSeq) - sum };
 }
 
 /** All numbers up to `lastSeq` were stored. */
@@ -47,7 +42,7 @@ export function removed(account: Account, { count, sum }: Tally): Account {
   return { ...account, gone: account.gone + count, goneSum: account.goneSum + sum };
 }
 
-/** A row came back out of a damaged file. */
+/** A row was recovered from a damaged file. */
 export function restored(account: Account, seq: number): Account {
   const { lastSeq, gone, goneSum } = account;
   const top = Math.max(lastSeq, seq);
@@ -64,8 +59,8 @@ export function liveOf({ lastSeq, gone, goneSum }: Account): Tally {
 }
 
 /**
- * The lowest number that can be in the queue: if all others were the highest there are, this one makes up the rest of the
- * sum. Everything below was delivered or given up for certain. One above `lastSeq` when nothing is left.
+ * The lowest number that can be in the queue: if all others were the highest possible, this one is the rest of the
+ * sum. Everything below was certainly delivered or dropped. One above `lastSeq` when the queue is empty.
  */
 export function floorOf(account: Account): number {
   const { lastSeq } = account;
@@ -124,16 +119,16 @@ export interface Loss {
 }
 
 /**
- * How many events of a boot are gone for good after a salvage. The two bounds are one when nothing of the boot had been
+ * How many events of a boot are lost after a salvage. The two bounds are equal when no event of the boot had been
  * delivered yet, or when it was delivered in order.
  * @param found distinct numbers that were found, none below the account's floor.
- * @param tail numbers behind the account's last one that may have been stored without its knowing.
+ * @param tail numbers behind the account's last one that may have been stored without being counted.
  */
 export function lossOf(account: Account, found: Pick<SeqSet, 'size' | 'last'>, tail = 0): Loss {
   const lastSeq = Math.max(account.lastSeq, found.last);
   const unknown = Math.max(0, account.lastSeq + tail - lastSeq);
   const expected = liveOf(account).count + lastSeq - account.lastSeq;
-  const room = lastSeq - floorOf(account) + 1;
-  const most = Math.max(0, Math.min(expected, room - found.size));
+  const possible = lastSeq - floorOf(account) + 1;
+  const most = Math.max(0, Math.min(expected, possible - found.size));
   return { least: Math.min(most, Math.max(0, expected - found.size)), most: most + unknown };
 }

@@ -1,9 +1,9 @@
-// One record of the outbox as it lies on disk: a checksum, the class, and the event as a wire payload of its own. A row
-// tells everything about itself, so that it can be salvaged from a page that nothing points to any more. A row whose
-// checksum fails is never handed out.
-import type { FleetEvent } from '../../../src/core/event.ts';
-import { decodeProtobuf, encodeProtobuf } from '../../../src/core/event-protobuf.ts';
-import type { Priority } from '../../../src/core/status-codes.ts';
+// One record of the outbox on disk: a checksum, the class, and the event as a wire payload of its own. A row is self-
+// contained, so that it can be salvaged from a page that no pointer refers to. A row with a wrong checksum is never
+// returned.
+import type { FleetEvent } from '../../../src/core/events/event.ts';
+import { decodeProtobuf, encodeProtobuf } from '../../../src/core/events/event-protobuf.ts';
+import type { Priority } from '../../../src/core/events/status-codes.ts';
 
 /** Sequence numbers take the low 31 bits of a row id, the number of the boot the bits above: append order. */
 const seqSpan = 2 ** 31;

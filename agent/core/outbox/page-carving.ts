@@ -1,12 +1,12 @@
-// Finds outbox rows in raw SQLite pages and tells whether a write-ahead log lost committed frames. For salvage only:
-// it trusts no pointer, and what it finds counts only if the row's own checksum holds. Never throws.
-// Layout: sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3 (WAL).
+// Finds outbox rows in raw SQLite pages and detects whether a write-ahead log lost committed frames. For salvage
+// only: it trusts no pointer, and a row counts only if its own checksum is right. Never throws. Layout:
+// sqlite.org/fileformat2.html 1.6 (b-tree pages), 1.5 (varints), 4.1 to 4.3 (WAL).
 import { decodeRow, type StoredRow, seqOf } from './outbox-row.ts';
 
 export const pageBytes = 1024;
 const leafTablePage = 0x0d;
 const leafHeaderBytes = 8;
-/** Largest payload that lies wholly in the page, and the smallest part that does when it does not (format 1.6). */
+/** Largest payload that is wholly in the page, and the smallest part that is when it does not fit (format 1.6). */
 const localMost = pageBytes - 35;
 const localLeast = Math.floor(((pageBytes - 12) * 32) / 255) - 23;
 /** A row is far shorter; a longer one is a damaged length. */
@@ -31,7 +31,7 @@ function varintAt(bytes: Uint8Array, at: number): Varint | null {
 /** Page by its number (1-based), null where there is none. */
 export type PageAt = (number: number) => Uint8Array | null;
 
-/** How much of a payload that does not fit lies in the page itself. */
+/** How much of a payload that does not fit is in the page itself. */
 function localBytes(length: number): number {
   const spill = localLeast + ((length - localLeast) % (pageBytes - 4));
   return spill <= localMost ? spill : localLeast;
@@ -74,7 +74,7 @@ function blobOf(payload: Uint8Array): Uint8Array | null {
 }
 
 interface Cell {
-  /** Bytes that it takes up in the page. */
+  /** Bytes occupied in the page. */
   readonly bytes: number;
   readonly id: number;
   readonly row: StoredRow;
@@ -129,7 +129,10 @@ function soundCells(page: Uint8Array, pageAt: PageAt): readonly Cell[] | null {
 const recordHeaderLeast = 3;
 const recordHeaderMost = 5;
 
-/** Whatever looks like the record `(NULL, blob)` from its header on: no pointer, length or row id of the page is needed. */
+/**
+ * Anything that looks like the record `(NULL, blob)` from its header on: no pointer, length or row id of the page
+ * is needed.
+ */
 function scanRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
   const found: StoredRow[] = [];
   for (let at = 0; at + recordHeaderLeast < page.length; at++) {
@@ -146,8 +149,8 @@ function scanRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
 }
 
 /**
- * Every sound row of one page, each told apart by what it says itself. A sound leaf gives the rows that it points to; any
- * other page, whatever it calls itself, is searched byte by byte.
+ * Every intact row of one page, identified by its own content. An intact leaf gives the rows that it points to; any
+ * other page is searched byte by byte.
  */
 export function carveRows(page: Uint8Array, pageAt: PageAt): readonly StoredRow[] {
   if (page.length !== pageBytes) return [];
@@ -218,13 +221,13 @@ function sumsOf({ wal, littleEndian }: LogView, at: number, before: Sums): Sums 
 const sameSums = (a: Sums, b: Sums): boolean => a[0] === b[0] && a[1] === b[1];
 
 /**
- * Whether what lies behind the first bad frame was committed before it. Transactions that failed (an fsync that fails, a
- * disk that is full) were all written to one place, each over the one before: of each only a tail is left that hangs
- * together and ends with its only commit. Frames that were committed one after the other hang together over commits.
+ * Whether the frames behind the first bad frame were committed before it. Failed transactions (a failing fsync, a
+ * full disk) were all written to one place, each over the one before: of each only a contiguous tail is left that
+ * ends with its only commit. Frames that were committed one after the other are contiguous over commits.
  */
 function wasCommitted(log: LogView, frames: readonly number[], sumsOfFirst: Sums): boolean {
   const { view } = log;
-  // A commit of an older use of the log, which the first bad frame may be, says nothing.
+  // A commit of an older use of the log, which the first bad frame may be, proves nothing.
   const isCommit = (at: number): boolean => view.getUint32(at + 4) !== 0 && sharesSalt(view, at);
   let commits = 0;
   let inRun = 0;
@@ -262,15 +265,15 @@ const frameStarts = (wal: Uint8Array): readonly number[] =>
     (_value, index) => walHeaderBytes + index * frameBytes,
   );
 
-/** One of the two is enough: a new log has two others, a damaged header one wrong one. */
+/** One of the two is enough: a new log has two different ones, a damaged header one wrong one. */
 function sharesSalt(view: DataView, at: number): boolean {
   return view.getUint32(at + 8) === view.getUint32(16) || view.getUint32(at + 12) === view.getUint32(20);
 }
 
 /**
- * Whether committed frames of a write-ahead log are unreadable. One torn transaction at the end is what a power cut
- * leaves and is no fault; a second commit behind a bad frame proves that the bad one had been synced before, unless both
- * are what is left of transactions that failed.
+ * Whether committed frames of a write-ahead log are unreadable. One torn transaction at the end is left by a power
+ * cut and is no fault; a second commit behind a bad frame proves that the bad one had been synced before, unless
+ * both are remains of failed transactions.
  */
 export function walFault(wal: Uint8Array): string | null {
   if (wal.length < walHeaderBytes + frameBytes) return null;
@@ -280,7 +283,8 @@ export function walFault(wal: Uint8Array): string | null {
   const log: LogView = { wal, view, littleEndian: view.getUint32(0) === 0x377f0682 };
   let sums = addSums([0, 0], wal.subarray(0, 24), log.littleEndian);
   if (!sameSums(sums, [view.getUint32(24), view.getUint32(28)])) {
-    // A header torn while the log was started anew is one of this format, with salts that no frame shares: nothing was lost.
+    // A header torn during the restart of the log is one of this format, with salts that no frame shares: nothing was
+    // lost.
     return isOfFormat(view) && !frameStarts(wal).some((at) => sharesSalt(view, at))
       ? null
       : 'the header of the write-ahead log is damaged';

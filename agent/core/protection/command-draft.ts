@@ -1,11 +1,11 @@
-// One step of the command machine in the making: its state, its effects, and the few moves that every transition is made
-// of. It decides nothing; `commands.ts` does.
+// One step of the command machine in progress: its state, its effects, and the operations shared by all transitions.
+// It decides nothing; `commands.ts` does.
 import {
   type CommandState,
   type FeatureName,
   type FeatureState,
   featureNames,
-} from '../../../src/core/event.ts';
+} from '../../../src/core/events/event.ts';
 import {
   type ActiveCommand,
   type CommandRecord,
@@ -21,25 +21,25 @@ export interface CommandsState {
   readonly rules: InterlockRules;
   readonly record: CommandRecord;
   /** Per feature: what the machine waits for right now. Not persisted. */
-  readonly work: Readonly<Partial<Record<FeatureName, CommandWork>>>;
+  readonly work: Readonly<Partial<Record<FeatureName, CommandProgress>>>;
   /** Number of the next commit, so that an old one's completion is never taken for a newer one's. */
   readonly nextCommit: number;
   /** When a command's reason to wait was last reported: a bad bus changes it many times a minute. */
-  readonly toldMs: Readonly<Partial<Record<FeatureName, number>>>;
+  readonly reportedMs: Readonly<Partial<Record<FeatureName, number>>>;
   /**
-   * Ends of the lives of commands that came in this run, monotonic: whatever the clocks do, none outlives its life. A command
-   * that is not here came before the last restart.
+   * Deadlines of commands that arrived in this run, monotonic: no clock change extends one. A command without an
+   * entry arrived before the last restart.
    */
   readonly ends: Readonly<Record<string, number>>;
 }
 
-export type CommandWork =
+export type CommandProgress =
   | { readonly kind: 'committing'; readonly token: string }
   | { readonly kind: 'driving'; readonly token: string }
   | { readonly kind: 'pausing'; readonly untilMs: number };
 
 export type CommandEffect =
-  /** Commit `events` and the record together, then say `committed` with the token. */
+  /** Commit `events` and the record together, then feed `committed` with the token. */
   | { readonly kind: 'commit'; readonly events: readonly EventDraft[]; readonly token: string }
   | {
       readonly kind: 'drive';
@@ -55,7 +55,7 @@ export interface CommandStep {
   readonly effects: readonly CommandEffect[];
 }
 
-/** Takes up a record from disk. A command that was being executed when power failed is unknown until read back. */
+/** Resumes from the record on disk. A command in execution at power loss is unknown until read back. */
 export function createCommandsState(
   record: CommandRecord,
   rules: InterlockRules = standardRules,
@@ -66,7 +66,7 @@ export function createCommandsState(
     if (command !== undefined)
       active[name] = command.phase === 'executing' ? { ...command, phase: 'unknown' } : command;
   }
-  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, toldMs: {}, ends: {} };
+  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, reportedMs: {}, ends: {} };
 }
 
 /** Collects the changes of one step and turns them into a single commit. */
@@ -79,45 +79,45 @@ export interface Draft {
 }
 
 /** Replaces the unfinished command of a feature. */
-export function setActive(work: Draft, feature: FeatureName, command: ActiveCommand | undefined): void {
-  const { [feature]: _old, ...others } = work.state.record.active;
+export function setActive(draft: Draft, feature: FeatureName, command: ActiveCommand | undefined): void {
+  const { [feature]: _old, ...others } = draft.state.record.active;
   const active = command === undefined ? others : { ...others, [feature]: command };
-  work.state = { ...work.state, record: { ...work.state.record, active } };
+  draft.state = { ...draft.state, record: { ...draft.state.record, active } };
 }
 
 /** Replaces what the machine of a feature waits for. */
-export function setWork(work: Draft, feature: FeatureName, value: CommandWork | undefined): void {
-  const { [feature]: _old, ...others } = work.state.work;
-  work.state = { ...work.state, work: value === undefined ? others : { ...others, [feature]: value } };
+export function setWork(draft: Draft, feature: FeatureName, value: CommandProgress | undefined): void {
+  const { [feature]: _old, ...others } = draft.state.work;
+  draft.state = { ...draft.state, work: value === undefined ? others : { ...others, [feature]: value } };
 }
 
 /** Reports a state of a command and remembers it. */
 export function report(
-  work: Draft,
+  draft: Draft,
   command: Pick<ActiveCommand, 'commandID' | 'feature' | 'state' | 'source'>,
   to: Exclude<CommandState, 'requested' | 'sent'>,
   detail: ReportDetail & { atMs: number },
 ): void {
-  work.events.push(draftOf(command, to, detail));
+  draft.events.push(draftOf(command, to, detail));
   const entry = { commandID: command.commandID, atMs: detail.atMs, last: to };
-  work.state = { ...work.state, record: remember(work.state.record, entry) };
+  draft.state = { ...draft.state, record: remember(draft.state.record, entry) };
 }
 
-/** Ends the active command of a feature and takes up the one that waited behind it. */
+/** Ends the active command of a feature and activates the one that waited behind it. */
 export function finish(
-  work: Draft,
+  draft: Draft,
   command: ActiveCommand,
   to: 'confirmed' | 'refused' | 'expired' | 'superseded' | 'cancelled',
   detail: ReportDetail & { atMs: number },
 ): void {
-  report(work, command, to, detail);
-  const { [command.feature]: next, ...others } = work.state.record.next;
-  work.state = { ...work.state, record: { ...work.state.record, next: others } };
-  setActive(work, command.feature, next);
-  setWork(work, command.feature, undefined);
+  report(draft, command, to, detail);
+  const { [command.feature]: next, ...others } = draft.state.record.next;
+  draft.state = { ...draft.state, record: { ...draft.state.record, next: others } };
+  setActive(draft, command.feature, next);
+  setWork(draft, command.feature, undefined);
 }
 
-/** Ends are kept for commands that are not finished. */
+/** Deadlines are kept for unfinished commands. */
 function pruneEnds(state: CommandsState): CommandsState {
   const { active, next } = state.record;
   const open = [...Object.values(active), ...Object.values(next)].map(({ commandID }) => commandID);
@@ -128,11 +128,11 @@ function pruneEnds(state: CommandsState): CommandsState {
 }
 
 /** Ends a step: all that was reported becomes one commit. */
-export function commit(work: Draft): CommandStep {
-  work.state = pruneEnds(work.state);
-  if (work.events.length === 0) return { state: work.state, effects: work.effects };
-  const token = `commit:${work.state.nextCommit}`;
-  work.state = { ...work.state, nextCommit: work.state.nextCommit + 1 };
-  for (const feature of work.waits) setWork(work, feature, { kind: 'committing', token });
-  return { state: work.state, effects: [...work.effects, { kind: 'commit', events: work.events, token }] };
+export function commit(draft: Draft): CommandStep {
+  draft.state = pruneEnds(draft.state);
+  if (draft.events.length === 0) return { state: draft.state, effects: draft.effects };
+  const token = `commit:${draft.state.nextCommit}`;
+  draft.state = { ...draft.state, nextCommit: draft.state.nextCommit + 1 };
+  for (const feature of draft.waits) setWork(draft, feature, { kind: 'committing', token });
+  return { state: draft.state, effects: [...draft.effects, { kind: 'commit', events: draft.events, token }] };
 }

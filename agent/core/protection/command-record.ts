@@ -1,18 +1,19 @@
-// What a vehicle keeps of its commands over power cuts, and the events that tell of them. Types and pure helpers of
-// `commands.ts`; nothing here decides.
+// Command state that survives power cuts, and the events that report it. Types and pure helpers of `commands.ts`; no
+// decisions.
 import {
   type CommandState,
   type FeatureName,
   type FeatureState,
   type FleetEvent,
-} from '../../../src/core/event.ts';
-import { type StatusName, statusCodes } from '../../../src/core/status-codes.ts';
-import { type Verdict, verdictAttributes } from '../../../src/core/verdict.ts';
+} from '../../../src/core/events/event.ts';
+import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
+import { type Verdict, verdictAttributes } from '../../../src/core/verdict/verdict.ts';
 
 export const commandLimits = {
   /**
-   * Ids remembered so that a replay is recognised, and for how long (rule 7: 30 days). The record is written with every
-   * state of every command and holds 8 KiB at most; what is forgotten is still refused by its counter and its boot.
+   * Ids remembered so that a replay is recognised, and for how long (rule 7: 30 days). The record is written with
+   * every state of every command and holds 8 KiB at most; a replay of a removed id is still refused by its counter
+   * and its boot.
    */
   seen: 64,
   seenMs: 30 * 24 * 3_600_000,
@@ -27,8 +28,8 @@ export const commandLimits = {
    */
   mismatches: 3,
   attempts: 12,
-  /** Least time between two reasons to wait that are told. */
-  tellMs: 10_000,
+  /** Least time between two reported reasons to wait. */
+  reportMs: 10_000,
   /** Changes of a relay remembered for the rate rule. */
   changes: 8,
 } as const;
@@ -57,7 +58,7 @@ export interface ActiveCommand {
   readonly isReconfirmed?: true;
 }
 
-/** Nobody's wish of this moment: a person beats it, and only prevent-start holds for it. */
+/** An automatic request: a person supersedes it, and it always uses prevent-start. */
 export function isAutomatic(command: Pick<ActiveCommand, 'source'>): boolean {
   return command.source === 'zone' || command.source === 'timer';
 }
@@ -68,11 +69,11 @@ export interface ConfirmedRelay {
   readonly commandID: string | null;
 }
 
-/** All that must survive a power cut; written in the same transaction as the events that tell of it. */
+/** Everything that must survive a power cut; written in the same transaction as the events that report it. */
 export interface CommandRecord {
   readonly counter: number;
   readonly active: Readonly<Partial<Record<FeatureName, ActiveCommand>>>;
-  /** A newer command that came while the relay was being driven for an older one. */
+  /** A newer command that arrived while the relay was being driven for an older one. */
   readonly next: Readonly<Partial<Record<FeatureName, ActiveCommand>>>;
   readonly confirmed: Readonly<Partial<Record<FeatureName, ConfirmedRelay>>>;
   readonly changesUtcMs: Readonly<Partial<Record<FeatureName, readonly number[]>>>;
@@ -85,9 +86,12 @@ export interface CommandRecord {
   readonly service?: ServiceRecord;
 }
 
-/** What is kept of the one-time codes (`service-code.ts`), in the record so that a code is used in the commit that obeys it. */
+/**
+ * State of the one-time codes (`service-code.ts`), in the record so that a code is used in the commit of its
+ * command.
+ */
 export interface ServiceRecord {
-  /** Names the key; another key starts anew. */
+  /** Identifies the key; another key resets the state. */
   readonly keyID: string;
   /** The first counter that is not used yet. */
   readonly counter: number;
@@ -100,9 +104,9 @@ export function createCommandRecord(): CommandRecord {
   return { counter: 0, active: {}, next: {}, confirmed: {}, changesUtcMs: {}, seen: [] };
 }
 
-/** Remembers the last state of a command, and forgets what is too old or too much. */
+/** Remembers the last state of a command, and removes entries that are too old or too many. */
 export function remember(record: CommandRecord, entry: CommandRecord['seen'][number]): CommandRecord {
-  // Time 0 means that it was unknown; such an entry goes by number only.
+  // Time 0 means that it was unknown; such an entry is ordered by number only.
   const young = (other: { readonly atMs: number }): boolean =>
     entry.atMs === 0 || other.atMs === 0 || entry.atMs - other.atMs < commandLimits.seenMs;
   const others = record.seen.filter((other) => other.commandID !== entry.commandID && young(other));
@@ -131,14 +135,14 @@ const stateStatus: Readonly<Record<Exclude<CommandState, 'confirmed' | 'requeste
   unknown: 'COMMAND_UNKNOWN',
 };
 
-/** Status code that says a relay is now in this state. */
+/** Status code of a relay that is now in this state. */
 export function relayStatusCode(feature: FeatureName, state: FeatureState): number {
   return statusCodes[confirmedStatus[feature][state]].code;
 }
 
-/** What an event of a command says besides its state. */
+/** Content of a command's event beside its state. */
 export interface ReportDetail {
-  /** For people; nothing decides by it. */
+  /** For operators; never used in a decision. */
   readonly reason?: string;
   /** The rules as they were found, for commands that wait or end by them. */
   readonly verdict?: Verdict | null;

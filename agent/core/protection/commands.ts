@@ -1,17 +1,17 @@
-// The persisted command machine: accept once, never late, never unsafe, and say every state. Each transition is an
-// event that is committed together with the new state BEFORE anything is done about it; the relay is driven only
-// after the commit of `executing`, and only if the interlock still agrees at that moment (edge-agents 2.3 rules 5 to 7).
-//
-//   received -> armed(waiting: why) -> executing -> confirmed
-//        \-> refused, expired, superseded, cancelled      executing -> unknown -> (read back) confirmed | armed
-import { type FeatureName, featureNames } from '../../../src/core/event.ts';
+// The persisted command machine: carries out a command at most once, never after its expiry, only with the interlock's
+// permission, and reports every state. Each transition is an event that is committed together with the new state BEFORE
+// its effect; the relay is driven only after the commit of `executing`, and only if the interlock still agrees at that
+// moment (edge-agents 2.3 rules 5 to 7). States: received -> armed (waiting, with the reason) -> executing ->
+// confirmed; received -> refused, expired, superseded, cancelled; executing -> unknown -> (read back) confirmed or
+// armed.
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import {
   isAllowed,
   isSameVerdict,
   type RuleName,
   type Verdict,
   verdictOf,
-} from '../../../src/core/verdict.ts';
+} from '../../../src/core/verdict/verdict.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import {
   type CommandStep,
@@ -37,7 +37,7 @@ import { interlockLimits } from './interlock-rules.ts';
 export type CommandInput =
   | EnvelopeInput
   | LocalInput
-  /** `durable` false: the disk does not take it. Then only a change to a safe state goes on. */
+  /** `durable` false: the disk refuses the commit. Then only a change to a safe state continues. */
   | { readonly kind: 'committed'; readonly token: string; readonly durable: boolean }
   | {
       readonly kind: 'driven';
@@ -47,11 +47,11 @@ export type CommandInput =
     }
   | { readonly kind: 'time' };
 
-function changesOf(work: Draft, feature: FeatureName): readonly number[] {
-  return work.state.record.changesUtcMs[feature] ?? [];
+function changesOf(draft: Draft, feature: FeatureName): readonly number[] {
+  return draft.state.record.changesUtcMs[feature] ?? [];
 }
 
-/** The change that a command asks for, as the interlock is asked about it. */
+/** The relay change of a command, as input of the interlock. */
 export function changeOf(state: CommandsState, command: ActiveCommand): RelayChange {
   return {
     feature: command.feature,
@@ -73,114 +73,129 @@ function because(rule: RuleName, value: string): Verdict {
   return verdictOf([{ rule, isMet: false, value, needed: 'works', sinceMs: null }]);
 }
 
-function wait(work: Draft, command: ActiveCommand, detail: { verdict: Verdict; evidence: Evidence }): void {
+function wait(draft: Draft, command: ActiveCommand, detail: { verdict: Verdict; evidence: Evidence }): void {
   const { feature } = command;
   const { verdict, evidence } = detail;
-  const toldMs = work.state.toldMs[feature] ?? Number.NEGATIVE_INFINITY;
+  const reportedMs = draft.state.reportedMs[feature] ?? Number.NEGATIVE_INFINITY;
   const isSame = command.waiting !== null && isSameVerdict(command.waiting, verdict);
-  if (command.phase === 'armed' && (isSame || evidence.nowMs - toldMs < commandLimits.tellMs)) return;
-  setActive(work, feature, { ...command, phase: 'armed', waiting: verdict });
-  work.state = { ...work.state, toldMs: { ...work.state.toldMs, [feature]: evidence.nowMs } };
-  report(work, command, 'armed', { atMs: evidence.trustedUtcMs ?? 0, verdict });
-  work.waits.push(feature);
+  if (command.phase === 'armed' && (isSame || evidence.nowMs - reportedMs < commandLimits.reportMs)) return;
+  setActive(draft, feature, { ...command, phase: 'armed', waiting: verdict });
+  draft.state = { ...draft.state, reportedMs: { ...draft.state.reportedMs, [feature]: evidence.nowMs } };
+  report(draft, command, 'armed', { atMs: evidence.trustedUtcMs ?? 0, verdict });
+  draft.waits.push(feature);
 }
 
-/** One look at one feature: expire, wait, or go. */
-function consider(work: Draft, feature: FeatureName, evidence: Evidence): void {
-  const command = work.state.record.active[feature];
-  const busy = work.state.work[feature];
+/** The verdict on a change at this moment; of a silent board nothing else is known. */
+const presentVerdict = (evidence: Evidence, judged: () => Verdict): Verdict =>
+  evidence.boardAlive ? judged() : because('board_alive', 'silent');
+
+/**
+ * The verdict on an engine cut that a person ordered at this moment. It only looks: no command, relay or time is touched.
+ */
+export function rehearseCut(state: CommandsState, evidence: Evidence): Verdict {
+  const changesUtcMs = state.record.changesUtcMs.enginecutoff ?? [];
+  const change = { feature: 'enginecutoff', state: '1', occasion: 'command', changesUtcMs } as const;
+  return presentVerdict(evidence, () => judge(change, evidence, state.rules));
+}
+
+/** One step of one feature: expire, wait, or drive. */
+function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void {
+  const command = draft.state.record.active[feature];
+  const busy = draft.state.work[feature];
   if (command === undefined || busy?.kind === 'committing' || busy?.kind === 'driving') return;
-  // Rule 6: after an unknown outcome, look before acting: the next read-back decides (`noteReadBack`).
+  // Rule 6: after an unknown outcome, read before acting: the next read-back decides (`recordReadBack`).
   if (command.phase === 'unknown') return;
   const atMs = evidence.trustedUtcMs ?? 0;
-  if (work.state.record.next[feature] !== undefined) {
-    finish(work, command, 'superseded', { atMs, reason: 'a newer command came' });
-    work.waits.push(feature);
+  if (draft.state.record.next[feature] !== undefined) {
+    finish(draft, command, 'superseded', { atMs, reason: 'a newer command replaced it' });
+    draft.waits.push(feature);
     return;
   }
-  // A pause is of this command: nothing that replaces it waits for it.
+  // A pause belongs to this command: a replacement does not wait for it.
   if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
-  if (isExpired(command, evidence, work.state.ends)) {
-    finish(work, command, 'expired', { atMs, verdict: command.waiting });
-    work.waits.push(feature);
+  if (isExpired(command, evidence, draft.state.ends)) {
+    finish(draft, command, 'expired', { atMs, verdict: command.waiting });
+    draft.waits.push(feature);
     return;
   }
-  const verdict = evidence.boardAlive
-    ? verdictOn(work.state, command, evidence)
-    : because('board_alive', 'silent');
-  if (!isAllowed(verdict)) return wait(work, command, { verdict, evidence });
-  setActive(work, feature, { ...command, phase: 'executing', waiting: null });
-  report(work, command, 'executing', { atMs });
-  work.waits.push(feature);
+  const verdict = presentVerdict(evidence, () => verdictOn(draft.state, command, evidence));
+  if (!isAllowed(verdict)) return wait(draft, command, { verdict, evidence });
+  setActive(draft, feature, { ...command, phase: 'executing', waiting: null });
+  report(draft, command, 'executing', { atMs });
+  draft.waits.push(feature);
 }
 
-/** After the commit of `executing`: the interlock is asked once more, then the relay is driven. */
-function afterCommit(work: Draft, feature: FeatureName, now: { durable: boolean; evidence: Evidence }): void {
+/** After the commit of `executing`: the interlock judges again, then the relay is driven. */
+function afterCommit(
+  draft: Draft,
+  feature: FeatureName,
+  now: { durable: boolean; evidence: Evidence },
+): void {
   const { durable, evidence } = now;
-  setWork(work, feature, undefined);
-  const command = work.state.record.active[feature];
+  setWork(draft, feature, undefined);
+  const command = draft.state.record.active[feature];
   if (command?.phase !== 'executing') return;
   if (!durable && !isSafeState(feature, command.state)) {
-    setActive(work, feature, { ...command, phase: 'armed', waiting: because('storage', 'failed') });
-    setWork(work, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
+    setActive(draft, feature, { ...command, phase: 'armed', waiting: because('storage', 'failed') });
+    setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
     return;
   }
-  const verdict = verdictOn(work.state, command, evidence);
+  const verdict = verdictOn(draft.state, command, evidence);
   const atMs = evidence.trustedUtcMs ?? 0;
-  if (!isAllowed(verdict)) return wait(work, command, { verdict, evidence });
-  if (isExpired(command, evidence, work.state.ends)) {
-    finish(work, command, 'expired', { atMs });
-    work.waits.push(feature);
+  if (!isAllowed(verdict)) return wait(draft, command, { verdict, evidence });
+  if (isExpired(command, evidence, draft.state.ends)) {
+    finish(draft, command, 'expired', { atMs });
+    draft.waits.push(feature);
     return;
   }
-  const endMs = work.state.ends[command.commandID] ?? Number.POSITIVE_INFINITY;
+  const endMs = draft.state.ends[command.commandID] ?? Number.POSITIVE_INFINITY;
   const byClockMs =
     evidence.latestUtcMs === null ? commandLimits.driveMs : command.expiresMs - evidence.latestUtcMs;
   const token = `drive:${command.commandID}`;
-  setWork(work, feature, { kind: 'driving', token });
+  setWork(draft, feature, { kind: 'driving', token });
   const usualMs = isSafeState(feature, command.state)
     ? commandLimits.driveMs
     : orderWithinMs(evidence, commandLimits.driveMs);
   const withinMs = Math.min(usualMs, byClockMs, endMs - evidence.nowMs);
-  work.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
+  draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 
-function noteConfirmed(work: Draft, command: ActiveCommand, evidence: Evidence): void {
+function recordConfirmed(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
   const { feature, state, commandID } = command;
-  const { record } = work.state;
-  const changed = wantedState(work.state.record, feature) !== state;
+  const { record } = draft.state;
+  const changed = wantedState(draft.state.record, feature) !== state;
   const atMs = evidence.trustedUtcMs;
   const changes =
     changed && atMs !== null
-      ? [...changesOf(work, feature), atMs].slice(-commandLimits.changes)
-      : changesOf(work, feature);
+      ? [...changesOf(draft, feature), atMs].slice(-commandLimits.changes)
+      : changesOf(draft, feature);
   const confirmed = { ...record.confirmed, [feature]: { state, commandID } };
   const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
-  work.state = { ...work.state, record: { ...record, confirmed, changesUtcMs } };
-  finish(work, command, 'confirmed', { atMs: atMs ?? 0 });
-  work.waits.push(feature);
+  draft.state = { ...draft.state, record: { ...record, confirmed, changesUtcMs } };
+  finish(draft, command, 'confirmed', { atMs: atMs ?? 0 });
+  draft.waits.push(feature);
 }
 
-function driven(work: Draft, input: Extract<CommandInput, { kind: 'driven' }>, evidence: Evidence): void {
+function driven(draft: Draft, input: Extract<CommandInput, { kind: 'driven' }>, evidence: Evidence): void {
   for (const feature of featureNames) {
-    const busy = work.state.work[feature];
-    const command = work.state.record.active[feature];
+    const busy = draft.state.work[feature];
+    const command = draft.state.record.active[feature];
     if (busy?.kind !== 'driving' || busy.token !== input.token || command === undefined) continue;
-    setWork(work, feature, undefined);
+    setWork(draft, feature, undefined);
     const atMs = evidence.trustedUtcMs ?? 0;
-    if (input.outcome === 'confirmed') return noteConfirmed(work, command, evidence);
+    if (input.outcome === 'confirmed') return recordConfirmed(draft, command, evidence);
     if (input.outcome === 'unknown') {
-      setActive(work, feature, {
+      setActive(draft, feature, {
         ...command,
         phase: 'unknown',
         waiting: because('relay_follows', 'unknown'),
       });
-      report(work, command, 'unknown', { atMs, reason: input.reason });
-      work.waits.push(feature);
+      report(draft, command, 'unknown', { atMs, reason: input.reason });
+      draft.waits.push(feature);
       return;
     }
     const isMismatch = input.outcome === 'mismatch';
-    return retry(work, command, { isMismatch, reason: input.reason, evidence });
+    return retry(draft, command, { isMismatch, reason: input.reason, evidence });
   }
 }
 
@@ -191,8 +206,8 @@ interface Failure {
   readonly leastPauseMs?: number;
 }
 
-/** Refused by the board or read back as not changed: it is judged anew after a pause. */
-function retry(work: Draft, tried: ActiveCommand, detail: Failure): void {
+/** Refused by the board or read back as unchanged: decided again after a pause. */
+function retry(draft: Draft, tried: ActiveCommand, detail: Failure): void {
   const attempts = tried.attempts + 1;
   const mismatches = tried.mismatches + (detail.isMismatch ? 1 : 0);
   const command: ActiveCommand = { ...tried, attempts, mismatches };
@@ -202,49 +217,49 @@ function retry(work: Draft, tried: ActiveCommand, detail: Failure): void {
   const { reason } = detail;
   const isHopeless = mismatches >= commandLimits.mismatches || attempts >= commandLimits.attempts;
   if (isHopeless && !isSafeState(feature, command.state)) {
-    finish(work, command, 'refused', { atMs, verdict, reason });
-    work.waits.push(feature);
+    finish(draft, command, 'refused', { atMs, verdict, reason });
+    draft.waits.push(feature);
     return;
   }
-  setActive(work, feature, { ...command, phase: 'armed', waiting: verdict });
-  report(work, command, 'armed', { atMs, verdict, reason });
+  setActive(draft, feature, { ...command, phase: 'armed', waiting: verdict });
+  report(draft, command, 'armed', { atMs, verdict, reason });
   const backOffMs = commandLimits.retryMs * 2 ** Math.min(attempts - 1, 10);
   const pauseMs = Math.max(detail.leastPauseMs ?? 0, Math.min(commandLimits.retryMostMs, backOffMs));
-  setWork(work, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
+  setWork(draft, feature, { kind: 'pausing', untilMs: detail.evidence.nowMs + pauseMs });
 }
 
 /** One step of the machine. */
 export function stepCommands(state: CommandsState, input: CommandInput, evidence: Evidence): CommandStep {
-  const work: Draft = { state, events: [], effects: [], waits: [] };
+  const draft: Draft = { state, events: [], effects: [], waits: [] };
   switch (input.kind) {
     case 'envelope':
-      acceptEnvelope(work, input, evidence);
-      // The counter is part of the record: it is committed even when nothing else changed.
-      if (work.state.record !== state.record && work.events.length === 0) {
+      acceptEnvelope(draft, input, evidence);
+      // The counter is part of the record: it is committed even when no other member changed.
+      if (draft.state.record !== state.record && draft.events.length === 0) {
         return {
-          state: work.state,
-          effects: [...work.effects, { kind: 'commit', events: [], token: 'counter' }],
+          state: draft.state,
+          effects: [...draft.effects, { kind: 'commit', events: [], token: 'counter' }],
         };
       }
       break;
     case 'local':
-      acceptLocal(work, input, evidence);
+      acceptLocal(draft, input, evidence);
       break;
     case 'committed':
       for (const feature of featureNames) {
-        const busy = work.state.work[feature];
+        const busy = draft.state.work[feature];
         if (busy?.kind === 'committing' && busy.token === input.token)
-          afterCommit(work, feature, { durable: input.durable, evidence });
+          afterCommit(draft, feature, { durable: input.durable, evidence });
       }
       break;
     case 'driven':
-      driven(work, input, evidence);
+      driven(draft, input, evidence);
       break;
     case 'time':
-      for (const feature of featureNames) consider(work, feature, evidence);
+      for (const feature of featureNames) consider(draft, feature, evidence);
       break;
   }
-  return commit(work);
+  return commit(draft);
 }
 
 /** A lock that reads shut may have been open in between: trying again could open it twice for one command. */
@@ -253,33 +268,34 @@ function closesByItself({ feature, state }: ActiveCommand): boolean {
 }
 
 /** Relays as read from the board: decides commands whose outcome is unknown (rule 6). */
-export function noteReadBack(
+export function recordReadBack(
   state: CommandsState,
   relays: Readonly<Partial<Record<FeatureName, boolean>>>,
   evidence: Evidence,
 ): CommandStep {
-  const work: Draft = { state, events: [], effects: [], waits: [] };
+  const draft: Draft = { state, events: [], effects: [], waits: [] };
   for (const feature of featureNames) {
-    const command = work.state.record.active[feature];
+    const command = draft.state.record.active[feature];
     const on = relays[feature];
-    if (command?.phase !== 'unknown' || on === undefined || work.state.work[feature] !== undefined) continue;
-    if ((on ? '1' : '0') === command.state) noteConfirmed(work, command, evidence);
+    if (command?.phase !== 'unknown' || on === undefined || draft.state.work[feature] !== undefined) continue;
+    if ((on ? '1' : '0') === command.state) recordConfirmed(draft, command, evidence);
     else if (closesByItself(command)) {
-      const reason = 'nobody knows whether the lock opened and closed again: give the command once more';
-      finish(work, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
-      work.waits.push(feature);
+      const reason = 'outcome unknown: the lock may have opened and closed; send the command again';
+      finish(draft, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
+      draft.waits.push(feature);
     } else {
-      // It may have closed and been opened again: that is a change of the relay, though nobody saw it (rule 11).
+      // It may have closed and been opened again: that is a change of the relay, although it was not observed (rule
+      // 11).
       const leastPauseMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;
-      retry(work, command, { isMismatch: true, reason: 'read back', evidence, leastPauseMs });
+      retry(draft, command, { isMismatch: true, reason: 'read back', evidence, leastPauseMs });
     }
   }
-  return commit(work);
+  return commit(draft);
 }
 
 /**
- * True while the warning output is to sound: a cut waits for it, or is on its way with ignition on. False once anything
- * speaks against the cut, so that the next warning is a whole one.
+ * True while the warning output is to sound: a cut waits for it, or is on its way with ignition on. False once a rule
+ * forbids the cut, so that the next warning lasts its full time.
  */
 export function wantsWarning(state: CommandsState, evidence: Evidence): boolean {
   const command = state.record.active.enginecutoff;
@@ -289,7 +305,7 @@ export function wantsWarning(state: CommandsState, evidence: Evidence): boolean 
   return isAllowed(verdict) || wantsWarningOnly(verdict);
 }
 
-/** True while a command is driving or may have driven this relay, so that nobody else writes it. */
+/** True while a command drives or may have driven this relay, so that no other part writes it. */
 export function isBusy(state: CommandsState, feature: FeatureName): boolean {
   const phase = state.record.active[feature]?.phase;
   return phase === 'executing' || phase === 'unknown' || state.work[feature]?.kind === 'driving';

@@ -1,5 +1,5 @@
-// The limits of the interlock, and what an installer may choose within them. No setting weakens a limit, and no message reaches
-// any of this.
+// The limits of the interlock, and what an installer may choose within them. No setting weakens a limit, and no
+// message reaches any of this.
 import { evidenceLimits } from '../evidence/evidence.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 
@@ -16,15 +16,18 @@ export const interlockLimits = {
   warningMs: 30_000,
   /** Least time between two changes of a relay (rule 11). */
   betweenChangesMs: 10_000,
-  /** Most changes of a relay in an hour (rule 11); every change counts, whoever asked for it. */
+  /** Most changes of a relay in an hour (rule 11); every change counts, also those of other sources. */
   changesPerHour: 6,
-  /** No automatic cut for this long after a panic press was released, nor after a start, when none is known. */
+  /** No automatic cut for this long after a panic press was released, nor after a start, because a press before it is unknown. */
   panicCalmMs: 300_000,
   /** An order with ignition on is on the wire this soon or not at all: what was proven is about this moment only. */
   runningDriveMs: 500,
   /** Independent proven witnesses that must agree. */
   witnesses: 2,
-  /** A cut that fell off a vehicle which has stood without a break for `settledMs` needs ignition off for this long only. */
+  /**
+   * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
+   * `settledMs` without interruption.
+   */
   reapplyOffMs: 1000,
   settledMs: 60_000,
 } as const;
@@ -37,7 +40,7 @@ export interface InterlockRules {
   readonly cutMode: CutMode;
   /** The relay is in a circuit (ignition, fuel) in which it stops a running engine. */
   readonly canStopEngine: boolean;
-  /** `wait`: nothing restrictive without a fix. */
+  /** `wait`: no restrictive change without a fix. */
   readonly noGnss: 'wait' | 'ignition_off_only';
   readonly ignitionOffMs: number;
   readonly ignitionOffNoFixMs: number;
@@ -48,11 +51,11 @@ export interface InterlockRules {
   readonly zoneCuts: boolean;
   /** How long an unlocked cargo lock stays open. */
   readonly unlockMs: number;
-  /** A panic input is wired, so that its silence is no calm. */
+  /** A panic input is wired, so an unknown state of it does not count as calm. */
   readonly isPanicFitted: boolean;
 }
 
-/** Rules from choices; none is ever weaker than its limit, whatever was chosen. */
+/** Rules from the installer's choices; none is ever weaker than its limit. */
 export function createRules(chosen: Partial<InterlockRules> = {}): InterlockRules {
   const canStopEngine = chosen.canStopEngine ?? false;
   const floorMs = canStopEngine ? interlockLimits.runningCircuitMs : 0;
@@ -73,5 +76,5 @@ export function createRules(chosen: Partial<InterlockRules> = {}): InterlockRule
   };
 }
 
-/** The default mode: prevent start by the starter circuit, nothing automatic. */
+/** The default mode: prevent start by the starter circuit, no automatic cuts. */
 export const standardRules: InterlockRules = createRules();

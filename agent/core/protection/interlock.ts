@@ -1,23 +1,24 @@
-// The safety interlock: may this relay change happen now? One judge for every change away from the safe state: commands,
-// re-applied cuts, cargo, geozones and timers. Pure and total; the outcome is data, and what is unknown waits. What an
-// installer chose (`protection.ts`) can only make it stricter or name a mode; no message reaches it.
-import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/event.ts';
+// The safety interlock: may this relay change happen now? One function for every change away from the safe state:
+// commands, re-applied cuts, cargo, geozones and timers. Pure and total; the outcome is data, and an unknown value
+// waits. The installer's choices (`protection.ts`) can only make it stricter or select a mode; no message reaches it.
+import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import {
   isAllowed,
   type RuleFinding,
   type RuleName,
   type Verdict,
   verdictOf,
-} from '../../../src/core/verdict.ts';
-import type { WitnessName } from '../../../src/core/witness.ts';
+} from '../../../src/core/verdict/verdict.ts';
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { evidenceLimits } from '../evidence/evidence.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { type InterlockRules, interlockLimits, standardRules } from './interlock-rules.ts';
 
 /**
- * What a change is for. `command`: someone asked. `automatic`: a geozone or timer did. `reapply`: a confirmed cut fell off.
- * `attended`: the doctor's relay test, with a person at the vehicle who agreed to it; no credit of witnesses is asked for.
+ * Reason of a change. `command`: an operator's command. `automatic`: a geozone or timer. `reapply`: a confirmed cut
+ * fell off. `attended`: the doctor's relay test, confirmed by a person at the vehicle; no credit of witnesses is
+ * required.
  */
 export type Occasion = 'command' | 'automatic' | 'reapply' | 'attended';
 
@@ -29,9 +30,12 @@ export interface RelayChange {
   readonly changesUtcMs?: readonly number[];
   /** A person asked again although too many changes were the reason to wait (rule 11). */
   readonly isReconfirmed?: boolean;
-  /** The command came before the last restart: its life was not watched without a break. */
+  /** The command arrived before the last restart: its age was not measured without a break. */
   readonly isInherited?: boolean;
-  /** The order is on its way: what is asked once before it (rates, time, the board's last answer) is not asked again. */
+  /**
+   * The order is on its way: rules checked once before it (rates, time, the board's last answer) are not checked
+   * again.
+   */
   readonly isOnTheWay?: boolean;
 }
 
@@ -83,7 +87,7 @@ function preconditions(change: RelayChange, evidence: Evidence): readonly RuleFi
 
 function changeRate(change: RelayChange, nowUtcMs: number): readonly RuleFinding[] {
   const { betweenChangesMs, changesPerHour } = interlockLimits;
-  // A change that lies a little in the future counts as just now; one far ahead was stamped by a wrong clock.
+  // A change slightly in the future counts as just now; one far ahead was stamped by a wrong clock.
   const ages = (change.changesUtcMs ?? [])
     .filter((utcMs) => utcMs - nowUtcMs < 3_600_000)
     .map((utcMs) => Math.max(0, nowUtcMs - utcMs));
@@ -159,13 +163,11 @@ function engineRule({ witnesses }: Evidence): RuleFinding {
   return found('engine_at_rest', { isMet: by === undefined, value: by ?? 'none', needed: 'none' });
 }
 
-/** How standstill is shown: by the receiver, or by the motion input where there is honestly no position. */
-interface Standstill {
-  readonly rules: readonly RuleFinding[];
-  readonly by: 'gnss' | 'motion' | null;
-}
-
-function standstillByMotion(evidence: Evidence, rules: InterlockRules, fault: string): Standstill {
+function standstillByMotion(
+  evidence: Evidence,
+  rules: InterlockRules,
+  fault: string,
+): readonly RuleFinding[] {
   const { witnesses, ignition, nowMs } = evidence;
   const isAllowedWithout = rules.noGnss === 'ignition_off_only';
   const policy = found('no_position_allowed', {
@@ -179,15 +181,12 @@ function standstillByMotion(evidence: Evidence, rules: InterlockRules, fault: st
   const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;
   const lacking = isProven ? 'motion_quiet_s' : state === 'absent' ? fault : 'motion_unproven';
   const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
-  return {
-    by: isQuiet ? 'motion' : null,
-    rules: [
-      policy,
-      found('standstill', { isMet: isQuiet, value: isQuiet ? 'motion' : lacking, needed: 'proven' }),
-      trustedPosition(evidence),
-      lasting('ignition_off_s', offMs, rules.ignitionOffNoFixMs, nowMs),
-    ],
-  };
+  return [
+    policy,
+    found('standstill', { isMet: isQuiet, value: isQuiet ? 'motion' : lacking, needed: 'proven' }),
+    trustedPosition(evidence),
+    lasting('ignition_off_s', offMs, rules.ignitionOffNoFixMs, nowMs),
+  ];
 }
 
 /** The receiver gives no position at all. */
@@ -195,20 +194,18 @@ function isBlind(gnss: Evidence['gnss']): boolean {
   return gnss.kind === 'unknown' && ['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
 }
 
-function standstillOf(evidence: Evidence, rules: InterlockRules): Standstill {
+/** How standstill is shown: by the receiver, or by the motion input where there is truly no position. */
+function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { gnss, nowMs } = evidence;
   if (gnss.kind === 'still')
-    return {
-      by: 'gnss',
-      rules: [
-        found('standstill', { isMet: true, value: 'gnss', needed: 'proven' }),
-        lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs),
-      ],
-    };
+    return [
+      found('standstill', { isMet: true, value: 'gnss', needed: 'proven' }),
+      lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs),
+    ];
   const fault = gnss.kind === 'moving' ? 'moving' : gnss.fault;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
   if (isBlind(gnss)) return standstillByMotion(evidence, rules, fault);
-  return { by: null, rules: [found('standstill', { isMet: false, value: fault, needed: 'proven' })] };
+  return [found('standstill', { isMet: false, value: fault, needed: 'proven' })];
 }
 
 const listed: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'];
@@ -261,7 +258,7 @@ function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[
   ];
 }
 
-/** Prevent start: ignition off, standstill, nothing that speaks against either, and two keys. */
+/** Prevent start: ignition off, standstill, no evidence against either, and two witnesses. */
 function preventStart(
   change: RelayChange,
   evidence: Evidence,
@@ -271,12 +268,12 @@ function preventStart(
   const hasStood = drive.state === 'standing' && nowMs - drive.sinceMs >= interlockLimits.settledMs;
   const offMs =
     change.occasion === 'reapply' && hasStood ? interlockLimits.reapplyOffMs : rules.ignitionOffMs;
-  const standstill = standstillOf(evidence, rules);
+  const standstill = standstillRules(evidence, rules);
   return [
     ...ignitionRules(evidence, offMs),
     ...movementRules(evidence),
     engineRule(evidence),
-    ...standstill.rules,
+    ...standstill,
     ...witnessRules(evidence, { names: listed, needsEngine: rules.canStopEngine, offMs }),
   ];
 }
@@ -300,7 +297,7 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** The doctor's test: a person sees that the vehicle stands; nothing may speak against it. */
+/** The doctor's test: a person sees that the vehicle stands; there may be no evidence against it. */
 function attendedRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { ignition, gnss, nowMs } = evidence;
   const hasFix = !isBlind(gnss);
@@ -338,7 +335,7 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
   if (change.occasion === 'attended') return attendedRules(evidence, rules);
   return [
     ...movementRules(evidence),
-    ...standstillOf(evidence, rules).rules,
+    ...standstillRules(evidence, rules),
     ...witnessRules(evidence, { names: listed, needsEngine: false, offMs: rules.ignitionOffMs }),
   ];
 }
@@ -353,8 +350,8 @@ function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFin
 }
 
 /**
- * Decides one relay change. Restoring the engine and locking the cargo have no conditions. For everything else all rules must be
- * met; each comes back with what it saw, what it needed, and since when (UTC ms).
+ * Decides one relay change. Restoring the engine and locking the cargo have no conditions. For everything else all
+ * rules must be met; each finding holds the observed value, the needed one, and since when (UTC ms).
  */
 export function judge(
   change: RelayChange,

@@ -1,10 +1,10 @@
-// What the installer alone decides about the engine cut-off and the cargo lock: the table `[protection]` of agent.toml,
-// its defaults, and which combinations make no sense. It is not part of the settings that people may tune remotely, and
-// it must never hold a value that weakens a limit of `interlock.ts`.
+// The installer's choices for the engine cut-off and the cargo lock: the table `[protection]` of agent.toml, its
+// defaults, and invalid combinations. It is not part of the settings that can be changed remotely, and it must never
+// hold a value that weakens a limit of `interlock.ts`.
 import { type Static, Type } from 'typebox';
 import { Create } from 'typebox/value';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
-import type { AttributeValue } from '../../../src/core/event.ts';
+import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { numberSetting, switchSetting } from '../../../src/core/settings/kinds.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
@@ -46,12 +46,13 @@ export const protectionSchema = Type.Object({
 
 export type Protection = Static<typeof protectionSchema>;
 
-/** What holds where the installer chose nothing: prevent start. */
+/** Defaults where the installer chose nothing: prevent start. */
 export const standardProtection: Protection = Create(protectionSchema);
 
 /**
- * Whether the relay can stop a running engine. In the ignition circuit a cut takes brake servo, steering help and airbags with the
- * engine; a fuel pump lets it die slowly. Any other place is unsafe (edge-agents 2.1, I8) and has no name here.
+ * Whether the relay can stop a running engine. In the ignition circuit a cut removes brake servo, steering help and
+ * airbags with the engine; a fuel pump stops it slowly. Any other place is unsafe (edge-agents 2.1, I8) and has no
+ * name here.
  */
 const canStopEngine = ({ circuit }: Pick<Protection, 'circuit'>): boolean => circuit !== 'starter';
 
@@ -98,7 +99,7 @@ export function rulesOf(protection: Protection, profile: Pick<BoardProfile, 'inp
   });
 }
 
-/** The effective mode, for the record: who looks at a cut later wants to know by which rules it was made. */
+/** The effective mode, for the record: it shows later by which rules a cut was made. */
 export function describeProtection(protection: Protection): Readonly<Record<string, AttributeValue>> {
   const { cutMode, circuit, zoneCuts } = protection;
   const noGnss = canStopEngine(protection) ? 'wait' : protection.noGnss;

@@ -1,9 +1,9 @@
-// Keeps the relays as they were last proved (edge-agents 2.3 rules 9 and 10): compares every read-back with what
-// should hold, repairs a bounded number of times, re-applies a confirmed cut only with the proof that a command needs,
-// and never re-opens a cargo lock by itself. It never writes a relay that a command is working on.
-import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import { isAllowed } from '../../../src/core/verdict.ts';
+// Keeps the relays as they were last confirmed (edge-agents 2.3 rules 9 and 10): compares every read-back with the
+// required state, repairs a bounded number of times, re-applies a confirmed cut only with the proof that a command
+// needs, and never re-opens a cargo lock by itself. It never writes a relay that a command is working on.
+import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { CommandsState } from './command-draft.ts';
 import { type EventDraft, relayStatusCode } from './command-record.ts';
@@ -37,7 +37,7 @@ interface Reading {
 export interface RelaysState {
   readonly readings: Readonly<Partial<Record<FeatureName, Reading>>>;
   readonly watch: Readonly<Partial<Record<FeatureName, Watch>>>;
-  /** The cargo lock is closed at this time; null: nobody knows of an opening, so an open lock is closed at once. */
+  /** The cargo lock is closed at this time; null: no known opening, so an open lock is closed at once. */
   readonly lockAtMs: number | null;
 }
 
@@ -46,7 +46,7 @@ export function createRelaysState(): RelaysState {
 }
 
 /** The cargo is being unlocked: from now on it may stay open until `lockAtMs`. Not kept: a restart locks at once. */
-export function noteUnlock(state: RelaysState, lockAtMs: number): RelaysState {
+export function recordUnlock(state: RelaysState, lockAtMs: number): RelaysState {
   return { ...state, lockAtMs };
 }
 
@@ -85,8 +85,8 @@ function alarm(
   };
 }
 
-/** Takes in what the board said, and whether this is its first word after it came up. */
-export function noteRelays(
+/** Records a reading of the board, and whether it is the first one after it came up. */
+export function recordRelays(
   state: RelaysState,
   relays: Readonly<Partial<Record<FeatureName, boolean>>>,
   seen: { readonly atMs: number; readonly boardCameUp: boolean },
@@ -103,8 +103,8 @@ export function noteRelays(
   return next;
 }
 
-/** What came of a repair. The reading follows from the result, so that the next look does not repeat it. */
-export function noteRepair(
+/** Outcome of a repair. The reading follows from the result, so that the next step does not repeat it. */
+export function recordRepair(
   state: RelaysState,
   result: { readonly feature: FeatureName; readonly readBack: boolean | null; readonly atMs: number },
 ): RelaysState {
@@ -170,7 +170,7 @@ function differs(
   return { state: setWatch(state, feature, watch), effects };
 }
 
-/** A relay that nothing is recorded about: the first start, or the record was lost. */
+/** A relay without a record: the first start, or the record was lost. */
 function unrecorded(state: RelaysState, feature: FeatureName, read: boolean): RelayStep {
   if (read && feature === 'cargoaccess') {
     const reason = 'found unlocked with no record of a command: it is being locked';
@@ -206,7 +206,7 @@ function lockedAgain(state: RelaysState, evidence: Evidence): RelayStep {
   };
 }
 
-/** A cargo lock that is open past its time, or of which nobody knows since when: shut, and never given up. */
+/** A cargo lock that is open past its time, or for an unknown time: closed, with unlimited retries. */
 function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   const feature = 'cargoaccess';
   const { nowMs } = evidence;
@@ -220,7 +220,7 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
     wanted: '0',
     reason: `the relay did not follow ${watch.tries} times`,
   } as const;
-  const told: RelayEffect[] = isNewFault
+  const alarms: RelayEffect[] = isNewFault
     ? [{ kind: 'event', draft: alarm('RELAY_FAULT', feature, detail) }]
     : [];
   const nextTryMs = nowMs + relayLimits.betweenTriesMs;
@@ -234,7 +234,7 @@ function lockWhenOver(state: RelaysState, evidence: Evidence): RelayStep {
   });
   return {
     state: next,
-    effects: [...told, { kind: 'repair', feature, state: '0', token: `relock:${feature}` }],
+    effects: [...alarms, { kind: 'repair', feature, state: '0', token: `relock:${feature}` }],
   };
 }
 
@@ -256,7 +256,7 @@ function lookAt(
   return differs(state, feature, { wanted: confirmed.state, evidence, rules });
 }
 
-/** Looks at every relay once; call it with each read-back and as time goes by. */
+/** One step of every relay; call it with each read-back and with time. */
 export function superviseRelays(
   state: RelaysState,
   now: { commands: CommandsState; evidence: Evidence },

@@ -1,14 +1,15 @@
-// A code entered with one push button: the service input. Hold it for three seconds to begin; then, for each digit, press
-// it as often as the digit says (ten times for 0) and pause for two seconds. Pure; it only collects digits and judges none.
+// A code entered with one push button: the service input. Hold it for three seconds to begin; then, for each digit,
+// press it as often as the digit's value (ten times for 0) and pause for two seconds. Pure; it collects digits and
+// checks none.
 import type { SensorReading } from '../board/inputs.ts';
 import { serviceLimits } from './service-code.ts';
 
 const entryLimits = {
-  /** Held this long: an entry begins, and what was entered before is forgotten. */
+  /** Held this long: an entry begins, and earlier digits are discarded. */
   beginMs: 3000,
   /** A pause this long ends a digit. */
   digitMs: 2000,
-  /** An entry that is not gone on with for this long is forgotten; it does not count as a try. */
+  /** An unfinished entry is discarded after this long; it does not count as a try. */
   idleMs: 30_000,
   presses: 10,
 } as const;
@@ -17,7 +18,7 @@ export interface EntryState {
   readonly reading: SensorReading;
   /** When the button last went down or up. */
   readonly changedMs: number;
-  /** Null: nobody enters anything. */
+  /** Null: no entry in progress. */
   readonly digits: string | null;
   readonly presses: number;
 }
@@ -26,7 +27,7 @@ export function createEntry(): EntryState {
   return { reading: 'unknown', changedMs: Number.NEGATIVE_INFINITY, digits: null, presses: 0 };
 }
 
-export type EntryNews =
+export type EntryResult =
   /** It began, or a digit was taken: to be answered, so that the person can go on. */
   | { readonly kind: 'taken' }
   /** Given up: too slow, or pressed too often. */
@@ -35,19 +36,19 @@ export type EntryNews =
 
 interface EntryStep {
   readonly state: EntryState;
-  readonly news: EntryNews | null;
+  readonly result: EntryResult | null;
 }
 
 const idle = { digits: null, presses: 0 } as const;
 
 function released(state: EntryState, heldMs: number): EntryStep {
   if (heldMs >= entryLimits.beginMs)
-    return { state: { ...state, digits: '', presses: 0 }, news: { kind: 'taken' } };
-  if (state.digits === null) return { state, news: null };
+    return { state: { ...state, digits: '', presses: 0 }, result: { kind: 'taken' } };
+  if (state.digits === null) return { state, result: null };
   const presses = state.presses + 1;
   return presses > entryLimits.presses
-    ? { state: { ...state, ...idle }, news: { kind: 'dropped' } }
-    : { state: { ...state, presses }, news: null };
+    ? { state: { ...state, ...idle }, result: { kind: 'dropped' } }
+    : { state: { ...state, presses }, result: null };
 }
 
 /** The button as it is now: `reading` since `sinceMs`. Call it with every step of time. */
@@ -58,23 +59,23 @@ export function stepEntry(
 ): EntryStep {
   const { reading, sinceMs } = button;
   if (reading === 'unknown') {
-    const news = before.digits === null ? null : ({ kind: 'dropped' } as const);
-    return { state: { ...createEntry() }, news };
+    const result = before.digits === null ? null : ({ kind: 'dropped' } as const);
+    return { state: { ...createEntry() }, result };
   }
   if (reading !== before.reading) {
     const state = { ...before, reading, changedMs: sinceMs };
     const isRelease = before.reading === 'on' && reading === 'off';
-    return isRelease ? released(state, sinceMs - before.changedMs) : { state, news: null };
+    return isRelease ? released(state, sinceMs - before.changedMs) : { state, result: null };
   }
-  if (before.digits === null || reading === 'on') return { state: before, news: null };
+  if (before.digits === null || reading === 'on') return { state: before, result: null };
   const pauseMs = nowMs - before.changedMs;
   if (before.presses > 0 && pauseMs >= entryLimits.digitMs) {
     const digits = `${before.digits}${before.presses % 10}`;
     return digits.length < serviceLimits.digits
-      ? { state: { ...before, digits, presses: 0 }, news: { kind: 'taken' } }
-      : { state: { ...before, ...idle }, news: { kind: 'code', code: digits } };
+      ? { state: { ...before, digits, presses: 0 }, result: { kind: 'taken' } }
+      : { state: { ...before, ...idle }, result: { kind: 'code', code: digits } };
   }
   return pauseMs >= entryLimits.idleMs
-    ? { state: { ...before, ...idle }, news: { kind: 'dropped' } }
-    : { state: before, news: null };
+    ? { state: { ...before, ...idle }, result: { kind: 'dropped' } }
+    : { state: before, result: null };
 }

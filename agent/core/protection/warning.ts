@@ -1,12 +1,12 @@
-// The warning output: sounds before a cut with ignition on (edge-agents 2.3 rule 13), answers a person who enters a code,
-// and is silent otherwise. Pure. It must never be believed to sound without having been read back, and a fault of it must
-// never be in the way of a restore.
-import { type StatusName, statusCodes } from '../../../src/core/status-codes.ts';
+// The warning output: sounds before a cut with ignition on (edge-agents 2.3 rule 13), acknowledges code entry, and is
+// silent otherwise. Pure. It counts as sounding only after it was read back, and a fault of it must never block a
+// restore.
+import { type StatusName, statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import type { EventDraft } from './command-record.ts';
 
 const warningLimits = {
-  /** Orders that were not followed before that is told as a fault. */
+  /** Failed orders before a fault is reported. */
   tries: 3,
   betweenTriesMs: 2000,
   /** A faulty output is tried again this often. */
@@ -50,15 +50,19 @@ export function chirp(state: WarningState, ms: number, nowMs: number): WarningSt
   return { ...state, chirpUntilMs: nowMs + ms, nextTryMs: nowMs };
 }
 
-/** What the board said of it; `on` null = not known (any more), so that a sound is no longer proven. */
-export function noteWarningRead(state: WarningState, on: boolean | null, atMs: number): WarningState {
+/** A reading of the board; `on` null = unknown, so that the sound is no longer proven. */
+export function recordWarningRead(state: WarningState, on: boolean | null, atMs: number): WarningState {
   if (on === null) return { ...state, reading: null, onSinceMs: null };
   return { ...state, reading: { on, atMs }, onSinceMs: on ? (state.onSinceMs ?? atMs) : null };
 }
 
-/** An order came to its end; what was read back is its only result. */
-export function noteWarningOrder(state: WarningState, readBack: boolean | null, atMs: number): WarningState {
-  return noteWarningRead({ ...state, isOrdered: false }, readBack, atMs);
+/** An order has ended; its only result is what was read back. */
+export function recordWarningOrder(
+  state: WarningState,
+  readBack: boolean | null,
+  atMs: number,
+): WarningState {
+  return recordWarningRead({ ...state, isOrdered: false }, readBack, atMs);
 }
 
 const isWanted = (state: WarningState, nowMs: number): boolean =>
@@ -72,22 +76,22 @@ interface WarningStep {
   readonly draft: EventDraft | null;
 }
 
-function tell(name: StatusName, reason: string): EventDraft {
+function alarm(name: StatusName, reason: string): EventDraft {
   return { statusCode: statusCodes[name].code, attributes: { output: 'warning', reason } };
 }
 
 /** What to do now. @param wants a cut wants it to sound: all but the warning is proven. */
 export function stepWarning(before: WarningState, wants: boolean, nowMs: number): WarningStep {
-  const isNews = wants !== (before.wantedSinceMs !== null);
-  const state: WarningState = isNews
+  const hasChanged = wants !== (before.wantedSinceMs !== null);
+  const state: WarningState = hasChanged
     ? { ...before, wantedSinceMs: wants ? nowMs : null, tries: 0, nextTryMs: nowMs }
     : before;
   const { reading } = state;
-  // Nothing is written before it was read; the board's first word comes within seconds.
+  // It is not written before it was read; the board's first reading arrives within seconds.
   if (reading === null || state.isOrdered) return { state, order: null, draft: null };
   const target = isWanted(state, nowMs);
   if (reading.on === target) {
-    const draft = state.hasFault ? tell('RELAY_RESTORED', 'the warning output follows again') : null;
+    const draft = state.hasFault ? alarm('RELAY_RESTORED', 'the warning output follows again') : null;
     return { state: { ...state, tries: 0, hasFault: false }, order: null, draft };
   }
   if (nowMs < state.nextTryMs) return { state, order: null, draft: null };
@@ -97,7 +101,7 @@ export function stepWarning(before: WarningState, wants: boolean, nowMs: number)
   return {
     state: { ...state, isOrdered: true, tries: state.tries + 1, nextTryMs: nowMs + pauseMs, hasFault },
     order: target,
-    draft: isNewFault ? tell('RELAY_FAULT', `the warning output did not follow ${state.tries} times`) : null,
+    draft: isNewFault ? alarm('RELAY_FAULT', `the warning output did not follow ${state.tries} times`) : null,
   };
 }
 

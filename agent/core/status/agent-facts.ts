@@ -1,4 +1,4 @@
-// All that the local socket tells of a running agent: what the agent knows, and what only its process knows. Types only.
+// The answer of the local socket: state of the agent, and of its process. Types only.
 import type { KeptMessage } from '../link/inbox.ts';
 import type { describeUpdate } from '../vehicle/vehicle-update.ts';
 import type { VehicleStatus } from './status.ts';
@@ -17,7 +17,7 @@ export interface AgentStatus {
   /** Since the start: commits that the disk took, and sessions with the broker. */
   readonly committed: number;
   readonly connects: number;
-  /** Since the broker's last acknowledgement; null when none came since the start. */
+  /** Since the broker's last acknowledgement; null when none arrived since the start. */
   readonly ackedAgoS: number | null;
   /** Events per class, most urgent first; `dropped` ever. */
   readonly queue: {
@@ -29,7 +29,7 @@ export interface AgentStatus {
   /** What the service manager's watchdog is fed by. */
   readonly idleMs: number;
   readonly hangingMs: number;
-  /** What people wrote to the vehicle, newest last. */
+  /** Messages of operators to the vehicle, newest last. */
   readonly messages: readonly KeptMessage[];
   /** The update of the agent that is under way, and why it waits; null while there is none. */
   readonly update: ReturnType<typeof describeUpdate>;
@@ -42,7 +42,7 @@ export interface ProcessFacts {
   /** Longest delay of a timer in the last ten seconds. */
   readonly lagMs: number;
   readonly storageMostBytes: number;
-  /** Null where it cannot be told. */
+  /** Null where it is unknown. */
   readonly diskFreeBytes: number | null;
 }
 

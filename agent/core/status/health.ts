@@ -1,9 +1,13 @@
-// Whether the agent does its work, as `/healthz` says it, and what does not work, as `status` tells people. Pure. Being
-// offline is healthy: a vehicle in a garage protects itself. It must never call healthy what nobody looked at.
+// Whether the agent does its work, for `/healthz`, and what does not work, for `status`. Pure. Being offline is
+// healthy: a vehicle in a garage protects itself. A condition without a recent observation must never count as
+// healthy.
 import type { VehicleStatus } from './status.ts';
 
-export const healthLimits = {
-  /** The board is polled many times a second; a read-back older than this is no sign of life (edge-agents 2.3 rule 10). */
+const healthLimits = {
+  /**
+   * The board is polled many times a second; a read-back older than this does not count as an answer (edge-agents 2.3 rule
+   * 10).
+   */
   pollS: 15,
   /** Research "edge-agents" 1d: commit probe below 2 s, loop lag below 500 ms. */
   commitMs: 2000,
@@ -14,7 +18,7 @@ export const healthLimits = {
   overdueS: 5,
 } as const;
 
-/** What is looked at. */
+/** The observed facts. */
 export interface HealthFacts {
   readonly vehicle: Pick<VehicleStatus, 'board' | 'connection'>;
   /** Since the last step of the loop. */
@@ -29,7 +33,7 @@ export interface HealthFacts {
 export interface Condition {
   readonly name: 'io' | 'commit' | 'loop' | 'sync';
   readonly isGood: boolean;
-  /** What was seen, in words. */
+  /** The observed value, as text. */
   readonly seen: string;
 }
 

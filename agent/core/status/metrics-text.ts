@@ -1,5 +1,5 @@
-// The counters and gauges of the agent in the text format of Prometheus 0.0.4. Pure. Names are constant and labels come from
-// fixed sets, so that the number of series is bounded; no position and no name of a person is among them.
+// The counters and gauges of the agent in the text format of Prometheus 0.0.4. Pure. Names are constant and labels
+// come from fixed sets, so that the number of series is bounded; they hold no position and no personal name.
 import type { AgentFacts } from './agent-facts.ts';
 import { conditionsOf } from './health.ts';
 

@@ -1,8 +1,8 @@
-// What a vehicle can say of itself at this moment, for people at the unit: made of its state and of nothing else. Pure.
-// It must never show a secret or a code, and never call a value known that is stale.
-import { type FeatureName, featureNames, type InputName } from '../../../src/core/event.ts';
-import type { Verdict } from '../../../src/core/verdict.ts';
-import type { WitnessName, WitnessStates } from '../../../src/core/witness.ts';
+// The vehicle's status at this moment, for the local socket: derived from its state alone. Pure. It must never show a
+// secret or a code, and never show a stale value as known.
+import { type FeatureName, featureNames, type InputName } from '../../../src/core/events/event.ts';
+import type { Verdict } from '../../../src/core/verdict/verdict.ts';
+import type { WitnessName, WitnessStates } from '../../../src/core/verdict/witness.ts';
 import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
 import { activeRecord } from '../config/config-slots.ts';
@@ -10,12 +10,13 @@ import { claimOf, type EvidenceState } from '../evidence/evidence.ts';
 import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
-import type { PortState } from '../port.ts';
 import { type ActiveCommand, wantedState } from '../protection/command-record.ts';
+import type { PortState } from '../serial-port-state.ts';
 import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
-import { type VehicleConfig, type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
+import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
+import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
 
-/** One serial port. `forS`: how long it has been in that state; null where nobody knows. */
+/** One serial port. `forS`: how long it has been in that state; null where unknown. */
 export interface PortStatus {
   readonly state: PortState['kind'];
   readonly path: string;
@@ -28,7 +29,7 @@ export interface PortStatus {
 export interface UnitStatus {
   readonly unit: string;
   readonly address: number;
-  /** Null: neither heard nor given up since the port opened. */
+  /** Null: neither answered nor timed out since the port opened. */
   readonly isUp: boolean | null;
   readonly failures: number;
   /** Since its last good answer. */
@@ -161,7 +162,7 @@ function connectionStatus({ delivery, settings }: VehicleState, nowMs: number): 
   }
 }
 
-/** UTC as the agent reckons it, by whom, and what each source says beyond that in seconds. */
+/** UTC as the agent computes it, its source, and the difference of each source in seconds. */
 function clockStatus(time: TimeState, nowMs: number) {
   const best = bestOrigin(time);
   const beyond = (originMs: number | null): number | null =>
@@ -235,7 +236,7 @@ function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
 
 function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
   const { active, next } = commands.record;
-  const told = (
+  const statusOfCommand = (
     { commandID, feature, state, waiting: verdict }: ActiveCommand,
     phase: CommandStatus['phase'],
   ) => ({
@@ -248,14 +249,14 @@ function commandsOf({ commands }: VehicleState): readonly CommandStatus[] {
   return featureNames.flatMap((name) => {
     const [now, later] = [active[name], next[name]];
     return [
-      ...(now === undefined ? [] : [told(now, now.phase)]),
-      ...(later === undefined ? [] : [told(later, 'next')]),
+      ...(now === undefined ? [] : [statusOfCommand(now, now.phase)]),
+      ...(later === undefined ? [] : [statusOfCommand(later, 'next')]),
     ];
   });
 }
 
 /**
- * The vehicle as it stands.
+ * Status of the vehicle.
  * @param given.nowMs monotonic.
  */
 export function statusOfVehicle(

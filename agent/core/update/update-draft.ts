@@ -1,6 +1,6 @@
-// The few moves that every transition of an update is made of, and the events that tell of it. It decides nothing;
-// `update.ts` and `update-trial.ts` do.
-import { statusCodes } from '../../../src/core/status-codes.ts';
+// Operations shared by all transitions of an update, and its events. It decides nothing; `update.ts` and `update-
+// trial.ts` do.
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import type { EventDraft } from '../protection/command-record.ts';
 import {
   type ActiveUpdate,
@@ -45,22 +45,22 @@ export function endEvent(
 }
 
 /** Replaces pieces of the state. */
-export function change(draft: UpdateDraft, piece: Partial<UpdateState>): void {
+export function putState(draft: UpdateDraft, piece: Partial<UpdateState>): void {
   draft.state = { ...draft.state, ...piece };
 }
 
-/** Gives the hands something to do. */
-export function order(draft: UpdateDraft, task: UpdateTask): void {
+/** Queues an updater task. */
+export function queueTask(draft: UpdateDraft, task: UpdateTask): void {
   draft.effects.push({ kind: 'task', task });
 }
 
 /** Commits events with the record as it is now. */
-export function tell(draft: UpdateDraft, events: readonly EventDraft[], isAwaited = false): void {
+export function commitEvents(draft: UpdateDraft, events: readonly EventDraft[], isAwaited = false): void {
   draft.effects.push({ kind: 'commit', events, isAwaited });
 }
 
-/** A line for people. */
-export function note(
+/** Writes a log line. */
+export function logLine(
   draft: UpdateDraft,
   level: 'info' | 'warn' | 'error',
   event: string,
@@ -69,36 +69,36 @@ export function note(
   draft.effects.push({ kind: 'log', level, event, fields });
 }
 
-/** Replaces the job in the record; to be followed by `tell`. */
+/** Replaces the job in the record; to be followed by `commitEvents`. */
 export function setActive(draft: UpdateDraft, active: ActiveUpdate | null): void {
-  change(draft, { record: active === null ? noUpdateRecord : { active } });
+  putState(draft, { record: active === null ? noUpdateRecord : { active } });
 }
 
-/** Back to the beginning: nothing is waited for, and no failure counts. */
-export function rest(draft: UpdateDraft): void {
-  change(draft, { work: 'none', refusals: 0, attempts: 0, notBeforeMs: 0, waiting: '' });
+/** Back to the initial state: no task is awaited, and no failure counts. */
+export function resetProgress(draft: UpdateDraft): void {
+  putState(draft, { work: 'none', refusals: 0, attempts: 0, notBeforeMs: 0, waiting: '' });
 }
 
 /** Ends the job with these events, and deletes what was fetched for it. */
 export function endJob(draft: UpdateDraft, events: readonly EventDraft[]): void {
   setActive(draft, null);
-  rest(draft);
-  tell(draft, events);
-  order(draft, { kind: 'tidy' });
+  resetProgress(draft);
+  commitEvents(draft, events);
+  queueTask(draft, { kind: 'tidy' });
 }
 
 /** Ends the job: the release before goes on. */
 export function failJob(draft: UpdateDraft, job: UpdateJob, reason: string): void {
-  note(draft, 'warn', 'update failed', { commandID: job.commandID, version: job.version, reason });
+  logLine(draft, 'warn', 'update_failed', { commandID: job.commandID, version: job.version, reason });
   endJob(draft, [failEvent(job, reason)]);
 }
 
-/** Says why nothing goes on, once for each reason. */
-export function wait(draft: UpdateDraft, waiting: string): void {
+/** Reports why the update waits, once for each reason. */
+export function reportWaiting(draft: UpdateDraft, waiting: string): void {
   const { active } = draft.state.record;
   if (active === null || draft.state.waiting === waiting) return;
-  change(draft, { waiting });
-  note(draft, 'info', 'update waits', {
+  putState(draft, { waiting });
+  logLine(draft, 'info', 'update_waiting', {
     commandID: active.commandID,
     version: active.version,
     phase: active.phase,

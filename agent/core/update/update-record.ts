@@ -1,6 +1,6 @@
-// Reads what was kept of an update, with care: it comes from a disk. Whatever is not whole counts as no update, and the
-// start then judges by what the launcher remembers.
-import { isCount, isIdText, isText } from '../../../src/core/wire.ts';
+// Parses the stored record of an update. An incomplete record counts as no update, and the start then decides by the
+// launcher's state.
+import { isCount, isIdText, isText } from '../../../src/core/wire/wire-checks.ts';
 import { type ActiveUpdate, noUpdateRecord, type UpdateRecord } from './update-types.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,15 +1,16 @@
-// A release on trial: what the start finds, whether all that worked before works again, and the word that ends it. It must
-// never confirm a release that was not shown to work, and never keep one past its time: the launcher ends that one anyhow.
+// A release on trial: what the start finds, whether all that worked before works again, and the end of the trial. It
+// must never confirm a release that was not shown to work, and never keep one past its time: the launcher ends that
+// one anyhow.
 import {
-  change,
+  commitEvents,
   completeEvent,
   endJob,
   failJob,
-  note,
-  order,
-  rest,
+  logLine,
+  putState,
+  queueTask,
+  resetProgress,
   setActive,
-  tell,
 } from './update-draft.ts';
 import {
   type ActiveUpdate,
@@ -18,27 +19,27 @@ import {
   type UpdateSetup,
   type UpdateTrial,
   updateLimits,
-  type WorkingParts,
+  type WorkingConnections,
 } from './update-types.ts';
 
 /** Of a trial whose record was lost: what every vehicle must be able to do. */
-const strictBaseline: WorkingParts = { board: true, gnss: false, broker: true };
-const nothing: WorkingParts = { board: false, gnss: false, broker: false };
+const strictBaseline: WorkingConnections = { board: true, gnss: false, broker: true };
+const nothing: WorkingConnections = { board: false, gnss: false, broker: false };
 
-function beginTrial(draft: UpdateDraft, version: string, baseline: WorkingParts): void {
+function beginTrial(draft: UpdateDraft, version: string, baseline: WorkingConnections): void {
   const trial = { version, sinceMs: draft.look.nowMs, baseline, seen: nothing, healthySinceMs: null };
-  change(draft, { trial });
-  note(draft, 'warn', 'release on trial', { version, ...baseline });
+  putState(draft, { trial });
+  logLine(draft, 'warn', 'release_on_trial', { version, ...baseline });
 }
 
 /** The new release runs and is confirmed. */
 function complete(draft: UpdateDraft, version: string): void {
   const { active } = draft.state.record;
-  change(draft, { trial: null });
-  note(draft, 'info', 'release confirmed', { version });
+  putState(draft, { trial: null });
+  logLine(draft, 'info', 'release_confirmed', { version });
   if (active !== null && active.version === version) return endJob(draft, [completeEvent(active)]);
-  rest(draft);
-  order(draft, { kind: 'tidy' });
+  resetProgress(draft);
+  queueTask(draft, { kind: 'tidy' });
 }
 
 /** The swap was asked for before this start: what became of it. */
@@ -52,15 +53,15 @@ function resolveSwap(draft: UpdateDraft, active: ActiveUpdate, { running, facts 
   if (rejection !== undefined) return failJob(draft, active, rejection.reason);
   if (facts.trial === version) {
     const reason = 'the launcher could not start it';
-    order(draft, { kind: 'reject', version, reason });
+    queueTask(draft, { kind: 'reject', version, reason });
     return failJob(draft, active, reason);
   }
   const swaps = active.swaps + 1;
   if (swaps >= updateLimits.swaps)
     return failJob(draft, active, 'nothing is known of the release that was to be tried');
-  // Power was cut between the record and the word to the launcher.
+  // Power was cut between the record and the request to the launcher.
   setActive(draft, { ...active, phase: 'staged', swaps });
-  tell(draft, []);
+  commitEvents(draft, []);
 }
 
 /** What the start finds. */
@@ -69,21 +70,21 @@ export function beginUpdate(draft: UpdateDraft, setup: UpdateSetup): void {
   const { running, facts } = setup;
   if (active?.phase === 'swapping') return resolveSwap(draft, active, setup);
   if (facts.trial === running) beginTrial(draft, running, strictBaseline);
-  else if (active === null) order(draft, { kind: 'tidy' });
+  else if (active === null) queueTask(draft, { kind: 'tidy' });
 }
 
-function missingParts({ baseline, seen }: UpdateTrial, now: WorkingParts): readonly string[] {
+function missingParts({ baseline, seen }: UpdateTrial, now: WorkingConnections): readonly string[] {
   return [
     ...(baseline.board && !now.board ? ['the I/O board is silent'] : []),
-    ...(baseline.gnss && !seen.gnss ? ['the GNSS receiver was never heard'] : []),
+    ...(baseline.gnss && !seen.gnss ? ['the GNSS receiver sent nothing'] : []),
     ...(baseline.broker && !seen.broker ? ['the broker was never reached'] : []),
   ];
 }
 
-/** Looks whether the release on trial works, and ends the trial one way or the other. */
+/** Checks whether the release on trial works, and ends the trial one way or the other. */
 export function watchTrial(draft: UpdateDraft, before: UpdateTrial, setup: UpdateSetup): void {
   const { nowMs, parts } = draft.look;
-  const seen: WorkingParts = {
+  const seen: WorkingConnections = {
     board: before.seen.board || parts.board,
     gnss: before.seen.gnss || parts.gnss,
     broker: before.seen.broker || parts.broker,
@@ -91,39 +92,39 @@ export function watchTrial(draft: UpdateDraft, before: UpdateTrial, setup: Updat
   const missing = missingParts({ ...before, seen }, parts);
   const healthySinceMs = missing.length > 0 ? null : (before.healthySinceMs ?? nowMs);
   const trial: UpdateTrial = { ...before, seen, healthySinceMs };
-  change(draft, { trial, waiting: missing.join('; ') });
+  putState(draft, { trial, waiting: missing.join('; ') });
   if (draft.state.work !== 'none' || nowMs < draft.state.notBeforeMs) return;
   if (healthySinceMs !== null && nowMs - healthySinceMs >= setup.healthMs) {
-    // The last proof: a commit goes through.
-    change(draft, { work: 'proving' });
-    return tell(draft, [], true);
+    // The last proof: a commit succeeds.
+    putState(draft, { work: 'proving' });
+    return commitEvents(draft, [], true);
   }
   if (nowMs - before.sinceMs < setup.trialMs * updateLimits.giveUpShare) return;
   const why = missing.length > 0 ? missing.join('; ') : 'it did not work for long enough in one go';
   const reason = `given up after its trial: ${why}`;
-  note(draft, 'error', 'release given up', { version: before.version, reason });
-  change(draft, { work: 'rejecting' });
-  order(draft, { kind: 'reject', version: before.version, reason });
+  logLine(draft, 'error', 'release_dropped', { version: before.version, reason });
+  putState(draft, { work: 'rejecting' });
+  queueTask(draft, { kind: 'reject', version: before.version, reason });
 }
 
 /** An answer that a trial waits for. */
-export function takeTrialAnswer(draft: UpdateDraft, trial: UpdateTrial, input: UpdateInput): void {
+export function handleTrialResult(draft: UpdateDraft, trial: UpdateTrial, input: UpdateInput): void {
   const { version } = trial;
   const { work } = draft.state;
   const notBeforeMs = draft.look.nowMs + updateLimits.retryMs;
   if (input.kind === 'committed' && work === 'proving') {
-    if (!input.durable) return change(draft, { work: 'none', trial: { ...trial, healthySinceMs: null } });
-    change(draft, { work: 'confirming' });
-    return order(draft, { kind: 'confirm', version });
+    if (!input.durable) return putState(draft, { work: 'none', trial: { ...trial, healthySinceMs: null } });
+    putState(draft, { work: 'confirming' });
+    return queueTask(draft, { kind: 'confirm', version });
   }
   if (input.kind === 'confirmed' && work === 'confirming') {
     if (input.fault === null) return complete(draft, version);
-    note(draft, 'error', 'release not confirmed', { version, reason: input.fault });
-    return change(draft, { work: 'none', notBeforeMs });
+    logLine(draft, 'error', 'release_not_confirmed', { version, reason: input.fault });
+    return putState(draft, { work: 'none', notBeforeMs });
   }
   if (input.kind !== 'rejected' || work !== 'rejecting') return;
   // Not written down: the launcher counts the start, and the next one decides.
-  if (input.fault !== null) note(draft, 'error', 'release not rejected', { version, reason: input.fault });
-  change(draft, { work: 'restarting' });
-  order(draft, { kind: 'restart' });
+  if (input.fault !== null) logLine(draft, 'error', 'release_not_rejected', { version, reason: input.fault });
+  putState(draft, { work: 'restarting' });
+  queueTask(draft, { kind: 'restart' });
 }

@@ -1,16 +1,16 @@
-// The types of the update machine, its limits, and what it remembers over power cuts. Data only; what they mean in motion
-// is in `update.ts` and `update-trial.ts`.
+// The types of the update machine, its limits, and its record over power cuts. Data only; the transitions are in
+// `update.ts` and `update-trial.ts`.
 import type { EventDraft } from '../protection/command-record.ts';
 
 export const updateLimits = {
-  /** Times in a row that a server or the disk may refuse before the job is given up; no network counts for nothing. */
+  /** Refusals in a row by a server or the disk before the job is ended; time without a network does not count. */
   refusals: 8,
   backoff: { baseMs: 30_000, capMs: 3_600_000, floorMs: 5000 },
   /** After a write that failed. */
   retryMs: 30_000,
-  /** Starts that came back to the old release without a word of why; then the job is given up. */
+  /** Starts that returned to the old release without a reason; then the job is ended. */
   swaps: 3,
-  /** Share of the launcher's time after which an unhealthy release gives itself up, so that it can say why. */
+  /** Share of the launcher's time after which an unhealthy release ends itself, so that it can report why. */
   giveUpShare: 0.9,
   reasonCharacters: 200,
 } as const;
@@ -28,7 +28,7 @@ export interface UpdateJob {
 }
 
 /** What of the vehicle works. */
-export interface WorkingParts {
+export interface WorkingConnections {
   readonly board: boolean;
   readonly gnss: boolean;
   /** Connected, welcomed, and an event of this start was acknowledged. */
@@ -42,11 +42,11 @@ export interface WorkingParts {
 export interface ActiveUpdate extends UpdateJob {
   readonly phase: 'fetching' | 'staged' | 'swapping';
   /** What worked just before the swap, and must work again after it. */
-  readonly baseline: WorkingParts;
+  readonly baseline: WorkingConnections;
   readonly swaps: number;
 }
 
-/** Survives restarts under a key of its own; written together with the events that tell of it. */
+/** Survives restarts under a key of its own; written together with the events that report it. */
 export interface UpdateRecord {
   readonly active: ActiveUpdate | null;
 }
@@ -74,21 +74,21 @@ export interface UpdateSetup {
 }
 
 /**
- * Why something did not succeed. `final`: it never will. `refused`: somebody said no, and may say yes later. `network`: nobody
- * was reached. `halted`: it was told to stop.
+ * Why a task failed. `final`: it will never succeed. `refused`: the server or disk refused, and may not later.
+ * `network`: no server was reached. `halted`: it was stopped.
  */
 export interface UpdateFault {
   readonly kind: 'final' | 'refused' | 'network' | 'halted';
   readonly reason: string;
 }
 
-/** What the hands are told to do; each but `halt` and `restart` is answered by one input. */
+/** Tasks of the updater; each but `halt` and `restart` is answered by one input. */
 export type UpdateTask =
-  /** Download, check, unpack: answered by `staged`. What is there already is used. */
+  /** Download, check, unpack: answered by `staged`. Files that exist already are used. */
   | { readonly kind: 'stage'; readonly job: UpdateJob }
   /** Ends a `stage`; what was downloaded stays. */
   | { readonly kind: 'halt' }
-  /** Ends a `stage` and deletes whatever is neither confirmed nor on trial; not answered. */
+  /** Ends a `stage` and deletes all releases neither confirmed nor on trial; not answered. */
   | { readonly kind: 'tidy' }
   | { readonly kind: 'ask' | 'withdraw' | 'confirm'; readonly version: string }
   | { readonly kind: 'reject'; readonly version: string; readonly reason: string }
@@ -102,21 +102,21 @@ export type UpdateInput =
   | { readonly kind: 'staged'; readonly commandID: string; readonly fault: UpdateFault | null }
   /** The awaited commit; `durable` false: the disk does not take it now. */
   | { readonly kind: 'committed'; readonly durable: boolean }
-  /** An answer of the hands; `fault` null: it is on the disk. */
+  /** An answer of the updater; `fault` null: it is on the disk. */
   | {
       readonly kind: 'asked' | 'withdrawn' | 'confirmed' | 'rejected';
       readonly fault: string | null;
     };
 
-/** What comes from outside of the machine; bytes that a download carried are counted for the data budget. */
-export type UpdateNews = UpdateInput | { readonly kind: 'carried'; readonly bytes: number };
+/** Inputs from outside of the machine; downloaded bytes are counted for the data budget. */
+export type UpdateResult = UpdateInput | { readonly kind: 'carried'; readonly bytes: number };
 
 export interface UpdateTrial {
   readonly version: string;
   readonly sinceMs: number;
-  readonly baseline: WorkingParts;
+  readonly baseline: WorkingConnections;
   /** Worked at least once since the start. */
-  readonly seen: WorkingParts;
+  readonly seen: WorkingConnections;
   /** Since when all that must work has worked; null while something does not. */
   readonly healthySinceMs: number | null;
 }
@@ -140,23 +140,23 @@ export interface UpdateState {
   readonly refusals: number;
   readonly attempts: number;
   readonly notBeforeMs: number;
-  /** Why nothing goes on; empty when it does. */
+  /** Why the update waits; empty when it does not. */
   readonly waiting: string;
   readonly trial: UpdateTrial | null;
 }
 
 /** The vehicle as the machine sees it at this moment. */
-export interface UpdateLook {
+export interface VehicleSnapshot {
   readonly nowMs: number;
   /** Uniform in [0, 1). */
   readonly fraction: number;
   /** The latest UTC that it can be; null while unknown. */
   readonly latestUtcMs: number | null;
-  /** Why nothing may be downloaded now; null: it may. */
+  /** Why no download is allowed now; null: it is. */
   readonly fetchObjection: string | null;
   /** Why the agent may not restart now; null: it may. */
   readonly swapObjection: string | null;
-  readonly parts: WorkingParts;
+  readonly parts: WorkingConnections;
 }
 
 export type UpdateEffect =
@@ -174,5 +174,5 @@ export type UpdateEffect =
 export interface UpdateDraft {
   state: UpdateState;
   readonly effects: UpdateEffect[];
-  readonly look: UpdateLook;
+  readonly look: VehicleSnapshot;
 }

@@ -1,40 +1,39 @@
-// An update of the agent as a pure machine: a signed job is fetched when the link allows it, swapped when the vehicle is
-// parked, and confirmed only after the new release has shown that it works; until then the one before comes back by itself.
-// It must never restart a vehicle that may be driven, and never run anything: the launcher alone decides what starts.
-//
-//   job -> fetching -> staged -> swapping (restart, trial) -> confirmed
-//            \-> refused, cancelled, superseded    \-> refused: the release before runs again
-import { backoffMs } from '../../../src/core/backoff.ts';
-import { compareVersions, isVersion } from '../../update/core/version.ts';
+// An update of the agent as a pure machine: a signed job is fetched when the link allows it, swapped when the vehicle
+// is parked, and confirmed only after the new release has shown that it works; until then the previous one returns by
+// itself. It must never restart a vehicle that may be driven, and never run anything: the launcher alone decides what
+// starts. States: job -> fetching -> staged -> swapping (restart, trial) -> confirmed; before the swap -> refused,
+// cancelled, superseded; after it -> refused, and the previous release runs again.
+import { retryDelayMs } from '../../../src/core/retry-delay.ts';
 import {
   beginEvent,
-  change,
+  commitEvents,
   endEvent,
   endJob,
   failEvent,
   failJob,
-  note,
-  order,
-  rest,
+  logLine,
+  putState,
+  queueTask,
+  reportWaiting,
+  resetProgress,
   setActive,
-  tell,
-  wait,
 } from './update-draft.ts';
-import { beginUpdate, takeTrialAnswer, watchTrial } from './update-trial.ts';
+import { beginUpdate, handleTrialResult, watchTrial } from './update-trial.ts';
 import {
   type ActiveUpdate,
   type UpdateDraft,
   type UpdateEffect,
   type UpdateInput,
   type UpdateJob,
-  type UpdateLook,
   type UpdateRecord,
   type UpdateSetup,
   type UpdateState,
   updateLimits,
+  type VehicleSnapshot,
 } from './update-types.ts';
+import { compareVersions, isVersion } from './version.ts';
 
-/** `setup` null: firmware jobs are refused by the inbox, and nothing here ever happens. */
+/** `setup` null: firmware jobs are refused by the inbox, and this machine stays idle. */
 export function createUpdate(record: UpdateRecord, setup: UpdateSetup | null): UpdateState {
   return {
     setup,
@@ -48,10 +47,10 @@ export function createUpdate(record: UpdateRecord, setup: UpdateSetup | null): U
   };
 }
 
-const isLate = ({ expiresMs }: UpdateJob, { latestUtcMs }: UpdateLook): boolean =>
+const isLate = ({ expiresMs }: UpdateJob, { latestUtcMs }: VehicleSnapshot): boolean =>
   latestUtcMs !== null && latestUtcMs >= expiresMs;
 
-/** True while the job can be ended without a trace: nothing was said to the launcher. */
+/** True while the job can be ended without a trace: the launcher was not asked yet. */
 const canEnd = ({ phase }: ActiveUpdate, { work }: UpdateState): boolean =>
   phase !== 'swapping' && (work === 'none' || work === 'staging');
 
@@ -65,22 +64,22 @@ function objectionTo(draft: UpdateDraft, job: UpdateJob, { running }: UpdateSetu
   return active !== null && active.issuedMs > job.issuedMs ? 'a newer job is under way' : null;
 }
 
-function takeJob(draft: UpdateDraft, job: UpdateJob, setup: UpdateSetup): void {
+function handleJob(draft: UpdateDraft, job: UpdateJob, setup: UpdateSetup): void {
   const { commandID, version } = job;
-  if (isLate(job, draft.look)) return tell(draft, [endEvent(job, 'expired', 'it came too late')]);
+  if (isLate(job, draft.look)) return commitEvents(draft, [endEvent(job, 'expired', 'it came too late')]);
   const objection = objectionTo(draft, job, setup);
   if (objection !== null) {
-    note(draft, 'warn', 'firmware job refused', { commandID, version, reason: objection });
-    return tell(draft, [beginEvent(job), failEvent(job, objection)]);
+    logLine(draft, 'warn', 'firmware_job_refused', { commandID, version, reason: objection });
+    return commitEvents(draft, [beginEvent(job), failEvent(job, objection)]);
   }
   const { active } = draft.state.record;
   const replaced = active === null ? [] : [endEvent(active, 'superseded', 'a newer job came')];
-  if (active !== null) order(draft, { kind: 'tidy' });
-  rest(draft);
+  if (active !== null) queueTask(draft, { kind: 'tidy' });
+  resetProgress(draft);
   const baseline = { board: false, gnss: false, broker: false };
   setActive(draft, { ...job, phase: 'fetching', baseline, swaps: 0 });
-  note(draft, 'info', 'update begins', { commandID, version });
-  tell(draft, [...replaced, beginEvent(job)]);
+  logLine(draft, 'info', 'update_started', { commandID, version });
+  commitEvents(draft, [...replaced, beginEvent(job)]);
 }
 
 function cancel(draft: UpdateDraft, commandID: string): void {
@@ -88,67 +87,67 @@ function cancel(draft: UpdateDraft, commandID: string): void {
   if (active?.commandID !== commandID) return;
   const { version } = active;
   if (!canEnd(active, draft.state))
-    return note(draft, 'warn', 'update cannot be withdrawn any more', { commandID, version });
-  note(draft, 'info', 'update withdrawn', { commandID, version });
+    return logLine(draft, 'warn', 'update_not_withdrawn', { commandID, version });
+  logLine(draft, 'info', 'update_withdrawn', { commandID, version });
   endJob(draft, [endEvent(active, 'cancelled', 'withdrawn')]);
 }
 
-function takeStaged(draft: UpdateDraft, input: Extract<UpdateInput, { kind: 'staged' }>): void {
+function handleStaged(draft: UpdateDraft, input: Extract<UpdateInput, { kind: 'staged' }>): void {
   const { active } = draft.state.record;
   if (draft.state.work !== 'staging' || active?.commandID !== input.commandID) return;
   const { fault } = input;
   const { commandID, version } = active;
   if (fault === null) {
-    rest(draft);
+    resetProgress(draft);
     setActive(draft, { ...active, phase: 'staged' });
-    note(draft, 'info', 'update staged', { commandID, version });
-    return tell(draft, []);
+    logLine(draft, 'info', 'update_staged', { commandID, version });
+    return commitEvents(draft, []);
   }
-  if (fault.kind === 'halted') return change(draft, { work: 'none' });
+  if (fault.kind === 'halted') return putState(draft, { work: 'none' });
   const refusals = draft.state.refusals + (fault.kind === 'refused' ? 1 : 0);
   if (fault.kind === 'final' || refusals >= updateLimits.refusals)
     return failJob(draft, active, fault.reason);
   const { attempts } = draft.state;
   const { nowMs, fraction } = draft.look;
-  const pauseMs = backoffMs(updateLimits.backoff, { attempt: attempts, fraction });
-  change(draft, { work: 'none', refusals, attempts: attempts + 1, notBeforeMs: nowMs + pauseMs });
-  wait(draft, fault.reason);
+  const pauseMs = retryDelayMs(updateLimits.backoff, { attempt: attempts, fraction });
+  putState(draft, { work: 'none', refusals, attempts: attempts + 1, notBeforeMs: nowMs + pauseMs });
+  reportWaiting(draft, fault.reason);
 }
 
-/** Says to the launcher, or takes back, what it is to start; whichever is right at this moment. */
-function goOnWithSwap(draft: UpdateDraft, active: ActiveUpdate): void {
+/** Asks the launcher to start the release, or withdraws that; whichever is right at this moment. */
+function continueSwap(draft: UpdateDraft, active: ActiveUpdate): void {
   const { version } = active;
   if (draft.look.swapObjection === null) {
-    change(draft, { work: 'restarting' });
-    note(draft, 'warn', 'restart for an update', { commandID: active.commandID, version });
-    return order(draft, { kind: 'restart' });
+    putState(draft, { work: 'restarting' });
+    logLine(draft, 'warn', 'update_restart', { commandID: active.commandID, version });
+    return queueTask(draft, { kind: 'restart' });
   }
-  change(draft, { work: 'withdrawing' });
-  order(draft, { kind: 'withdraw', version });
+  putState(draft, { work: 'withdrawing' });
+  queueTask(draft, { kind: 'withdraw', version });
 }
 
 function backToStaged(draft: UpdateDraft, active: ActiveUpdate, pauseMs: number): void {
   setActive(draft, { ...active, phase: 'staged' });
-  change(draft, { work: 'none', notBeforeMs: draft.look.nowMs + pauseMs });
-  tell(draft, []);
+  putState(draft, { work: 'none', notBeforeMs: draft.look.nowMs + pauseMs });
+  commitEvents(draft, []);
 }
 
-function takeSwapAnswer(draft: UpdateDraft, active: ActiveUpdate, input: UpdateInput): void {
+function handleSwapAnswer(draft: UpdateDraft, active: ActiveUpdate, input: UpdateInput): void {
   const { work } = draft.state;
   const { nowMs, swapObjection } = draft.look;
   const notBeforeMs = nowMs + updateLimits.retryMs;
   if (input.kind === 'committed' && work === 'committing') {
     if (!input.durable) return backToStaged(draft, active, updateLimits.retryMs);
     if (swapObjection !== null) return backToStaged(draft, active, 0);
-    change(draft, { work: 'asking' });
-    return order(draft, { kind: 'ask', version: active.version });
+    putState(draft, { work: 'asking' });
+    return queueTask(draft, { kind: 'ask', version: active.version });
   }
   if (input.kind === 'asked' && work === 'asking')
-    return input.fault === null ? goOnWithSwap(draft, active) : failJob(draft, active, input.fault);
+    return input.fault === null ? continueSwap(draft, active) : failJob(draft, active, input.fault);
   if (input.kind !== 'withdrawn' || work !== 'withdrawing') return;
   if (input.fault === null) return backToStaged(draft, active, 0);
-  note(draft, 'error', 'trial not taken back', { version: active.version, reason: input.fault });
-  change(draft, { work: 'none', notBeforeMs });
+  logLine(draft, 'error', 'trial_not_withdrawn', { version: active.version, reason: input.fault });
+  putState(draft, { work: 'none', notBeforeMs });
 }
 
 function watchActive(draft: UpdateDraft, active: ActiveUpdate): void {
@@ -157,24 +156,24 @@ function watchActive(draft: UpdateDraft, active: ActiveUpdate): void {
   if (canEnd(active, draft.state) && isLate(active, draft.look))
     return failJob(draft, active, `it ran out of time${waiting === '' ? '' : `: ${waiting}`}`);
   if (work === 'staging' && fetchObjection !== null && fetchObjection !== waiting) {
-    wait(draft, fetchObjection);
-    return order(draft, { kind: 'halt' });
+    reportWaiting(draft, fetchObjection);
+    return queueTask(draft, { kind: 'halt' });
   }
   if (work !== 'none' || nowMs < notBeforeMs) return;
   switch (active.phase) {
     case 'fetching': {
-      if (fetchObjection !== null) return wait(draft, fetchObjection);
-      change(draft, { work: 'staging', waiting: '' });
-      return order(draft, { kind: 'stage', job: active });
+      if (fetchObjection !== null) return reportWaiting(draft, fetchObjection);
+      putState(draft, { work: 'staging', waiting: '' });
+      return queueTask(draft, { kind: 'stage', job: active });
     }
     case 'staged':
-      if (swapObjection !== null) return wait(draft, swapObjection);
-      // On disk before the launcher is asked: whatever is cut off then, the next start knows what it was.
+      if (swapObjection !== null) return reportWaiting(draft, swapObjection);
+      // On disk before the launcher is asked: after a power cut the next start knows the job.
       setActive(draft, { ...active, phase: 'swapping', baseline: parts });
-      change(draft, { work: 'committing', waiting: '' });
-      return tell(draft, [], true);
+      putState(draft, { work: 'committing', waiting: '' });
+      return commitEvents(draft, [], true);
     case 'swapping':
-      return goOnWithSwap(draft, active);
+      return continueSwap(draft, active);
   }
 }
 
@@ -195,26 +194,26 @@ function react(draft: UpdateDraft, input: UpdateInput, setup: UpdateSetup): void
       if (trial !== null) return watchTrial(draft, trial, setup);
       return record.active === null ? undefined : watchActive(draft, record.active);
     case 'job':
-      return takeJob(draft, input.job, setup);
+      return handleJob(draft, input.job, setup);
     case 'cancel':
       return cancel(draft, input.commandID);
     case 'staged':
-      return takeStaged(draft, input);
+      return handleStaged(draft, input);
     case 'committed':
     case 'asked':
     case 'withdrawn':
     case 'confirmed':
     case 'rejected':
-      if (trial !== null) return takeTrialAnswer(draft, trial, input);
-      return record.active === null ? undefined : takeSwapAnswer(draft, record.active, input);
+      if (trial !== null) return handleTrialResult(draft, trial, input);
+      return record.active === null ? undefined : handleSwapAnswer(draft, record.active, input);
   }
 }
 
-/** One step. Without a setup nothing ever happens. */
+/** One step. Without a setup it does nothing. */
 export function stepUpdate(
   state: UpdateState,
   input: UpdateInput,
-  look: UpdateLook,
+  look: VehicleSnapshot,
 ): { readonly state: UpdateState; readonly effects: readonly UpdateEffect[] } {
   const draft: UpdateDraft = { state, effects: [], look };
   if (state.setup !== null) react(draft, input, state.setup);

@@ -1,10 +1,17 @@
-// Joins the alarms to the vehicle: makes the scene of what is known, keeps their memory, records what they tell. It only
-// reports; no relay and no proof of standstill ever comes from here.
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import { type AlarmsStep, hearSky, memoryOf, type Pulse, stepAlarms, takePulse } from '../alarms/alarms.ts';
-import type { Epoch, Scene, Told } from '../alarms/scene.ts';
+// Joins the alarms to the vehicle: makes their input from the state, keeps their memory, records their reports. It
+// only reports; it never affects a relay or a proof of standstill.
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { AlarmInput, AlarmReport, Epoch } from '../alarms/alarm-types.ts';
+import {
+  type AlarmsStep,
+  handlePulse,
+  handleSky,
+  memoryOf,
+  type Pulse,
+  stepAlarms,
+} from '../alarms/alarms.ts';
 import type { SkySentence } from '../gnss/nmea-sky.ts';
-import { commitNow, log, put, record, sensed, type VehicleState, type Work } from './vehicle-state.ts';
+import { commitNow, log, put, record, type StepContext, sensed, type VehicleState } from './vehicle-state.ts';
 
 /** What brought the step about. */
 export type AlarmCause =
@@ -18,8 +25,8 @@ function cargoLock(state: VehicleState): boolean | null {
   return reading === undefined || state.relaysReadMs === null ? null : !reading.on;
 }
 
-function sceneOf(work: Work, epoch: Epoch | null): Scene {
-  const { state, now } = work;
+function alarmInputOf(context: StepContext, epoch: Epoch | null): AlarmInput {
+  const { state, now } = context;
   const { analogs, delivery, ports } = state;
   return {
     nowMs: now.monoMs,
@@ -35,44 +42,44 @@ function sceneOf(work: Work, epoch: Epoch | null): Scene {
     rpm: analogs.rpm ?? null,
     passengers: analogs.passengers ?? null,
     isLinkUp: delivery.phase.kind === 'up' && delivery.phase.welcomed,
-    isReceiverHeard: ports.gnss.kind === 'open',
+    isReceiverOpen: ports.gnss.kind === 'open',
     epoch,
   };
 }
 
-function tell(work: Work, told: Told): void {
-  const { name, atMs, attributes } = told;
+function recordAlarm(context: StepContext, report: AlarmReport): void {
+  const { name, atMs, attributes } = report;
   const draft = { statusCode: statusCodes[name].code, attributes };
-  if (name !== 'LOCATION') log(work, 'info', 'alarm', { name, ...attributes });
-  if (told.fix === undefined) record(work, draft, atMs);
-  else record(work, draft, atMs, told.fix);
+  if (name !== 'LOCATION') log(context, 'info', 'alarm', { name, ...attributes });
+  if (report.fix === undefined) record(context, draft, atMs);
+  else record(context, draft, atMs, report.fix);
 }
 
-function take(work: Work, step: AlarmsStep): void {
+function adoptAlarms(context: StepContext, step: AlarmsStep): void {
   // In place before the events, so that one commit holds both.
-  put(work, { alarms: step.state, memory: { ...work.state.memory, alarms: memoryOf(step.state) } });
-  for (const told of step.told) tell(work, told);
-  if (step.isDip && work.state.pending.length > 0) commitNow(work, []);
+  put(context, { alarms: step.state, memory: { ...context.state.memory, alarms: memoryOf(step.state) } });
+  for (const report of step.reports) recordAlarm(context, report);
+  if (step.isDip && context.state.pending.length > 0) commitNow(context, []);
 }
 
-/** Looks at everything that an alarm may come from. Call it for each tick, epoch, contact and reading. */
-export function watchVehicle(work: Work, cause: AlarmCause): void {
-  const { alarms } = work.state;
+/** One step of all alarms. Call it for each tick, epoch, contact and reading. */
+export function watchVehicle(context: StepContext, cause: AlarmCause): void {
+  const { alarms } = context.state;
   switch (cause.kind) {
     case 'time':
-      return take(work, stepAlarms(alarms, sceneOf(work, null)));
+      return adoptAlarms(context, stepAlarms(alarms, alarmInputOf(context, null)));
     case 'epoch':
-      return take(work, stepAlarms(alarms, sceneOf(work, cause.epoch)));
+      return adoptAlarms(context, stepAlarms(alarms, alarmInputOf(context, cause.epoch)));
     case 'pulse':
-      take(work, takePulse(alarms, sceneOf(work, null), cause.pulse));
+      adoptAlarms(context, handlePulse(alarms, alarmInputOf(context, null), cause.pulse));
       // The way to an impact is worth as much as the impact.
-      if (work.state.pending.length > 0) commitNow(work, []);
+      if (context.state.pending.length > 0) commitNow(context, []);
       return undefined;
   }
 }
 
-/** Sentences about the sky, before the epoch in which they came is judged. */
-export function watchSky(work: Work, sentences: readonly SkySentence[]): void {
+/** Sentences about the sky, before the epoch in which they arrived is checked. */
+export function watchSky(context: StepContext, sentences: readonly SkySentence[]): void {
   if (sentences.length === 0) return;
-  put(work, { alarms: hearSky(work.state.alarms, sentences, work.now.monoMs) });
+  put(context, { alarms: handleSky(context.state.alarms, sentences, context.now.monoMs) });
 }

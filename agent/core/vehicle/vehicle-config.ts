@@ -1,24 +1,16 @@
-// The configuration in the vehicle: joins the machine of the two slots to settings, zones, events and the session. What is
-// applied counts from the same step on; nothing here can reach a relay, a command or the interlock.
-import type { Ack } from '../../../src/core/wire.ts';
+// The configuration in the vehicle: joins the machine of the two slots to settings, zones, events and the session. An
+// applied configuration is active from the same step on; it cannot affect a relay, a command or the interlock.
+
+import { decodeZones } from '../../../src/core/geo/zone-config.ts';
+import type { Ack } from '../../../src/core/wire/wire.ts';
 import { type SlotFiles, type SlotName } from '../config/config-record.ts';
 import { activeRecord, stepConfig } from '../config/config-slots.ts';
 import { type StartedConfig, startConfig } from '../config/config-start.ts';
 import type { ConfigEffect, ConfigInput } from '../config/config-types.ts';
-import { applyZones, decodeZones } from '../config/config-zones.ts';
-import {
-  commitNow,
-  log,
-  put,
-  record,
-  stamp,
-  type VehicleConfig,
-  type VehicleState,
-  type Work,
-} from './vehicle-state.ts';
-
-/** A configuration as the session hands it on: signed for this vehicle and boot, put together, unpacked or not. */
-export type ReceivedConfig = Extract<ConfigInput, { kind: 'received' | 'refused' }>;
+import { createZones } from '../zones/zone-set.ts';
+import { commitNow, log, put, record, type StepContext, stamp, type VehicleState } from './vehicle-state.ts';
+import type { ReceivedConfig, VehicleConfig } from './vehicle-types.ts';
+import { applyZones } from './vehicle-zones.ts';
 
 const token = 'config';
 
@@ -30,74 +22,74 @@ export function startVehicleConfig(files: SlotFiles, config: VehicleConfig, nowM
   return startConfig(files, { nowMs, base: config.settings, decodeZones });
 }
 
-function perform(work: Work, effect: ConfigEffect): void {
+function perform(context: StepContext, effect: ConfigEffect): void {
   switch (effect.kind) {
     case 'write':
-      work.effects.push({ kind: 'writeSlot', slot: effect.slot, bytes: effect.bytes });
+      context.effects.push({ kind: 'writeSlot', slot: effect.slot, bytes: effect.bytes });
       break;
     case 'apply': {
       const { settings, zones } = effect;
       const heartbeatMs = Math.min(
-        work.state.heartbeatMs,
-        work.now.monoMs + settings.reporting.heartbeatS * 1000,
+        context.state.heartbeatMs,
+        context.now.monoMs + settings.reporting.heartbeatS * 1000,
       );
-      put(work, { settings, heartbeatMs });
-      applyZones(work, zones);
+      put(context, { settings, heartbeatMs });
+      applyZones(context, createZones(zones));
       break;
     }
     case 'event':
-      if (effect.isAwaited) commitNow(work, [stamp(work, effect.draft)], { token });
-      else record(work, effect.draft);
+      if (effect.isAwaited) commitNow(context, [stamp(context, effect.draft)], { token });
+      else record(context, effect.draft);
       break;
     case 'log':
-      log(work, effect.level, effect.event, effect.fields);
+      log(context, effect.level, effect.event, effect.fields);
       break;
   }
 }
 
-function step(work: Work, input: ConfigInput): void {
-  const given = { nowMs: work.now.monoMs, base: work.config.settings, decodeZones };
-  const { state, effects } = stepConfig(work.state.config, input, given);
-  put(work, { config: state });
-  for (const effect of effects) perform(work, effect);
+function step(context: StepContext, input: ConfigInput): void {
+  const given = { nowMs: context.now.monoMs, base: context.config.settings, decodeZones };
+  const { state, effects } = stepConfig(context.state.config, input, given);
+  put(context, { config: state });
+  for (const effect of effects) perform(context, effect);
 }
 
 /** Does what the start left to do. */
-export function beginConfig(work: Work): void {
-  step(work, { kind: 'start' });
+export function beginConfig(context: StepContext): void {
+  step(context, { kind: 'start' });
 }
 
-/** A configuration came. */
-export function takeConfig(work: Work, received: ReceivedConfig): void {
-  step(work, received);
+/** A configuration arrived. */
+export function handleConfig(context: StepContext, received: ReceivedConfig): void {
+  step(context, received);
 }
 
 /** The store has written a slot, or could not. */
-export function noteSlot(work: Work, slot: SlotName, fault: string | null): void {
-  step(work, { kind: 'written', slot, fault });
+export function handleSlotWritten(context: StepContext, slot: SlotName, fault: string | null): void {
+  step(context, { kind: 'written', slot, fault });
 }
 
 /** The event that a trial waits for is durable, or the disk does not take it now. */
-export function noteConfigStored(
-  work: Work,
+export function handleConfigStored(
+  context: StepContext,
   event: { readonly durable: boolean; readonly seqs?: readonly number[] },
 ): void {
   // It is the last one of its commit.
-  step(work, { kind: 'stored', seq: event.durable ? (event.seqs?.at(-1) ?? null) : null });
+  step(context, { kind: 'stored', seq: event.durable ? (event.seqs?.at(-1) ?? null) : null });
 }
 
 /** The broker has acknowledged events. */
-export function noteConfigAck(work: Work, ack: Ack): void {
-  if (ack.boot === work.config.boot) step(work, { kind: 'acked', ranges: ack.ranges });
+export function handleConfigAck(context: StepContext, ack: Ack): void {
+  if (ack.boot === context.config.boot) step(context, { kind: 'acked', ranges: ack.ranges });
 }
 
-/** Looks whether a trial is over. */
-export function watchConfig(work: Work): void {
-  const { phase, acknowledged } = work.state.delivery;
-  step(work, { kind: 'time', isUp: phase.kind === 'up', acknowledged });
+/** Checks whether a trial has ended. */
+export function watchConfig(context: StepContext): void {
+  const { phase, acknowledged } = context.state.delivery;
+  step(context, { kind: 'time', isUp: phase.kind === 'up', acknowledged });
 }
 
-/** What `hello` says of the configuration that holds. */
+/** Members of `hello` about the active configuration. */
 export function configHello({ config }: VehicleState): {
   readonly configVersion: number;
   readonly configSha256?: string;

@@ -1,114 +1,188 @@
-// The vehicle's commands and relays: joins the command machine, the supervisor and the board. The only place from
-// which a relay order leaves, and it leaves only as the effect of one of those two machines.
-import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
-import { isAllowed } from '../../../src/core/verdict.ts';
-import { verdictText } from '../../../src/core/verdict-text.ts';
-import type { CommandBody } from '../../../src/core/wire.ts';
+// The vehicle's commands and relays: joins the command machine, the supervisor and the board. The only place that
+// orders a relay, and only as the effect of one of those two machines.
+import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
+import { isAllowed } from '../../../src/core/verdict/verdict.ts';
+import { verdictText } from '../../../src/core/verdict/verdict-text.ts';
+import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import { stepBoard } from '../board/board.ts';
 import type { RelayName } from '../board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../board/board-types.ts';
-import type { CommandStep } from '../protection/command-draft.ts';
+import type { CommandEffect, CommandStep } from '../protection/command-draft.ts';
 import { localPrefix } from '../protection/command-intake.ts';
 import { adoptRelay, type LocalSource } from '../protection/command-record.ts';
 import {
   type CommandInput,
   changeOf,
-  noteReadBack,
+  recordReadBack,
   stepCommands,
   wantsWarning,
 } from '../protection/commands.ts';
 import { judge } from '../protection/interlock.ts';
-import { noteRelays, noteRepair, noteUnlock, superviseRelays } from '../protection/relays.ts';
-import { noteWarningOrder, noteWarningRead, stepWarning } from '../protection/warning.ts';
+import {
+  type RelayEffect,
+  recordRelays,
+  recordRepair,
+  recordUnlock,
+  superviseRelays,
+} from '../protection/relays.ts';
+import { recordWarningOrder, recordWarningRead, stepWarning } from '../protection/warning.ts';
 import { offerIssuedTime } from '../timekeeping.ts';
-import { takeBoardOutputs } from './vehicle-sensing.ts';
-import { commitNow, evidenceOf, log, put, record, stamp, type Work } from './vehicle-state.ts';
+import { handleBoardOutputs } from './vehicle-sensing.ts';
+import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
-/** A repair that is not on the wire by then is dropped; the next look decides anew. */
+/** A repair that is not on the wire by then is dropped; the next step decides again. */
 const repairWithinMs = 2000;
 /** The order back to the safe state waits longer than any order away from it. */
 const withdrawWithinMs = 5000;
 
-/** Feeds the board and deals with all that it says. */
-export function feedBoard(work: Work, input: BoardInput): void {
-  const { state, outputs } = stepBoard(work.state.board, input);
-  put(work, { board: state });
-  takeBoardOutputs(work, outputs);
-  for (const output of outputs) {
-    if (output.kind === 'relays') takeRelays(work, output.values);
-    if (output.kind === 'relayResult') takeResult(work, output);
+/** One task of a step. Its follow-up tasks are performed right after it, before tasks that were planned earlier. */
+type Task =
+  | Extract<BoardOutput, { kind: 'relays' | 'relayResult' }>
+  | CommandEffect
+  | RelayEffect
+  /** An input of the command machine. */
+  | { readonly kind: 'command'; readonly input: CommandInput }
+  /** Relays as they were read, for commands whose outcome is unknown. */
+  | { readonly kind: 'readBack'; readonly known: KnownRelays }
+  | { readonly kind: 'guard'; readonly relay: FeatureName }
+  | { readonly kind: 'supervise' | 'superviseWarning' };
+
+type Tasks = readonly Task[];
+type KnownRelays = Readonly<Partial<Record<FeatureName, boolean>>>;
+
+/** A step takes some dozens at most. */
+const tasksMost = 10_000;
+
+function perform(context: StepContext, task: Task): Tasks {
+  switch (task.kind) {
+    case 'relays':
+      return handleRelays(context, task.values);
+    case 'relayResult':
+      return handleResult(context, task);
+    case 'command':
+      return adoptCommandStep(context, stepCommands(context.state.commands, task.input, evidenceOf(context)));
+    case 'readBack':
+      return handleReadBack(context, task.known);
+    case 'supervise':
+      return supervise(context);
+    case 'superviseWarning':
+      return superviseWarning(context);
+    case 'guard':
+      return guardOrder(context, task.relay);
+    case 'commit':
+    case 'drive':
+    case 'note':
+      return performCommandEffect(context, task);
+    case 'event':
+    case 'adopt':
+    case 'repair':
+      return performRelayEffect(context, task);
   }
 }
 
-function takeRelays(work: Work, values: Readonly<Partial<Record<RelayName, boolean | null>>>): void {
+/** Performs the tasks in order, and what each leads to before the next one. */
+function performAll(context: StepContext, tasks: Tasks): void {
+  const queue = [...tasks];
+  let count = 0;
+  for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+    if (++count > tasksMost) throw new Error(`a step of the vehicle has more than ${tasksMost} tasks`);
+    queue.unshift(...perform(context, task));
+  }
+}
+
+const relayOutputs = (outputs: readonly BoardOutput[]): Tasks =>
+  outputs.flatMap((output) => (output.kind === 'relays' || output.kind === 'relayResult' ? [output] : []));
+
+function stepBoardOf(context: StepContext, input: BoardInput): readonly BoardOutput[] {
+  const { state, outputs } = stepBoard(context.state.board, input);
+  put(context, { board: state });
+  handleBoardOutputs(context, outputs);
+  return outputs;
+}
+
+/** Gives the board an input and handles all of its outputs; false when there were none. */
+export function feedBoard(context: StepContext, input: BoardInput): boolean {
+  const outputs = stepBoardOf(context, input);
+  performAll(context, relayOutputs(outputs));
+  return outputs.length > 0;
+}
+
+function handleRelays(
+  context: StepContext,
+  values: Readonly<Partial<Record<RelayName, boolean | null>>>,
+): Tasks {
   const { warning } = values;
   if (warning !== undefined)
-    put(work, { warning: noteWarningRead(work.state.warning, warning, work.now.monoMs) });
-  // A range that holds nothing but the warning output says nothing about the others.
-  if (featureNames.every((name) => values[name] === undefined)) return superviseWarning(work);
+    put(context, { warning: recordWarningRead(context.state.warning, warning, context.now.monoMs) });
+  // A range that holds only the warning output does not include the others.
+  if (featureNames.every((name) => values[name] === undefined)) return [{ kind: 'superviseWarning' }];
   const known: Partial<Record<FeatureName, boolean>> = {};
   for (const name of featureNames) {
     const value = values[name];
     if (value !== undefined && value !== null) known[name] = value;
   }
-  if (Object.keys(known).length === 0) return put(work, { relaysReadMs: null });
-  const atMs = work.now.monoMs;
-  const relays = noteRelays(work.state.relays, known, { atMs, boardCameUp: work.state.isBoardFresh });
-  put(work, { relays, relaysReadMs: atMs, isBoardFresh: false });
-  judgeUnknown(work, known);
-  supervise(work);
+  if (Object.keys(known).length === 0) {
+    put(context, { relaysReadMs: null });
+    return [];
+  }
+  const atMs = context.now.monoMs;
+  const relays = recordRelays(context.state.relays, known, { atMs, boardCameUp: context.state.isBoardFresh });
+  put(context, { relays, relaysReadMs: atMs, isBoardFresh: false });
+  return [{ kind: 'readBack', known }, { kind: 'supervise' }];
 }
 
 /**
- * Decides commands whose outcome is unknown by what a reading says of their relays. While an order is still with the board no
- * reading is the last word: an order that is taken back may be seen carried out, and be undone right after. Called confirmed then,
- * it would be written again as a repair, which asks for less than a command does.
+ * Decides commands whose outcome is unknown by a reading of their relays. While an order is still with the board no
+ * reading is final: a withdrawn order may be seen carried out, and be undone right after. Confirmed then, it would
+ * be written again as a repair, which needs less proof than a command.
  */
-function judgeUnknown(work: Work, known: Readonly<Partial<Record<FeatureName, boolean>>>): void {
-  const { orders } = work.state.board;
+function handleReadBack(context: StepContext, known: KnownRelays): Tasks {
+  const { orders } = context.state.board;
   const settled: Partial<Record<FeatureName, boolean>> = {};
   for (const name of featureNames) {
     const on = known[name];
     if (on !== undefined && orders[name] === undefined) settled[name] = on;
   }
-  takeCommandStep(work, noteReadBack(work.state.commands, settled, evidenceOf(work)));
+  return adoptCommandStep(context, recordReadBack(context.state.commands, settled, evidenceOf(context)));
 }
 
-function takeResult(work: Work, result: Extract<BoardOutput, { kind: 'relayResult' }>): void {
+function handleResult(context: StepContext, result: Extract<BoardOutput, { kind: 'relayResult' }>): Tasks {
   const { relay, token, outcome, readBack } = result;
   const reason = result.reason ?? outcome;
-  const atMs = work.now.monoMs;
+  const atMs = context.now.monoMs;
   if (relay === 'warning') {
-    put(work, { warning: noteWarningOrder(work.state.warning, readBack, atMs) });
-    return log(work, outcome === 'confirmed' ? 'info' : 'warn', 'warning output', {
+    put(context, { warning: recordWarningOrder(context.state.warning, readBack, atMs) });
+    log(context, outcome === 'confirmed' ? 'info' : 'warn', 'warning_output', {
       order: token,
       outcome,
       reason,
     });
+    return [];
   }
-  put(work, { relays: noteRepair(work.state.relays, { feature: relay, readBack, atMs }) });
-  log(work, outcome === 'confirmed' ? 'info' : 'warn', 'relay order done', {
+  put(context, { relays: recordRepair(context.state.relays, { feature: relay, readBack, atMs }) });
+  log(context, outcome === 'confirmed' ? 'info' : 'warn', 'relay_order_done', {
     relay,
     order: token,
     outcome,
     reason,
   });
-  if (token.startsWith('drive:')) return step(work, { kind: 'driven', token, outcome, reason });
-  if (readBack !== null) judgeUnknown(work, { [relay]: readBack });
-  supervise(work);
+  if (token.startsWith('drive:'))
+    return [{ kind: 'command', input: { kind: 'driven', token, outcome, reason } }];
+  const readings: Tasks = readBack === null ? [] : [{ kind: 'readBack', known: { [relay]: readBack } }];
+  return [...readings, { kind: 'supervise' }];
 }
 
 function orderRelay(
-  work: Work,
+  context: StepContext,
   order: { relay: RelayName; on: boolean; token: string; withinMs: number },
-): void {
-  const atMs = work.now.monoMs;
+): Tasks {
+  const atMs = context.now.monoMs;
   const { relay, on, token, withinMs } = order;
-  const { unlockMs } = work.state.commands.rules;
+  const { unlockMs } = context.state.commands.rules;
   const isUnlock = relay === 'cargoaccess' && on;
-  log(work, 'info', 'relay order', { relay, energised: on, order: token });
-  if (isUnlock) put(work, { relays: noteUnlock(work.state.relays, atMs + unlockMs) });
-  feedBoard(work, {
+  log(context, 'info', 'relay_order', { relay, energised: on, order: token });
+  if (isUnlock) put(context, { relays: recordUnlock(context.state.relays, atMs + unlockMs) });
+  const outputs = stepBoardOf(context, {
     kind: 'setRelay',
     relay,
     energised: on,
@@ -117,142 +191,143 @@ function orderRelay(
     deadlineMs: atMs + withinMs,
     atMs,
   });
+  return relayOutputs(outputs);
 }
 
-function takeCommandStep(work: Work, { state, effects }: CommandStep): void {
-  put(work, { commands: state });
-  for (const effect of effects) {
-    switch (effect.kind) {
-      case 'commit': {
-        const events = effect.events.map((draft) => stamp(work, draft));
-        for (const draft of effect.events)
-          log(work, 'info', 'command', {
-            ...draft.attributes,
-            commandID: draft.commandID,
-            state: draft.commandState,
-          });
-        commitNow(work, events, { token: effect.token, record: true });
-        break;
-      }
-      case 'drive':
-        orderRelay(work, {
-          relay: effect.feature,
-          on: effect.state === '1',
-          token: effect.token,
-          withinMs: effect.withinMs,
+function adoptCommandStep(context: StepContext, { state, effects }: CommandStep): Tasks {
+  put(context, { commands: state });
+  return effects;
+}
+
+function performCommandEffect(context: StepContext, effect: CommandEffect): Tasks {
+  switch (effect.kind) {
+    case 'commit': {
+      const events = effect.events.map((draft) => stamp(context, draft));
+      for (const draft of effect.events)
+        log(context, 'info', 'command', {
+          ...draft.attributes,
+          commandID: draft.commandID,
+          state: draft.commandState,
         });
-        break;
-      case 'note':
-        log(work, 'warn', 'command envelope', { commandID: effect.commandID, text: effect.text });
-        break;
+      commitNow(context, events, { token: effect.token, record: true });
+      return [];
     }
+    case 'drive':
+      return orderRelay(context, {
+        relay: effect.feature,
+        on: effect.state === '1',
+        token: effect.token,
+        withinMs: effect.withinMs,
+      });
+    case 'note':
+      log(context, 'warn', 'command_envelope', { commandID: effect.commandID, text: effect.text });
+      return [];
   }
 }
 
-function step(work: Work, input: CommandInput): void {
-  takeCommandStep(work, stepCommands(work.state.commands, input, evidenceOf(work)));
-}
-
-/** A warning that waits in the queue this long is decided anew. */
+/** A warning order that waits in the queue this long is decided again. */
 const warnWithinMs = 1000;
 
 /** Sounds or silences the warning output, as the commands want it at this moment. */
-function superviseWarning(work: Work): void {
-  if (work.config.profile.outputs?.warning === undefined) return;
-  const { commands, warning } = work.state;
+function superviseWarning(context: StepContext): Tasks {
+  if (context.config.profile.outputs?.warning === undefined) return [];
+  const { commands, warning } = context.state;
   const isCutWaiting = commands.record.active.enginecutoff?.state === '1';
-  const wants = isCutWaiting && wantsWarning(commands, evidenceOf(work));
-  const { state, order, draft } = stepWarning(warning, wants, work.now.monoMs);
-  put(work, { warning: state });
-  if (draft !== null) record(work, draft);
-  if (order === null) return;
-  orderRelay(work, { relay: 'warning', on: order, token: 'warning', withinMs: warnWithinMs });
+  const wants = isCutWaiting && wantsWarning(commands, evidenceOf(context));
+  const { state, order, draft } = stepWarning(warning, wants, context.now.monoMs);
+  put(context, { warning: state });
+  if (draft !== null) record(context, draft);
+  if (order === null) return [];
+  return orderRelay(context, { relay: 'warning', on: order, token: 'warning', withinMs: warnWithinMs });
 }
 
-function supervise(work: Work): void {
-  const { state, effects } = superviseRelays(work.state.relays, {
-    commands: work.state.commands,
-    evidence: evidenceOf(work),
+function supervise(context: StepContext): Tasks {
+  const { state, effects } = superviseRelays(context.state.relays, {
+    commands: context.state.commands,
+    evidence: evidenceOf(context),
   });
-  put(work, { relays: state });
-  for (const effect of effects) {
-    switch (effect.kind) {
-      case 'event':
-        log(work, 'warn', 'relay', effect.draft.attributes ?? {});
-        record(work, effect.draft);
-        break;
-      case 'adopt': {
-        const { commands } = work.state;
-        put(work, {
-          commands: { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) },
-        });
-        log(work, 'info', 'relay', effect.draft.attributes ?? {});
-        commitNow(work, [stamp(work, effect.draft)], { record: true });
-        break;
-      }
-      case 'repair':
-        orderRelay(work, {
-          relay: effect.feature,
-          on: effect.state === '1',
-          token: effect.token,
-          withinMs: repairWithinMs,
-        });
-        break;
+  put(context, { relays: state });
+  return effects;
+}
+
+function performRelayEffect(context: StepContext, effect: RelayEffect): Tasks {
+  switch (effect.kind) {
+    case 'event':
+      log(context, 'warn', 'relay', effect.draft.attributes ?? {});
+      record(context, effect.draft);
+      return [];
+    case 'adopt': {
+      const { commands } = context.state;
+      put(context, {
+        commands: { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) },
+      });
+      log(context, 'info', 'relay', effect.draft.attributes ?? {});
+      commitNow(context, [stamp(context, effect.draft)], { record: true });
+      return [];
     }
+    case 'repair':
+      return orderRelay(context, {
+        relay: effect.feature,
+        on: effect.state === '1',
+        token: effect.token,
+        withinMs: repairWithinMs,
+      });
   }
+}
+
+function guardOrder(context: StepContext, relay: FeatureName): Tasks {
+  const { commands, relays } = context.state;
+  const wanted = commands.record.active[relay]?.state;
+  const isDriving = commands.work[relay]?.kind === 'driving' && wanted === '1';
+  if (!isDriving && relays.watch[relay]?.repairing !== true) return [];
+  // A relay that is restrictive already is left alone, as is a repair towards the safe state.
+  if (!isDriving && commands.record.confirmed[relay]?.state !== '1') return [];
+  if (relays.readings[relay]?.on !== false) return [];
+  const active = commands.record.active[relay];
+  const change =
+    isDriving && active !== undefined
+      ? changeOf(commands, active)
+      : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
+  const verdict = judge({ ...change, isOnTheWay: true }, evidenceOf(context), commands.rules);
+  if (isAllowed(verdict)) return [];
+  log(context, 'warn', 'relay_order_withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
+  return orderRelay(context, { relay, on: false, token: `withdraw:${relay}`, withinMs: withdrawWithinMs });
 }
 
 /**
- * Takes a restrictive order back that is still with the board when something begins to speak against it: the bus may be
- * slow, the driver is not. The safe state is written over it; what came of the order is then read, never assumed.
+ * Withdraws a restrictive order that is still with the board when something begins to speak against it: the bus may be
+ * slow, the driver is not. The safe state is written over it; the outcome of the order is then read, never assumed.
  */
-export function guardOrders(work: Work): void {
-  superviseWarning(work);
-  for (const relay of featureNames) {
-    const { commands, relays } = work.state;
-    const wanted = commands.record.active[relay]?.state;
-    const isDriving = commands.work[relay]?.kind === 'driving' && wanted === '1';
-    if (!isDriving && relays.watch[relay]?.repairing !== true) continue;
-    // A relay that is restrictive already is left alone, as is a repair towards the safe state.
-    if (!isDriving && commands.record.confirmed[relay]?.state !== '1') continue;
-    if (relays.readings[relay]?.on !== false) continue;
-    const active = commands.record.active[relay];
-    const change =
-      isDriving && active !== undefined
-        ? changeOf(commands, active)
-        : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-    const verdict = judge({ ...change, isOnTheWay: true }, evidenceOf(work), commands.rules);
-    if (isAllowed(verdict)) continue;
-    log(work, 'warn', 'relay order withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
-    orderRelay(work, { relay, on: false, token: `withdraw:${relay}`, withinMs: withdrawWithinMs });
-  }
+export function guardOrders(context: StepContext): void {
+  const guards = featureNames.map((relay) => ({ kind: 'guard', relay }) as const);
+  performAll(context, [{ kind: 'superviseWarning' }, ...guards]);
 }
 
 /** A verified command envelope for this device. The receipt is given once the commit that holds it is durable. */
-export function takeCommand(work: Work, body: CommandBody, receipt: number): void {
-  const { accountID, deviceID, boot, profile } = work.config;
+export function handleCommand(context: StepContext, body: CommandBody, receipt: number): void {
+  const { accountID, deviceID, boot, profile } = context.config;
   if (body.accountID !== accountID || body.deviceID !== deviceID) {
-    log(work, 'error', 'command for another device', { commandID: body.commandID });
-    work.effects.push({ kind: 'acknowledge', receipt });
+    log(context, 'error', 'command_not_for_this_device', { commandID: body.commandID });
+    context.effects.push({ kind: 'acknowledge', receipt });
     return;
   }
-  const { monoMs } = work.now;
+  const { monoMs } = context.now;
   if (body.boot === boot)
-    put(work, { time: offerIssuedTime(work.state.time, { monoMs, issuedMs: body.issuedMs }) });
+    put(context, { time: offerIssuedTime(context.state.time, { monoMs, issuedMs: body.issuedMs }) });
   const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
-  work.receipts.push(receipt);
-  step(work, { kind: 'envelope', body, fitted, boot });
-  for (const left of work.receipts.splice(0)) work.effects.push({ kind: 'acknowledge', receipt: left });
-  lookAround(work);
+  context.receipts.push(receipt);
+  performAll(context, [{ kind: 'command', input: { kind: 'envelope', body, fitted, boot } }]);
+  for (const left of context.receipts.splice(0)) context.effects.push({ kind: 'acknowledge', receipt: left });
+  reviewCommands(context);
 }
 
 /**
- * A wish that arose on the vehicle itself: of a geozone, a timer, or a person at the vehicle (`service`). It goes through the
- * same record, interlock and events as a command of the broker; its id is unique by boot and number. An automatic cut
- * needs `[protection] zoneCuts`, is prevent-start in every mode, and never stands in the way of a person's command.
+ * A request made on the vehicle itself: by a geozone, a timer, or a person at the vehicle (`service`). It goes
+ * through the same record, interlock and events as a command of the broker; its id is unique by boot and number. An
+ * automatic cut needs `[protection] zoneCuts`, is prevent-start in every mode, and never blocks a person's command.
  */
 export function requestLocal(
-  work: Work,
+  context: StepContext,
   request: {
     readonly feature: FeatureName;
     readonly state: FeatureState;
@@ -260,21 +335,21 @@ export function requestLocal(
     readonly reason: string;
   },
 ): void {
-  const { boot, profile } = work.config;
-  const { nextLocal } = work.state;
-  put(work, { nextLocal: nextLocal + 1 });
+  const { boot, profile } = context.config;
+  const { nextLocal } = context.state;
+  put(context, { nextLocal: nextLocal + 1 });
   const fitted = featureNames.filter((name) => profile.relays[name] !== undefined);
-  step(work, { kind: 'local', commandID: `${localPrefix}${boot}-${nextLocal}`, ...request, fitted });
-  lookAround(work);
+  const commandID = `${localPrefix}${boot}-${nextLocal}`;
+  performAll(context, [{ kind: 'command', input: { kind: 'local', commandID, ...request, fitted } }]);
+  reviewCommands(context);
 }
 
 /** A commit that a command waited for. */
-export function noteCommitted(work: Work, token: string, durable: boolean): void {
-  step(work, { kind: 'committed', token, durable });
+export function handleCommitted(context: StepContext, token: string, durable: boolean): void {
+  performAll(context, [{ kind: 'command', input: { kind: 'committed', token, durable } }]);
 }
 
-/** Looks at commands and relays anew, because time went by or evidence changed. */
-export function lookAround(work: Work): void {
-  step(work, { kind: 'time' });
-  supervise(work);
+/** Decides on commands and relays again, because time has passed or evidence changed. */
+export function reviewCommands(context: StepContext): void {
+  performAll(context, [{ kind: 'command', input: { kind: 'time' } }, { kind: 'supervise' }]);
 }

@@ -1,98 +1,82 @@
-// What the vehicle tells of itself: a Diagnostic a minute after the start, then now and then, and the answers to requests of
-// the broker (health, newest log lines, position). It reads nothing itself; the shell hands the readings in. Nothing here
-// can move a relay or change a setting.
-import type { RequestBody } from '../../../src/core/device-request.ts';
-import type { AttributeValue } from '../../../src/core/event.ts';
-import { type Priority, statusCodes } from '../../../src/core/status-codes.ts';
-import { judgeRequest, noteAnswered } from '../link/requests.ts';
+// Reports of the vehicle's own state: a Diagnostic a minute after the start, then periodically, and the answers to
+// requests of the broker (health, newest log lines, position). It reads nothing itself; readings arrive as events. It
+// cannot move a relay or change a setting.
+
+import type { AttributeValue } from '../../../src/core/events/event.ts';
+import { type Priority, statusCodes } from '../../../src/core/events/status-codes.ts';
+import { verdictAttributes } from '../../../src/core/verdict/verdict.ts';
+import type { RequestBody } from '../../../src/core/wire/device-request.ts';
+import { diagnosticOf, noCounts, type UnitCounts, type UnitReading } from '../diagnostic/diagnostic.ts';
+import { cutExcerpt } from '../diagnostic/log-excerpt.ts';
+import { judgeRequest, recordAnswered } from '../link/requests.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import { diagnosticOf, noCounts, type UnitCounts, type UnitReading } from '../status/diagnostic.ts';
-import { cutExcerpt } from '../status/log-excerpt.ts';
+import { rehearseCut } from '../protection/commands.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { configHello } from './vehicle-config.ts';
-import { commitNow, log, type PortName, put, stamp, vehicleLimits, type Work } from './vehicle-state.ts';
+import { commitNow, evidenceOf, log, put, type StepContext, stamp, vehicleLimits } from './vehicle-state.ts';
+import type { DiagnosisEvent, DiagnosisState, PortName } from './vehicle-types.ts';
 
 const limits = {
   /** After the start, when ports, receiver and link have had time to come up. */
   firstMs: 60_000,
-  /** A reading that did not come by then is asked for anew. */
+  /** A reading that has not arrived by then is requested again. */
   readingMs: 30_000,
 } as const;
 
-export type DiagnosisEvent =
-  /** Verified, and acknowledged at once. */
-  | { readonly kind: 'request'; readonly body: RequestBody }
-  /** What `readUnit` and `readLog` have read. */
-  | { readonly kind: 'unit'; readonly requestID: string | null; readonly reading: UnitReading }
-  | { readonly kind: 'excerpt'; readonly requestID: string; readonly text: string | null };
-
-export type DiagnosisEffect =
-  /** `requestID` null: nobody asked, it was due. */
-  | { readonly kind: 'readUnit'; readonly requestID: string | null }
-  | { readonly kind: 'readLog'; readonly requestID: string };
-
-export interface DiagnosisState {
-  /** Monotonic: of the start, of the newest Diagnostic, and of the reading that is awaited; null: none. */
-  readonly startedMs: number;
-  readonly toldMs: number | null;
-  readonly askedMs: number | null;
-  readonly counts: UnitCounts;
-}
-
 export function createDiagnosis(nowMs: number): DiagnosisState {
-  return { startedMs: nowMs, toldMs: null, askedMs: null, counts: noCounts };
+  return { startedMs: nowMs, reportedMs: null, askedMs: null, counts: noCounts };
 }
 
 /** Counts for the next Diagnostic. */
-export function noteCount(work: Work, name: keyof UnitCounts, more = 1): void {
-  const { diagnosis } = work.state;
+export function addCount(context: StepContext, name: keyof UnitCounts, more = 1): void {
+  const { diagnosis } = context.state;
   if (more === 0) return;
   const counts = { ...diagnosis.counts, [name]: diagnosis.counts[name] + more };
-  put(work, { diagnosis: { ...diagnosis, counts } });
+  put(context, { diagnosis: { ...diagnosis, counts } });
 }
 
 const lossOf = { board: 'boardLosses', gnss: 'gnssLosses' } as const satisfies Record<PortName, string>;
 
 /** A serial port that worked was lost. */
-export function noteLoss(work: Work, port: PortName): void {
-  noteCount(work, lossOf[port]);
+export function countLoss(context: StepContext, port: PortName): void {
+  addCount(context, lossOf[port]);
 }
 
 /** Asks for what a Diagnostic needs when one is due. */
-export function watchDiagnosis(work: Work): void {
-  const { diagnosis, settings } = work.state;
-  const { monoMs } = work.now;
-  const { startedMs, toldMs, askedMs } = diagnosis;
+export function watchDiagnosis(context: StepContext): void {
+  const { diagnosis, settings } = context.state;
+  const { monoMs } = context.now;
+  const { startedMs, reportedMs, askedMs } = diagnosis;
   const dueMs =
-    toldMs === null ? startedMs + limits.firstMs : toldMs + settings.diagnostics.diagnosticsS * 1000;
+    reportedMs === null ? startedMs + limits.firstMs : reportedMs + settings.diagnostics.diagnosticsS * 1000;
   if (monoMs < dueMs || (askedMs !== null && monoMs - askedMs < limits.readingMs)) return;
-  put(work, { diagnosis: { ...diagnosis, askedMs: monoMs } });
-  work.effects.push({ kind: 'readUnit', requestID: null });
+  put(context, { diagnosis: { ...diagnosis, askedMs: monoMs } });
+  context.effects.push({ kind: 'readUnit', requestID: null });
 }
 
-/** The request that is being answered, which from now on counts as answered; null when it is none of ours any more. */
-function finish(work: Work, requestID: string): boolean {
-  const { requests } = work.state;
+/** The request that is being answered, which from now on counts as answered; null when it is no longer pending. */
+function finish(context: StepContext, requestID: string): boolean {
+  const { requests } = context.state;
   const reading = requests.reading[requestID];
   if (reading === undefined) return false;
-  put(work, { requests: noteAnswered(requests, { requestID, issuedMs: reading.issuedMs }) });
+  put(context, { requests: recordAnswered(requests, { requestID, issuedMs: reading.issuedMs }) });
   return true;
 }
 
-/** Commits an answer together with the note that the request is answered. */
-function answer(work: Work, drafts: readonly EventDraft[], priority?: Priority): void {
+/** Commits an answer together with the record that the request is answered. */
+function answer(context: StepContext, drafts: readonly EventDraft[], priority?: Priority): void {
   const events = drafts.map((draft) => {
-    const stamped = stamp(work, draft);
+    const stamped = stamp(context, draft);
     return priority === undefined ? stamped : { ...stamped, priority };
   });
-  commitNow(work, events, { requests: true });
+  commitNow(context, events, { requests: true });
 }
 
 /** What the shell has read of unit and disk. @param requestID null when it was due by time. */
-function takeReading(work: Work, requestID: string | null, reading: UnitReading): void {
-  if (work.state.isStopping) return;
-  if (requestID !== null && !finish(work, requestID)) return;
-  const { state, config, now } = work;
+function handleReading(context: StepContext, requestID: string | null, reading: UnitReading): void {
+  if (context.state.isStopping) return;
+  if (requestID !== null && !finish(context, requestID)) return;
+  const { state, config, now } = context;
   const attributes = diagnosticOf(
     {
       ...reading,
@@ -112,10 +96,10 @@ function takeReading(work: Work, requestID: string | null, reading: UnitReading)
     },
     requestID,
   );
-  put(work, { diagnosis: { ...state.diagnosis, toldMs: now.monoMs, askedMs: null } });
+  put(context, { diagnosis: { ...state.diagnosis, reportedMs: now.monoMs, askedMs: null } });
   const draft: EventDraft = { statusCode: statusCodes.DIAGNOSTIC.code, attributes };
-  if (requestID === null) return commitNow(work, [stamp(work, draft)]);
-  answer(work, [draft]);
+  if (requestID === null) return commitNow(context, [stamp(context, draft)]);
+  answer(context, [draft]);
 }
 
 function refusal(requestID: string, of: string, reason: string): EventDraft {
@@ -126,28 +110,29 @@ function refusal(requestID: string, of: string, reason: string): EventDraft {
 }
 
 /**
- * The newest lines of the log, as logged. They are of the lowest class: they give way to everything else when room or the
- * data budget runs out. @param text null when this unit keeps none.
+ * The newest lines of the log, as logged. They are of the lowest class: they are the first to be dropped when space
+ * or the data budget runs out.
+ * @param text null when this unit keeps none.
  */
-function takeExcerpt(work: Work, requestID: string, text: string | null): void {
-  if (work.state.isStopping || !finish(work, requestID)) return;
-  if (text === null) return answer(work, [refusal(requestID, 'log', 'this unit keeps no log')]);
+function handleExcerpt(context: StepContext, requestID: string, text: string | null): void {
+  if (context.state.isStopping || !finish(context, requestID)) return;
+  if (text === null) return answer(context, [refusal(requestID, 'log', 'this unit keeps no log')]);
   const chunks = cutExcerpt(text);
   const drafts = chunks.map((chunk, at): EventDraft => {
     const attributes = { kind: 'log', requestID, part: at + 1, parts: chunks.length, text: chunk };
     return { statusCode: statusCodes.DIAGNOSTIC.code, attributes };
   });
-  answer(work, drafts, 3);
+  answer(context, drafts, 3);
 }
 
 /**
- * Locate now: the last believable fix and its age. A fresh one stands in the event itself; an older one in its attributes
- * only, because the event says where the vehicle is at its time, and nobody knows that then.
+ * Locate now: the last believable fix and its age. A fresh one is in the event itself; an older one in its
+ * attributes only, because an event's position is that of the vehicle at its time, which is unknown then.
  */
-function tellPosition(work: Work, requestID: string): void {
-  const { fix, evidence } = work.state;
+function reportPosition(context: StepContext, requestID: string): void {
+  const { fix, evidence } = context.state;
   const { suspectMs } = evidence.gnss;
-  const ageMs = fix === null ? null : Math.max(0, work.now.monoMs - fix.atMonoMs);
+  const ageMs = fix === null ? null : Math.max(0, context.now.monoMs - fix.atMonoMs);
   const isFresh = ageMs !== null && ageMs <= vehicleLimits.fixAgeMs;
   const isSuspect = suspectMs !== null && (fix === null || suspectMs > fix.atMonoMs);
   const attributes: Record<string, AttributeValue> = {
@@ -158,46 +143,62 @@ function tellPosition(work: Work, requestID: string): void {
     ...(fix === null || isFresh ? {} : { lastLatitude: fix.latitude, lastLongitude: fix.longitude }),
     ...(isSuspect ? { suspect: true } : {}),
   };
-  // As urgent as an alarm: it may be a thief who is looked for, and the data budget may be at red.
-  answer(work, [{ statusCode: statusCodes.QUERY.code, attributes }], 1);
+  // As urgent as an alarm: a thief may be sought, and the data budget may be at red.
+  answer(context, [{ statusCode: statusCodes.QUERY.code, attributes }], 1);
 }
 
-/** A verified request. It is acknowledged already: what is not answered comes again on the next connect. */
-function takeRequest(work: Work, body: RequestBody): void {
-  const { accountID, deviceID, boot } = work.config;
+/**
+ * Whether an engine cut would be carried out now, by the one judge and from the evidence of this moment. It only looks: a cut that
+ * waits goes on waiting, and no relay is ordered.
+ */
+function answerInterlock(context: StepContext, requestID: string): void {
+  if (context.config.profile.relays.enginecutoff === undefined)
+    return answer(context, [refusal(requestID, 'interlock', 'this unit has no engine cut-off')], 1);
+  const verdict = rehearseCut(context.state.commands, evidenceOf(context));
+  const attributes = { kind: 'interlock', requestID, ...verdictAttributes(verdict) };
+  // As urgent as an alarm: a person waits, and what it says is soon not true any more.
+  answer(context, [{ statusCode: statusCodes.DIAGNOSTIC.code, attributes }], 1);
+}
+
+/** A verified request. It is acknowledged already: an unanswered one comes again on the next connect. */
+function handleRequest(context: StepContext, body: RequestBody): void {
+  const { accountID, deviceID, boot } = context.config;
   const { requestID, kind } = body;
   if (body.accountID !== accountID || body.deviceID !== deviceID || body.boot !== boot)
-    return log(work, 'error', 'request for another vehicle or boot', { requestID });
-  const { monoMs } = work.now;
-  const utc = latestUtcMs(work.state.time, monoMs);
-  const verdict = judgeRequest(work.state.requests, body, { monoMs, latestUtcMs: utc });
+    return log(context, 'error', 'request_not_for_this_boot', { requestID });
+  const { monoMs } = context.now;
+  const utc = latestUtcMs(context.state.time, monoMs);
+  const verdict = judgeRequest(context.state.requests, body, { monoMs, latestUtcMs: utc });
   if (verdict.kind === 'ignore')
-    return log(work, 'info', 'request not answered', { requestID, of: kind, reason: verdict.reason });
-  put(work, { requests: verdict.state });
+    return log(context, 'info', 'request_unanswered', { requestID, of: kind, reason: verdict.reason });
+  put(context, { requests: verdict.state });
   if (verdict.kind === 'refuse') {
-    log(work, 'warn', 'request refused', { requestID, of: kind, reason: verdict.reason });
-    return answer(work, [refusal(requestID, kind, verdict.reason)]);
+    log(context, 'warn', 'request_refused', { requestID, of: kind, reason: verdict.reason });
+    return answer(context, [refusal(requestID, kind, verdict.reason)]);
   }
-  log(work, 'info', 'request', { requestID, of: kind });
+  log(context, 'info', 'request', { requestID, of: kind });
   switch (kind) {
     case 'diagnostic':
-      return void work.effects.push({ kind: 'readUnit', requestID });
+      return void context.effects.push({ kind: 'readUnit', requestID });
     case 'log':
-      return void work.effects.push({ kind: 'readLog', requestID });
+      return void context.effects.push({ kind: 'readLog', requestID });
     case 'position':
-      finish(work, requestID);
-      return tellPosition(work, requestID);
+      finish(context, requestID);
+      return reportPosition(context, requestID);
+    case 'interlock':
+      finish(context, requestID);
+      return answerInterlock(context, requestID);
   }
 }
 
 /** A request, or what was read for one. */
-export function takeDiagnosis(work: Work, event: DiagnosisEvent): void {
+export function handleDiagnosis(context: StepContext, event: DiagnosisEvent): void {
   switch (event.kind) {
     case 'request':
-      return takeRequest(work, event.body);
+      return handleRequest(context, event.body);
     case 'unit':
-      return takeReading(work, event.requestID, event.reading);
+      return handleReading(context, event.requestID, event.reading);
     case 'excerpt':
-      return takeExcerpt(work, event.requestID, event.text);
+      return handleExcerpt(context, event.requestID, event.text);
   }
 }

@@ -1,23 +1,28 @@
-// What may happen to a vehicle, and what it may do about it. Types only.
+// Events of a vehicle, and its effects. Types only.
 
-import type { FleetEvent } from '../../../src/core/event.ts';
+import type { FleetEvent } from '../../../src/core/events/event.ts';
 import {
   type Ack,
   type CommandBody,
   type FirmwareBody,
   type MessageBody,
   type Welcome,
-} from '../../../src/core/wire.ts';
+} from '../../../src/core/wire/wire.ts';
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestRecord } from '../link/requests.ts';
+import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandRecord } from '../protection/command-record.ts';
-import { type UpdateNews, type UpdateRecord, type UpdateTask } from '../update/update-types.ts';
+import { type UpdateRecord, type UpdateResult, type UpdateTask } from '../update/update-types.ts';
 import type { ZoneRecord } from '../zones/zone-record.ts';
-import type { ReceivedConfig } from './vehicle-config.ts';
-import { type DiagnosisEffect, type DiagnosisEvent } from './vehicle-diagnosis.ts';
-import { type PortName, type StampedEvent, type VehicleMemory } from './vehicle-state.ts';
+import {
+  type DiagnosisEffect,
+  type DiagnosisEvent,
+  type PortName,
+  type ReceivedConfig,
+  type VehicleMemory,
+} from './vehicle-types.ts';
 export type VehicleEvent =
   | { readonly kind: 'start' }
   | { readonly kind: 'time' }
@@ -25,7 +30,7 @@ export type VehicleEvent =
   | { readonly kind: 'opened'; readonly port: PortName }
   | { readonly kind: 'failed' | 'down'; readonly port: PortName; readonly reason: string }
   | { readonly kind: 'bytes'; readonly port: PortName; readonly bytes: Uint8Array }
-  /** `durable` false: the disk does not take it; it is kept and tried again. */
+  /** `durable` false: the disk refuses it; it is kept and tried again. */
   | {
       readonly kind: 'committed';
       readonly token: string;
@@ -39,17 +44,17 @@ export type VehicleEvent =
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */
   | { readonly kind: 'command'; readonly body: CommandBody; readonly receipt: number }
-  /** Verified, and acknowledged at once: what was not kept comes again on the next connect. */
+  /** Verified, and acknowledged at once: one that was not kept comes again on the next connect. */
   | { readonly kind: 'firmware'; readonly body: FirmwareBody }
   | { readonly kind: 'message'; readonly body: MessageBody }
   | DiagnosisEvent
-  | { readonly kind: 'update'; readonly news: UpdateNews }
+  | { readonly kind: 'update'; readonly result: UpdateResult }
   | { readonly kind: 'config'; readonly received: ReceivedConfig }
   /** `fault` null: it is durable. */
   | { readonly kind: 'slotWritten'; readonly slot: SlotName; readonly fault: string | null }
-  /** A one-time code that somebody entered at the unit's local socket. */
+  /** A one-time code that was entered at the unit's local socket. */
   | { readonly kind: 'serviceCode'; readonly code: string }
-  /** What the driver says to the fleet. */
+  /** A message of the driver to the fleet. */
   | { readonly kind: 'driverMessage'; readonly text: string };
 
 export interface Commit {

@@ -1,20 +1,21 @@
-// The vehicle's evidence: which witnesses are fitted and how they are wired, what they read at this moment, and when the record
-// of it goes to disk. It moves nothing; the interlock reads what stands here.
-import type { WitnessName } from '../../../src/core/witness.ts';
+// The vehicle's evidence: which witnesses are fitted and how they are wired, their present readings, and when the
+// record is written to disk. It moves nothing; the interlock reads it.
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import {
   createEvidence,
   type EvidenceState,
   evidenceLimits,
-  isLookDue,
+  isStepDue,
   type Seen,
   stepEvidence,
 } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
-import { commitNow, put, sensed, type VehicleConfig, type VehicleState, type Work } from './vehicle-state.ts';
+import { commitNow, put, type StepContext, sensed, type VehicleState } from './vehicle-state.ts';
+import { type VehicleConfig } from './vehicle-types.ts';
 
 const offsetBasis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -47,7 +48,7 @@ export function fittedWitnesses({
   ];
 }
 
-/** @param kept what was kept of the evidence, as it was read from disk. */
+/** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
   config: Pick<VehicleConfig, 'profile'>,
   given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
@@ -57,8 +58,8 @@ export function startEvidence(
 }
 
 /**
- * An input as evidence: a contact that closes counts at its first sample. The debounce guards its opening only, as nothing
- * may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
+ * An input as evidence: a contact that closes counts at its first sample. The debounce delays its opening only, as
+ * no relay may be written in the 300 ms in which a driver has turned the key and the agent is not sure yet.
  */
 function alertTo(state: VehicleState, name: 'ignition' | 'motion'): Sensed {
   const candidate = state.inputs.sensors[name]?.candidate;
@@ -82,8 +83,8 @@ function seenBy(state: VehicleState, nowMs: number): Seen {
   };
 }
 
-/** Whether the state of a witness may have changed, which the next hello says. */
-function isWitnessNews(before: EvidenceState, next: EvidenceState): boolean {
+/** Whether the state of a witness may have changed, which the next hello reports. */
+function hasWitnessChanged(before: EvidenceState, next: EvidenceState): boolean {
   return (
     before.credit.credits !== next.credit.credits ||
     before.ignition.suspension !== next.ignition.suspension ||
@@ -91,14 +92,14 @@ function isWitnessNews(before: EvidenceState, next: EvidenceState): boolean {
   );
 }
 
-/** Looks at everything that is read now; a record that changed goes to disk before anything is decided by it. */
-export function watchEvidence(work: Work): void {
-  const { evidence, time } = work.state;
-  const { monoMs: atMs } = work.now;
-  const seen = seenBy(work.state, atMs);
-  if (!isLookDue(evidence, seen, atMs)) return;
+/** One step of the evidence; a changed record goes to disk before any decision uses it. */
+export function watchEvidence(context: StepContext): void {
+  const { evidence, time } = context.state;
+  const { monoMs: atMs } = context.now;
+  const seen = seenBy(context.state, atMs);
+  if (!isStepDue(evidence, seen, atMs)) return;
   const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
-  put(work, { evidence: next });
-  if (isWitnessNews(evidence, next)) deliver(work, { kind: 'outdated' });
-  if (next.record !== evidence.record) commitNow(work, []);
+  put(context, { evidence: next });
+  if (hasWitnessChanged(evidence, next)) deliver(context, { kind: 'outdated' });
+  if (next.record !== evidence.record) commitNow(context, []);
 }

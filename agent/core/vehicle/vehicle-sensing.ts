@@ -1,58 +1,58 @@
-// What the vehicle learns from its board and its GNSS receiver, turned into evidence and events. It never acts.
-import type { InputName } from '../../../src/core/event.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import { type BoardNewsInput, stepBoardNews } from '../board/board-news.ts';
+// Turns the data of the board and the GNSS receiver into evidence and events. It never acts.
+import type { InputName } from '../../../src/core/events/event.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
-import { takeFix as takeFixEvidence, takeVoid } from '../evidence/evidence.ts';
-import { assembleEpochs, type EpochReport, type Fix, flushEpoch, noteBytes } from '../gnss/epochs.ts';
+import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
+import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
 import { offerGnssTime } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
-import { noteCount } from './vehicle-diagnosis.ts';
+import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
-import { commitNow, log, put, record, stamp, type Work } from './vehicle-state.ts';
+import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
-/** Takes in what the board said about inputs, analogs and itself; relays are `vehicle-control.ts`'s. */
-export function takeBoardOutputs(work: Work, outputs: readonly BoardOutput[]): void {
+/** Handles inputs, analogs and state of the board; relays are in `vehicle-control.ts`. */
+export function handleBoardOutputs(context: StepContext, outputs: readonly BoardOutput[]): void {
   for (const output of outputs) {
     switch (output.kind) {
       case 'write':
-        work.effects.push({ kind: 'writePort', port: 'board', bytes: output.bytes });
+        context.effects.push({ kind: 'writePort', port: 'board', bytes: output.bytes });
         break;
       case 'inputs':
-        senseInputs(work, { kind: 'sample', atMs: output.atMs, values: output.values });
+        senseInputs(context, { kind: 'sample', atMs: output.atMs, values: output.values });
         break;
       case 'analogs':
-        put(work, {
-          analogs: { ...work.state.analogs, ...output.values },
-          analogsReadMs: { ...work.state.analogsReadMs, ...readAt(output.values, output.atMs) },
+        put(context, {
+          analogs: { ...context.state.analogs, ...output.values },
+          analogsReadMs: { ...context.state.analogsReadMs, ...readAt(output.values, output.atMs) },
         });
-        if (output.values.fuel !== undefined) watchFuel(work, output.values.fuel);
-        watchVehicle(work, { kind: 'time' });
+        if (output.values.fuel !== undefined) watchFuel(context, output.values.fuel);
+        watchVehicle(context, { kind: 'time' });
         break;
       case 'boardUp':
-        put(work, { isBoardFresh: true });
-        if (answersWhole(work)) tellBoard(work, 'answers', output.reason);
+        put(context, { isBoardFresh: true });
+        if (answersWhole(context)) reportBoard(context, 'answers', output.reason);
         break;
       case 'boardDown':
-        put(work, { isBoardFresh: true, relaysReadMs: null, analogs: {} });
-        tellBoard(work, 'lost', output.reason);
+        put(context, { isBoardFresh: true, relaysReadMs: null, analogs: {} });
+        reportBoard(context, 'lost', output.reason);
         break;
       case 'problem':
-        log(work, output.reason === null ? 'info' : 'error', 'board profile', {
-          profile: work.config.profile.name,
+        log(context, output.reason === null ? 'info' : 'error', 'board_profile', {
+          profile: context.config.profile.name,
           place: output.place,
           problem: output.reason ?? 'none any more',
         });
         if (output.reason !== null) {
           const attributes = { part: 'board', place: output.place, reason: output.reason };
-          record(work, { statusCode: statusCodes.INTERNAL_FAILURE.code, attributes });
+          record(context, { statusCode: statusCodes.INTERNAL_FAILURE.code, attributes });
         }
         break;
       case 'relays':
@@ -67,131 +67,133 @@ function readAt(values: object, atMs: number): Readonly<Record<string, number>> 
 }
 
 /** All units of the board answer; one that was not asked yet does not. */
-function answersWhole({ state }: Work): boolean {
+function answersWhole({ state }: StepContext): boolean {
   return Object.values(state.board.units).every(({ isUp }) => isUp === true);
 }
 
-/** Notes that the board, or a unit of it, was lost or is back; `board-news.ts` says what of it is told. */
-export function tellBoard(work: Work, kind: 'lost' | 'answers', reason: string): void {
-  const before = work.state.boardNews;
-  stepNews(work, { kind, atMs: work.now.monoMs, reason });
-  // The log hears of the first loss and the first return; a bus that flaps would fill it.
-  if (before.isLost === (kind === 'lost') || work.state.boardNews.losses > 1) return;
-  log(work, kind === 'lost' ? 'warn' : 'info', kind === 'lost' ? 'board lost' : 'board answers', { reason });
+/** Records that the board, or a unit of it, was lost or is back; `board-report.ts` decides what is reported. */
+export function reportBoard(context: StepContext, kind: 'lost' | 'answers', reason: string): void {
+  const before = context.state.boardReport;
+  stepReport(context, { kind, atMs: context.now.monoMs, reason });
+  // Only the first loss and the first return are logged; a bus that flaps would fill the log.
+  if (before.isLost === (kind === 'lost') || context.state.boardReport.losses > 1) return;
+  log(context, kind === 'lost' ? 'warn' : 'info', kind === 'lost' ? 'board_lost' : 'board_answers', {
+    reason,
+  });
 }
 
-/** Tells the return of the board once it has lasted. */
-export function settleBoard(work: Work): void {
-  stepNews(work, { kind: 'time', atMs: work.now.monoMs });
+/** Reports the return of the board once it has lasted. */
+export function reportBoardReturn(context: StepContext): void {
+  stepReport(context, { kind: 'time', atMs: context.now.monoMs });
 }
 
-function stepNews(work: Work, input: BoardNewsInput): void {
-  const { news, told } = stepBoardNews(work.state.boardNews, input);
-  put(work, { boardNews: news });
-  if (told === null) return;
-  const isLost = told.kind === 'lost';
-  put(work, { memory: { ...work.state.memory, isBoardLost: isLost } });
+function stepReport(context: StepContext, input: BoardReportInput): void {
+  const { state, report } = stepBoardReport(context.state.boardReport, input);
+  put(context, { boardReport: state });
+  if (report === null) return;
+  const isLost = report.kind === 'lost';
+  put(context, { memory: { ...context.state.memory, isBoardLost: isLost } });
   const status = isLost ? statusCodes.BOARD_LOST : statusCodes.BOARD_RESTORED;
   const attributes = isLost
-    ? { reason: told.reason }
+    ? { reason: report.reason }
     : {
-        losses: told.losses,
-        ...(told.lostForMs === null ? {} : { lostS: Math.round(told.lostForMs / 1000) }),
+        losses: report.losses,
+        ...(report.lostForMs === null ? {} : { lostS: Math.round(report.lostForMs / 1000) }),
       };
-  record(work, { statusCode: status.code, attributes }, told.atMs);
+  record(context, { statusCode: status.code, attributes }, report.atMs);
 }
 
 type Sample = Parameters<typeof stepInputs<InputName>>[1];
 
-/** Debounces, and tells every change that is news. */
-export function senseInputs(work: Work, input: Sample): void {
-  const { state, changes } = stepInputs(work.state.inputs, input);
-  put(work, { inputs: state });
-  for (const change of changes) tellInput(work, change);
-  watchEvidence(work);
+/** Debounces, and reports every change. */
+export function senseInputs(context: StepContext, input: Sample): void {
+  const { state, changes } = stepInputs(context.state.inputs, input);
+  put(context, { inputs: state });
+  for (const change of changes) reportInput(context, change);
+  watchEvidence(context);
 }
 
-function tellInput(work: Work, change: InputChange<InputName>): void {
+function reportInput(context: StepContext, change: InputChange<InputName>): void {
   const { signal, reading, sinceMs } = change;
-  if (reading === 'unknown') return log(work, 'warn', 'input unknown', { input: signal });
-  const { memory } = work.state;
+  if (reading === 'unknown') return log(context, 'warn', 'input_unknown', { input: signal });
+  const { memory } = context.state;
   const value = reading === 'on';
   const before = memory.inputs[signal] ?? null;
   const statusCode = changeStatusCode(signal, before, value);
-  log(work, 'info', 'input', { input: signal, on: value });
+  log(context, 'info', 'input', { input: signal, on: value });
   if (before === value) return;
-  put(work, { memory: { ...memory, inputs: { ...memory.inputs, [signal]: value } } });
-  if (statusCode !== null) commitNow(work, [stamp(work, { statusCode }, sinceMs)]);
+  put(context, { memory: { ...memory, inputs: { ...memory.inputs, [signal]: value } } });
+  if (statusCode !== null) commitNow(context, [stamp(context, { statusCode }, sinceMs)]);
   if (value && (signal === 'crash' || signal === 'personEnter' || signal === 'personExit'))
-    watchVehicle(work, { kind: 'pulse', pulse: { contact: signal, atMs: sinceMs } });
+    watchVehicle(context, { kind: 'pulse', pulse: { contact: signal, atMs: sinceMs } });
 }
 
 /** Bytes of the GNSS receiver; true when a sentence with a sound checksum was completed. */
-export function takeGnssBytes(work: Work, bytes: Uint8Array): boolean {
-  const atMs = work.now.monoMs;
-  const decoded = decodeNmea(work.state.nmea, bytes);
-  let epochs = noteBytes(work.state.epochs, atMs);
+export function handleGnssBytes(context: StepContext, bytes: Uint8Array): boolean {
+  const atMs = context.now.monoMs;
+  const decoded = decodeNmea(context.state.nmea, bytes);
+  let epochs = recordBytes(context.state.epochs, atMs);
   const reports: EpochReport[] = [];
   for (const sentence of decoded.sentences) {
     const step = assembleEpochs(epochs, sentence, atMs);
     epochs = step.state;
     reports.push(...step.reports);
   }
-  put(work, { nmea: decoded.state, epochs });
-  watchSky(work, decoded.sky);
-  noteCount(
-    work,
+  put(context, { nmea: decoded.state, epochs });
+  watchSky(context, decoded.sky);
+  addCount(
+    context,
     'nmeaRejected',
     Object.values(decoded.rejected).reduce((sum, lines) => sum + lines, 0),
   );
-  for (const report of reports) takeReport(work, report);
+  for (const report of reports) handleReport(context, report);
   return decoded.sentences.length + decoded.sky.length + decoded.ignored > 0;
 }
 
 /** Ends an epoch by silence when it is due. */
-export function flushGnss(work: Work): void {
-  const { state, reports } = flushEpoch(work.state.epochs, work.now.monoMs);
-  put(work, { epochs: state });
-  for (const report of reports) takeReport(work, report);
+export function flushGnss(context: StepContext): void {
+  const { state, reports } = flushEpoch(context.state.epochs, context.now.monoMs);
+  put(context, { epochs: state });
+  for (const report of reports) handleReport(context, report);
 }
 
-function takeReport(work: Work, report: EpochReport): void {
+function handleReport(context: StepContext, report: EpochReport): void {
   if (report.kind === 'void') {
-    put(work, { evidence: takeVoid(work.state.evidence) });
-    watchEvidence(work);
-    return watchVehicle(work, { kind: 'epoch', epoch: { kind: 'void', atMs: report.atMonoMs } });
+    put(context, { evidence: recordVoid(context.state.evidence) });
+    watchEvidence(context);
+    return watchVehicle(context, { kind: 'epoch', epoch: { kind: 'void', atMs: report.atMonoMs } });
   }
-  const judged = judgeFix(work.state.plausibility, report.fix);
-  put(work, {
+  const judged = judgeFix(context.state.plausibility, report.fix);
+  put(context, {
     plausibility: judged.state,
-    evidence: takeFixEvidence(work.state.evidence, judged.fix),
-    fixes: work.state.fixes + 1,
+    evidence: takeFixEvidence(context.state.evidence, judged.fix),
+    fixes: context.state.fixes + 1,
   });
-  takeFix(work, judged.fix);
-  watchEvidence(work);
+  recordFix(context, judged.fix);
+  watchEvidence(context);
   const kind = isBelievable(judged.fix) ? 'fix' : 'doubtful';
-  watchVehicle(work, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
+  watchVehicle(context, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }
 
-/** What is to be spared now: the battery first, then a link that costs. */
-function profileOf({ state }: Work): ReportingProfile {
+/** What to save on now: the battery first, then a link that costs. */
+function profileOf({ state }: StepContext): ReportingProfile {
   const { power } = state.alarms;
   // A supply that was cut is no reason to report less: it may be a thief at work.
   if (power.supply.isOn || power.backup.isOn) return 'low-battery';
   return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
 }
 
-function takeFix(work: Work, fix: Fix): void {
+function recordFix(context: StepContext, fix: Fix): void {
   if (fix.utcMs !== null && fix.doubts.length === 0) {
-    const time = offerGnssTime(work.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
-    put(work, { time });
+    const time = offerGnssTime(context.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
+    put(context, { time });
   }
   if (!isBelievable(fix)) return;
-  put(work, { fix });
-  watchZones(work, fix);
-  const settings = work.state.settings.reporting;
-  const step = stepReporting(work.state.reporting, fix, { settings, profile: profileOf(work) });
-  put(work, { reporting: step.state });
+  put(context, { fix });
+  watchZones(context, fix);
+  const settings = context.state.settings.reporting;
+  const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
+  put(context, { reporting: step.state });
   for (const report of step.reports)
-    record(work, { statusCode: statusCodes.LOCATION.code }, report.atMonoMs, report);
+    record(context, { statusCode: statusCodes.LOCATION.code }, report.atMonoMs, report);
 }

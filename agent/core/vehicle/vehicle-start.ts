@@ -1,9 +1,9 @@
-// A vehicle as it is when its unit has just been switched on: nothing known of the world, but what it remembers. Pure.
-import { type InputName, inputNames } from '../../../src/core/event.ts';
+// The state of a vehicle whose unit has just been switched on: only what was stored is known. Pure.
+import { type InputName, inputNames } from '../../../src/core/events/event.ts';
 import { parseAlarmMemory } from '../alarms/alarm-memory.ts';
 import { createAlarms } from '../alarms/alarms.ts';
 import { createBoard } from '../board/board.ts';
-import { createBoardNews } from '../board/board-news.ts';
+import { createBoardReport } from '../board/board-report.ts';
 import { createInputs, type InputRule } from '../board/inputs.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
@@ -13,13 +13,13 @@ import { createPlausibilityState } from '../gnss/plausibility.ts';
 import { createDelivery } from '../link/delivery.ts';
 import { createInboxRecord, type InboxRecord } from '../link/inbox.ts';
 import { createRequests, parseRequestRecord } from '../link/requests.ts';
-import { createPort } from '../port.ts';
 import { createCommandsState } from '../protection/command-draft.ts';
 import { type CommandRecord } from '../protection/command-record.ts';
 import { rulesOf } from '../protection/protection.ts';
 import { createRelaysState } from '../protection/relays.ts';
 import { createWarning } from '../protection/warning.ts';
 import { createReporting } from '../reporting.ts';
+import { createPort } from '../serial-port-state.ts';
 import { createTimeState, offerSystemTime } from '../timekeeping.ts';
 import { createUpdate } from '../update/update.ts';
 import { noUpdateRecord, type UpdateRecord, type UpdateSetup } from '../update/update-types.ts';
@@ -28,7 +28,8 @@ import { startVehicleConfig } from './vehicle-config.ts';
 import { createDiagnosis } from './vehicle-diagnosis.ts';
 import { startEvidence } from './vehicle-evidence.ts';
 import { createService } from './vehicle-service.ts';
-import { type Now, type VehicleConfig, type VehicleMemory, type VehicleState } from './vehicle-state.ts';
+import { type VehicleState } from './vehicle-state.ts';
+import { type Now, type VehicleConfig, type VehicleMemory } from './vehicle-types.ts';
 
 /** An input without a good sample for this many poll periods, but at least this long, is unknown. */
 const stalePeriods = 5;
@@ -61,12 +62,12 @@ export function createVehicle(
     readonly record: CommandRecord;
     readonly memory: VehicleMemory;
     readonly inbox?: InboxRecord;
-    /** What was kept of answered requests. */
+    /** The stored record of answered requests. */
     readonly requests?: unknown;
     readonly update?: UpdateRecord;
     /** Absent: no release of the agent can be swapped here. */
     readonly updateSetup?: UpdateSetup;
-    /** What was kept of the geozones; the zones themselves come by `applyZones`. */
+    /** The stored record of the geozones; the zones themselves come by `applyZones`. */
     readonly zones?: unknown;
     readonly slots?: SlotFiles;
     readonly connectDelayMs: number;
@@ -104,7 +105,7 @@ export function createVehicle(
     nextLocal: 1,
     relaysReadMs: null,
     isBoardFresh: true,
-    boardNews: createBoardNews(monoMs, memory.isBoardLost === true),
+    boardReport: createBoardReport(monoMs, memory.isBoardLost === true),
     isRoaming: false,
     memory,
     inbox: given.inbox ?? createInboxRecord(),

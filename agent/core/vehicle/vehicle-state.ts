@@ -1,5 +1,5 @@
-// The whole state of a vehicle and one step of it in progress: the types of `vehicle.ts` and the few helpers that all its
-// parts share. What may happen to it and what it may do about it is in `vehicle-events.ts`. Types and pure helpers only.
+// The whole state of a vehicle and one step of it in progress: the types of `vehicle.ts` and the helpers shared by
+// its parts. Events and effects are in `vehicle-events.ts`. Types and pure helpers only.
 
 import {
   type FeatureName,
@@ -7,37 +7,33 @@ import {
   featureNames,
   type InputName,
   inputNames,
-} from '../../../src/core/event.ts';
+} from '../../../src/core/events/event.ts';
+import { statusPriority } from '../../../src/core/events/status-codes.ts';
 import type { Settings } from '../../../src/core/settings/settings.ts';
-import { type Priority, statusPriority } from '../../../src/core/status-codes.ts';
-import type { AlarmMemory } from '../alarms/alarm-memory.ts';
 import type { AlarmsState } from '../alarms/alarms.ts';
-import type { BoardNews } from '../board/board-news.ts';
-import type { AnalogName, BoardProfile } from '../board/board-profile.ts';
+import type { AnalogName } from '../board/board-profile.ts';
+import type { BoardReportState } from '../board/board-report.ts';
 import type { BoardState } from '../board/board-types.ts';
 import { type InputsState, readingOf } from '../board/inputs.ts';
 import type { ConfigState } from '../config/config-types.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import { type EvidenceState } from '../evidence/evidence.ts';
-import type { EvidenceRecord } from '../evidence/evidence-record.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
-import { type FuelMemory, fuelMemoryOf } from '../fuel/fuel-memory.ts';
+import { fuelMemoryOf } from '../fuel/fuel-memory.ts';
 import type { FuelState } from '../fuel/fuel-types.ts';
 import type { EpochState, Fix } from '../gnss/epochs.ts';
 import type { NmeaState } from '../gnss/nmea.ts';
 import type { PlausibilityState } from '../gnss/plausibility.ts';
-import type { Traffic } from '../link/data-budget.ts';
 import type { DeliveryState } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
 import type { RequestsState } from '../link/requests.ts';
-import type { PortOptions, PortState } from '../port.ts';
+import { type StampedEvent } from '../outbox/stamped-event.ts';
 import type { CommandsState } from '../protection/command-draft.ts';
 import type { EventDraft } from '../protection/command-record.ts';
-import type { Protection } from '../protection/protection.ts';
 import type { RelaysState } from '../protection/relays.ts';
-import type { ServiceCodes } from '../protection/service-code.ts';
 import { type WarningState, warningEvidence } from '../protection/warning.ts';
 import type { ReportingState } from '../reporting.ts';
+import type { PortOptions, PortState } from '../serial-port-state.ts';
 import {
   bestOrigin,
   isServerBehind,
@@ -50,47 +46,16 @@ import {
 } from '../timekeeping.ts';
 import type { UpdateState } from '../update/update-types.ts';
 import { presentZone, type VehicleZones } from '../zones/zone-state.ts';
-import { place } from './event-place.ts';
-import type { DiagnosisState } from './vehicle-diagnosis.ts';
+import { positionFields } from './event-position.ts';
 import type { VehicleEffect } from './vehicle-events.ts';
-import type { ServiceState } from './vehicle-service.ts';
-
-export interface VehicleConfig {
-  readonly accountID: string;
-  readonly deviceID: string;
-  readonly agentVersion: string;
-  readonly earliestUtcMs: number;
-  readonly boot: string;
-  readonly profile: BoardProfile;
-  readonly broker: { readonly keepaliveS: number };
-  readonly gnssSilenceMs: number;
-  /** The installer's; what holds now is `VehicleState.settings`. */
-  readonly settings: Settings;
-  /** The installer's alone: no message from outside changes it. */
-  readonly protection: Protection;
-  /** Codes that restore the engine without a network; absent where there is no secret to make them from. */
-  readonly serviceCodes?: ServiceCodes;
-  readonly windowMs: number;
-}
-
-/** Survives restarts, beside the command record. */
-export interface VehicleMemory {
-  readonly odometerM: number;
-  /** Inputs as last told, so that a restart is no news. */
-  readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
-  /** What the watch of the tank must not forget. */
-  readonly fuel: FuelMemory;
-  /** What the mobile link carried this month. */
-  readonly traffic: Traffic;
-  readonly alarms?: AlarmMemory;
-  /** The loss of the board was told, and its return was not. */
-  readonly isBoardLost?: boolean;
-  readonly evidence?: EvidenceRecord;
-  /** The newest time that was ever confirmed, UTC ms: no clock behind it is believed after a restart. */
-  readonly newestUtcMs?: number | null;
-}
-
-export type PortName = 'board' | 'gnss';
+import type {
+  DiagnosisState,
+  Now,
+  PortName,
+  ServiceState,
+  VehicleConfig,
+  VehicleMemory,
+} from './vehicle-types.ts';
 
 export interface VehicleState {
   /** What holds now: the installer's, with the signed configuration laid over them. */
@@ -123,8 +88,8 @@ export interface VehicleState {
   /** Last read-back of the relays, and whether the next one is the first since the board came up. */
   readonly relaysReadMs: number | null;
   readonly isBoardFresh: boolean;
-  readonly boardNews: BoardNews;
-  /** As the modem's side says; unknown counts as home. */
+  readonly boardReport: BoardReportState;
+  /** From the modem; unknown counts as the home network. */
   readonly isRoaming: boolean;
   readonly memory: VehicleMemory;
   readonly inbox: InboxRecord;
@@ -139,25 +104,12 @@ export interface VehicleState {
   readonly tickMs: number;
   /** Fixes since the start, believable or not. */
   readonly fixes: number;
-  /** Nothing is started any more; what is stored is still delivered. */
+  /** No new work is started; stored events are still delivered. */
   readonly isStopping: boolean;
 }
 
-/** An event with its time and place, ready for the outbox, which gives it its number. */
-export interface StampedEvent {
-  readonly event: Omit<FleetEvent, 'seq'>;
-  readonly priority: Priority;
-}
-
-export interface Now {
-  readonly monoMs: number;
-  readonly utcMs: number;
-  /** A random number in [0, 1), new for each step. */
-  readonly fraction: number;
-}
-
 /** One step in progress: a state to be replaced piece by piece, and the effects so far. */
-export interface Work {
+export interface StepContext {
   state: VehicleState;
   readonly effects: VehicleEffect[];
   readonly now: Now;
@@ -170,33 +122,34 @@ export interface Work {
 export const vehicleLimits = {
   /** A fix older than this is not attached to an event. */
   fixAgeMs: 10_000,
-  /** A read-back of the relays older than this is no sign of life. */
+  /** A read-back of the relays older than this does not prove that the board answers. */
   relaysAgeMs: 15_000,
   /** Positions held back at most, whatever the window. */
   pending: 200,
-  /** How often evidence is looked at while a command waits or a relay differs. */
+  /** How often evidence is evaluated while a command waits or a relay differs. */
   tickMs: 500,
   port: {
-    // Longer than the pause after which a range that the board refuses is asked again: a wrong profile is no lost port.
-    // A port that was plugged in again is found within a second; a try costs next to nothing.
+    // Longer than the pause after which a refused range is polled again: a wrong profile is no lost port. A port that
+    // was plugged in again is found within a second; a try costs next to nothing.
     board: { silenceMs: 6500, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
     gnss: { silenceMs: 5000, uselessMs: 30_000, baseMs: 500, capMs: 1000 },
   } satisfies Record<PortName, PortOptions>,
 } as const;
 
-/** Replaces pieces of the state. Most steps change little: where every piece is there already, nothing is copied. */
-export function put(work: Work, piece: Partial<VehicleState>): void {
+/** Replaces pieces of the state. Most steps change little: if every piece is unchanged, nothing is copied. */
+export function put(context: StepContext, piece: Partial<VehicleState>): void {
   const names = Object.keys(piece) as (keyof VehicleState)[];
-  if (names.some((name) => piece[name] !== work.state[name])) work.state = { ...work.state, ...piece };
+  if (names.some((name) => piece[name] !== context.state[name]))
+    context.state = { ...context.state, ...piece };
 }
 
 export function log(
-  work: Work,
+  context: StepContext,
   level: 'info' | 'warn' | 'error',
   event: string,
   fields: Readonly<Record<string, unknown>> = {},
 ): void {
-  work.effects.push({ kind: 'log', level, event, fields });
+  context.effects.push({ kind: 'log', level, event, fields });
 }
 
 /** A digital input as it is now, debounced. */
@@ -205,13 +158,14 @@ export function sensed(state: VehicleState, name: InputName): Sensed {
   return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
 }
 
-/** What is proven now; made once for each state of a step, as several machines ask for it. */
-export function evidenceOf(work: Work): Evidence {
-  if (work.proven?.of !== work.state) work.proven = { of: work.state, evidence: readEvidence(work) };
-  return work.proven.evidence;
+/** What is proven now; computed once for each state of a step, as several machines ask for it. */
+export function evidenceOf(context: StepContext): Evidence {
+  if (context.proven?.of !== context.state)
+    context.proven = { of: context.state, evidence: readEvidence(context) };
+  return context.proven.evidence;
 }
 
-function readEvidence({ state, now, config }: Work): Evidence {
+function readEvidence({ state, now, config }: StepContext): Evidence {
   const readMs = state.relaysReadMs;
   const { monoMs: atMs } = now;
   const utcMs = trustedUtcMs(state.time, atMs);
@@ -256,12 +210,12 @@ function fixAt({ fix }: VehicleState, atMs: number): Fix | null {
 
 /** Gives a draft its time, place and the sensor states of this moment. `fix`: where it was then, if the caller knows better. */
 export function stamp(
-  work: Work,
+  context: StepContext,
   draft: EventDraft,
-  atMs = work.now.monoMs,
-  fix = fixAt(work.state, atMs),
+  atMs = context.now.monoMs,
+  fix = fixAt(context.state, atMs),
 ): StampedEvent {
-  const { state } = work;
+  const { state } = context;
   const upMs = upMsAt(state.time, atMs);
   const origin = bestOrigin(state.time);
   const { fuel } = state.analogs;
@@ -272,7 +226,7 @@ export function stamp(
     odometer: Math.round(state.reporting.odometerM) / 1000,
     ...(typeof fuel === 'number' ? { fuelLevel: Math.round(fuel * 1000) / 1000 } : {}),
     inputs: knownInputs(state) ?? {},
-    ...place(fix),
+    ...positionFields(fix),
     ...(fix === null ? {} : presentZone(state.zones)),
     ...draft,
     outputs: { ...knownOutputs(state), ...draft.outputs },
@@ -282,7 +236,7 @@ export function stamp(
 
 /** Commits events now, together with every position that waits, the vehicle's memory and, if asked for, the records. */
 export function commitNow(
-  work: Work,
+  context: StepContext,
   events: readonly StampedEvent[],
   with_: {
     readonly token?: string;
@@ -291,16 +245,16 @@ export function commitNow(
     readonly requests?: boolean;
   } = {},
 ): void {
-  const { state } = work;
+  const { state } = context;
   const memory: VehicleMemory = {
     ...state.memory,
     odometerM: Math.round(state.reporting.odometerM),
     traffic: state.delivery.traffic,
     fuel: fuelMemoryOf(state.fuel),
     evidence: state.evidence.record,
-    newestUtcMs: newestUtcMsAt(state.time, work.now.monoMs),
+    newestUtcMs: newestUtcMsAt(state.time, context.now.monoMs),
   };
-  work.effects.push({
+  context.effects.push({
     kind: 'commit',
     events: [...state.pending, ...events],
     record: with_.record === true ? state.commands.record : null,
@@ -309,17 +263,23 @@ export function commitNow(
     ...(with_.requests === true ? { requests: state.requests.record } : {}),
     zones: state.zones.record,
     token: with_.token ?? null,
-    receipts: work.receipts.splice(0),
+    receipts: context.receipts.splice(0),
   });
-  put(work, { pending: [], memory });
+  put(context, { pending: [], memory });
 }
 
 /** Records one fact: at once, or within the window if it is of the lowest class. */
-export function record(work: Work, draft: EventDraft, atMs = work.now.monoMs, fix?: Fix | null): void {
-  const stamped = fix === undefined ? stamp(work, draft, atMs) : stamp(work, draft, atMs, fix);
-  const { pending } = work.state;
-  const waits = stamped.priority === 3 && work.config.windowMs > 0 && pending.length < vehicleLimits.pending;
-  if (!waits) return commitNow(work, [stamped]);
-  const pendingSinceMs = pending.length === 0 ? work.now.monoMs : work.state.pendingSinceMs;
-  put(work, { pending: [...pending, stamped], pendingSinceMs });
+export function record(
+  context: StepContext,
+  draft: EventDraft,
+  atMs = context.now.monoMs,
+  fix?: Fix | null,
+): void {
+  const stamped = fix === undefined ? stamp(context, draft, atMs) : stamp(context, draft, atMs, fix);
+  const { pending } = context.state;
+  const waits =
+    stamped.priority === 3 && context.config.windowMs > 0 && pending.length < vehicleLimits.pending;
+  if (!waits) return commitNow(context, [stamped]);
+  const pendingSinceMs = pending.length === 0 ? context.now.monoMs : context.state.pendingSinceMs;
+  put(context, { pending: [...pending, stamped], pendingSinceMs });
 }

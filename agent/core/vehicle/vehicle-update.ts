@@ -1,22 +1,31 @@
-// The update of the agent in the vehicle: what the machine of `update.ts` may know of link, ignition and motion, and where
-// its effects go. A restart is asked for only while the vehicle is shown to be parked; nothing here moves a relay.
-import { featureNames } from '../../../src/core/event.ts';
+// The update of the agent in the vehicle: feeds the machine of `update.ts` with link, ignition and motion, and
+// performs its effects. A restart is requested only while the vehicle is shown to be parked; nothing here moves a
+// relay.
+import { featureNames } from '../../../src/core/events/event.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import { type Evidence, looksStill } from '../evidence/testimony.ts';
-import { noteTraffic, trafficCost } from '../link/data-budget.ts';
+import { addTraffic, trafficCost } from '../link/data-budget.ts';
 import { bestOrigin, latestUtcMs, upMsAt } from '../timekeeping.ts';
 import { stepUpdate } from '../update/update.ts';
 import type {
   UpdateEffect,
   UpdateInput,
-  UpdateLook,
-  UpdateNews,
-  WorkingParts,
+  UpdateResult,
+  VehicleSnapshot,
+  WorkingConnections,
 } from '../update/update-types.ts';
-import { commitNow, evidenceOf, log, put, stamp, type VehicleState, type Work } from './vehicle-state.ts';
+import {
+  commitNow,
+  evidenceOf,
+  log,
+  put,
+  type StepContext,
+  stamp,
+  type VehicleState,
+} from './vehicle-state.ts';
 
 const limits = {
-  /** Ignition off for so long where there is no view of the sky, and nothing that speaks for movement. */
+  /** Ignition off for so long where there is no view of the sky, and no evidence of movement. */
   blindMs: 600_000,
   /** What a mobile network bills for a downloaded byte: TLS records, TCP and IP headers, acknowledgements. */
   overhead: 1.06,
@@ -27,7 +36,10 @@ const token = 'update';
 /** True for the commit that an update waits for. */
 export const isUpdateToken = (of: string): boolean => of === token;
 
-/** Why nothing may be downloaded now: only while the link works, at home, and while the data budget is green. */
+/**
+ * Why no download is allowed now: only while the link works, on the home network, and while the data budget is
+ * green.
+ */
 function fetchObjectionOf({ delivery, isRoaming }: VehicleState): string | null {
   if (delivery.phase.kind !== 'up') return 'there is no connection';
   if (isRoaming) return 'the modem is roaming';
@@ -47,7 +59,7 @@ function motionObjection(evidence: Evidence, parkedMs: number): string | null {
   return offMs < Math.max(parkedMs, limits.blindMs) ? 'standstill is not known' : null;
 }
 
-function swapObjectionOf({ state }: Work, evidence: Evidence): string | null {
+function swapObjectionOf({ state }: StepContext, evidence: Evidence): string | null {
   const { record, work } = state.commands;
   if (state.isStopping) return 'the agent is stopping';
   if (evidence.panic.value === true) return 'the panic button is pressed';
@@ -60,7 +72,7 @@ function swapObjectionOf({ state }: Work, evidence: Evidence): string | null {
   return motionObjection(evidence, state.update.setup?.parkedMs ?? Number.POSITIVE_INFINITY);
 }
 
-function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): WorkingParts {
+function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): WorkingConnections {
   const { board, gnss } = ports;
   const { phase, acknowledged } = delivery;
   return {
@@ -70,62 +82,62 @@ function partsOf({ ports, delivery }: VehicleState, evidence: Evidence): Working
   };
 }
 
-function lookOf(work: Work): UpdateLook {
-  const { state, now } = work;
-  const evidence = evidenceOf(work);
+function lookOf(context: StepContext): VehicleSnapshot {
+  const { state, now } = context;
+  const evidence = evidenceOf(context);
   return {
     nowMs: now.monoMs,
     fraction: now.fraction,
     latestUtcMs: latestUtcMs(state.time, now.monoMs),
     fetchObjection: fetchObjectionOf(state),
-    swapObjection: swapObjectionOf(work, evidence),
+    swapObjection: swapObjectionOf(context, evidence),
     parts: partsOf(state, evidence),
   };
 }
 
-/** Counts what a download carried; the light follows with the next look at the session. */
-function noteCarried(work: Work, bytes: number): void {
-  const { delivery, time } = work.state;
+/** Counts downloaded bytes; the light follows with the next step of the session. */
+function recordCarried(context: StepContext, bytes: number): void {
+  const { delivery, time } = context.state;
   const origin = bestOrigin(time);
-  const utcMs = origin === null ? null : origin.originMs + upMsAt(time, work.now.monoMs);
-  put(work, { delivery: { ...delivery, traffic: noteTraffic(delivery.traffic, Math.ceil(bytes), utcMs) } });
+  const utcMs = origin === null ? null : origin.originMs + upMsAt(time, context.now.monoMs);
+  put(context, { delivery: { ...delivery, traffic: addTraffic(delivery.traffic, Math.ceil(bytes), utcMs) } });
 }
 
-function perform(work: Work, effect: UpdateEffect): void {
+function perform(context: StepContext, effect: UpdateEffect): void {
   switch (effect.kind) {
     case 'task':
-      if (effect.task.kind === 'stage') noteCarried(work, trafficCost.connect);
-      work.effects.push({ kind: 'update', task: effect.task });
+      if (effect.task.kind === 'stage') recordCarried(context, trafficCost.connect);
+      context.effects.push({ kind: 'update', task: effect.task });
       break;
     case 'commit':
       commitNow(
-        work,
-        effect.events.map((draft) => stamp(work, draft)),
+        context,
+        effect.events.map((draft) => stamp(context, draft)),
         // The inbox, which knows that the job was answered, and the record of the update go together.
         { inbox: true, ...(effect.isAwaited ? { token } : {}) },
       );
       break;
     case 'log':
-      log(work, effect.level, effect.event, effect.fields);
+      log(context, effect.level, effect.event, effect.fields);
       break;
   }
 }
 
 /** One step of the update. */
-export function stepUpdateOf(work: Work, input: UpdateInput): void {
-  const { update } = work.state;
+export function stepUpdateOf(context: StepContext, input: UpdateInput): void {
+  const { update } = context.state;
   if (update.setup === null) return;
-  // Most of the time there is nothing to look at.
+  // Idle most of the time.
   if (input.kind === 'time' && update.record.active === null && update.trial === null) return;
-  const { state, effects } = stepUpdate(update, input, lookOf(work));
-  put(work, { update: state });
-  for (const effect of effects) perform(work, effect);
+  const { state, effects } = stepUpdate(update, input, lookOf(context));
+  put(context, { update: state });
+  for (const effect of effects) perform(context, effect);
 }
 
-/** What the hands have to say. */
-export function takeUpdateNews(work: Work, news: UpdateNews): void {
-  if (news.kind === 'carried') noteCarried(work, news.bytes * limits.overhead);
-  else stepUpdateOf(work, news);
+/** A result of the updater. */
+export function handleUpdateResult(context: StepContext, result: UpdateResult): void {
+  if (result.kind === 'carried') recordCarried(context, result.bytes * limits.overhead);
+  else stepUpdateOf(context, result);
 }
 
 /** What of an update a person at the unit may see; null while there is none. */

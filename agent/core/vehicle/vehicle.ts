@@ -1,196 +1,206 @@
 // The vehicle as one pure machine: an event in, a new state and effects out. Serial bytes, time, commits and MQTT are
 // data here, so the very same code runs on a truck, in a load test and in a simulation with a virtual clock.
 
-import { featureNames } from '../../../src/core/event.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import type { Ack, Hello } from '../../../src/core/wire.ts';
+import { featureNames } from '../../../src/core/events/event.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import type { Ack, Hello } from '../../../src/core/wire/wire.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { epochDeadline } from '../gnss/epochs.ts';
 import { deliveryWakeMs } from '../link/delivery.ts';
-import { isOpeningNews, type PortOptions, portWakeMs } from '../port.ts';
 import { describeProtection } from '../protection/protection.ts';
 import { warningWakeMs } from '../protection/warning.ts';
+import { isFirstOpening, type PortOptions, portWakeMs } from '../serial-port-state.ts';
 import { bestOrigin, offerSystemTime, trustedUtcMs } from '../timekeeping.ts';
 import { watchVehicle } from './vehicle-alarms.ts';
 import {
   beginConfig,
   configHello,
+  handleConfig,
+  handleConfigAck,
+  handleConfigStored,
+  handleSlotWritten,
   isConfigToken,
-  noteConfigAck,
-  noteConfigStored,
-  noteSlot,
-  takeConfig,
   watchConfig,
 } from './vehicle-config.ts';
 import {
   feedBoard,
   guardOrders,
-  lookAround,
-  noteCommitted,
+  handleCommand,
+  handleCommitted,
   requestLocal,
-  takeCommand,
+  reviewCommands,
 } from './vehicle-control.ts';
-import { deliver, takeWelcome, tellDispute } from './vehicle-delivery.ts';
-import { takeDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
+import { deliver, handleWelcome, reportTimeDispute } from './vehicle-delivery.ts';
+import { handleDiagnosis, watchDiagnosis } from './vehicle-diagnosis.ts';
 import { type VehicleEffect, type VehicleEvent } from './vehicle-events.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
-import { takeFirmware, takeMessage } from './vehicle-inbox.ts';
-import { stepPortOf, takeBytes } from './vehicle-ports.ts';
-import { flushGnss, senseInputs, settleBoard } from './vehicle-sensing.ts';
-import { takeServiceCode, watchService } from './vehicle-service.ts';
+import { handleFirmware, handleMessage } from './vehicle-inbox.ts';
+import { handleBytes, stepPortOf } from './vehicle-ports.ts';
+import { flushGnss, reportBoardReturn, senseInputs } from './vehicle-sensing.ts';
+import { handleServiceCode, watchService } from './vehicle-service.ts';
 import {
   commitNow,
   log,
-  type Now,
   put,
   record,
+  type StepContext,
   stamp,
-  type VehicleConfig,
   type VehicleState,
   vehicleLimits,
-  type Work,
 } from './vehicle-state.ts';
-import { isUpdateToken, stepUpdateOf, takeUpdateNews } from './vehicle-update.ts';
-import { carryOutWishes } from './vehicle-zones.ts';
+import { type Now, type VehicleConfig } from './vehicle-types.ts';
+import { handleUpdateResult, isUpdateToken, stepUpdateOf } from './vehicle-update.ts';
+import { requestAutomations } from './vehicle-zones.ts';
 
 /** All that time alone brings about. */
-function passTime(work: Work): void {
-  const { monoMs } = work.now;
-  for (const name of ['board', 'gnss'] as const) stepPortOf(work, name, { kind: 'time' });
-  const { wakeAtMs } = work.state.board;
-  if (wakeAtMs !== null && monoMs >= wakeAtMs) feedBoard(work, { kind: 'time', atMs: monoMs });
-  senseInputs(work, { kind: 'time', atMs: monoMs });
-  flushGnss(work);
-  carryOutWishes(work, requestLocal);
-  const { pending, pendingSinceMs } = work.state;
-  if (pending.length > 0 && monoMs - pendingSinceMs >= work.config.windowMs) commitNow(work, []);
-  if (monoMs >= work.state.heartbeatMs) {
-    put(work, { heartbeatMs: monoMs + work.state.settings.reporting.heartbeatS * 1000 });
-    record(work, { statusCode: statusCodes.HEARTBEAT.code });
+function passTime(context: StepContext): void {
+  const { monoMs } = context.now;
+  for (const name of ['board', 'gnss'] as const) stepPortOf(context, name, { kind: 'time' });
+  const { wakeAtMs } = context.state.board;
+  if (wakeAtMs !== null && monoMs >= wakeAtMs) feedBoard(context, { kind: 'time', atMs: monoMs });
+  senseInputs(context, { kind: 'time', atMs: monoMs });
+  flushGnss(context);
+  requestAutomations(context, requestLocal);
+  const { pending, pendingSinceMs } = context.state;
+  if (pending.length > 0 && monoMs - pendingSinceMs >= context.config.windowMs) commitNow(context, []);
+  if (monoMs >= context.state.heartbeatMs) {
+    put(context, { heartbeatMs: monoMs + context.state.settings.reporting.heartbeatS * 1000 });
+    record(context, { statusCode: statusCodes.HEARTBEAT.code });
   }
-  watchEvidence(work);
-  watchService(work);
-  guardOrders(work);
-  if (monoMs >= work.state.tickMs) {
-    watchFuel(work, 'unknown');
-    put(work, { tickMs: monoMs + vehicleLimits.tickMs, time: offerSystemTime(work.state.time, work.now) });
-    lookAround(work);
-    watchConfig(work);
-    settleBoard(work);
-    watchDiagnosis(work);
-    stepUpdateOf(work, { kind: 'time' });
-    watchVehicle(work, { kind: 'time' });
+  watchEvidence(context);
+  watchService(context);
+  guardOrders(context);
+  if (monoMs >= context.state.tickMs) {
+    watchFuel(context, 'unknown');
+    put(context, {
+      tickMs: monoMs + vehicleLimits.tickMs,
+      time: offerSystemTime(context.state.time, context.now),
+    });
+    reviewCommands(context);
+    watchConfig(context);
+    reportBoardReturn(context);
+    watchDiagnosis(context);
+    stepUpdateOf(context, { kind: 'time' });
+    watchVehicle(context, { kind: 'time' });
   }
 }
 
-/** Nothing is deleted or confirmed for a broker that has not shown the pinned key on this link. */
-function takeAck(work: Work, ack: Ack): void {
-  const { phase } = work.state.delivery;
+/** Nothing is deleted or confirmed for a broker that has not proven the pinned key on this link. */
+function handleAck(context: StepContext, ack: Ack): void {
+  const { phase } = context.state.delivery;
   if (phase.kind !== 'up' || !phase.welcomed)
-    return log(work, 'warn', 'ack_before_welcome', { boot: ack.boot });
-  deliver(work, { kind: 'ack', ack });
-  noteConfigAck(work, ack);
+    return log(context, 'warn', 'ack_before_welcome', { boot: ack.boot });
+  deliver(context, { kind: 'ack', ack });
+  handleConfigAck(context, ack);
 }
 
-function react(work: Work, event: VehicleEvent): void {
+function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes' }>): void {
   switch (event.kind) {
     case 'start': {
-      const { agentVersion, profile, protection } = work.config;
+      const { agentVersion, profile, protection } = context.config;
       const attributes = { agentVersion, board: profile.name, ...describeProtection(protection) };
-      record(work, { statusCode: statusCodes.INITIALIZED.code, attributes });
-      beginConfig(work);
-      stepUpdateOf(work, { kind: 'start' });
+      record(context, { statusCode: statusCodes.INITIALIZED.code, attributes });
+      beginConfig(context);
+      stepUpdateOf(context, { kind: 'start' });
       break;
     }
     case 'time':
       break;
     case 'stop':
-      put(work, { isStopping: true });
-      commitNow(work, [stamp(work, { statusCode: statusCodes.SHUTDOWN.code })], { record: true });
+      put(context, { isStopping: true });
+      commitNow(context, [stamp(context, { statusCode: statusCodes.SHUTDOWN.code })], { record: true });
       break;
     case 'opened':
-      if (isOpeningNews(work.state.ports[event.port])) log(work, 'info', 'port open', { port: event.port });
-      stepPortOf(work, event.port, { kind: 'opened' });
-      if (event.port === 'board') feedBoard(work, { kind: 'up', atMs: work.now.monoMs });
+      if (isFirstOpening(context.state.ports[event.port]))
+        log(context, 'info', 'port_open', { port: event.port });
+      stepPortOf(context, event.port, { kind: 'opened' });
+      if (event.port === 'board') feedBoard(context, { kind: 'up', atMs: context.now.monoMs });
       break;
     case 'failed':
     case 'down':
-      stepPortOf(work, event.port, { kind: event.kind, reason: event.reason });
-      break;
-    case 'bytes':
-      takeBytes(work, event.port, event.bytes);
+      stepPortOf(context, event.port, { kind: event.kind, reason: event.reason });
       break;
     case 'committed':
-      if (isConfigToken(event.token)) noteConfigStored(work, event);
-      else if (isUpdateToken(event.token)) stepUpdateOf(work, { kind: 'committed', durable: event.durable });
-      else noteCommitted(work, event.token, event.durable);
+      if (isConfigToken(event.token)) handleConfigStored(context, event);
+      else if (isUpdateToken(event.token))
+        stepUpdateOf(context, { kind: 'committed', durable: event.durable });
+      else handleCommitted(context, event.token, event.durable);
       break;
     case 'delivery':
-      deliver(work, event.input);
+      deliver(context, event.input);
       break;
     case 'network':
-      put(work, { isRoaming: event.isRoaming });
+      put(context, { isRoaming: event.isRoaming });
       break;
     case 'welcome':
-      takeWelcome(work, event.welcome);
+      handleWelcome(context, event.welcome);
       break;
     case 'ack':
-      takeAck(work, event.ack);
+      handleAck(context, event.ack);
       break;
     case 'command':
-      takeCommand(work, event.body, event.receipt);
+      handleCommand(context, event.body, event.receipt);
       break;
     case 'firmware':
-      takeFirmware(work, event.body);
+      handleFirmware(context, event.body);
       break;
     case 'message':
-      takeMessage(work, event.body);
+      handleMessage(context, event.body);
       break;
     case 'request':
     case 'unit':
     case 'excerpt':
-      takeDiagnosis(work, event);
+      handleDiagnosis(context, event);
       break;
     case 'update':
-      takeUpdateNews(work, event.news);
+      handleUpdateResult(context, event.result);
       break;
     case 'config':
-      takeConfig(work, event.received);
+      handleConfig(context, event.received);
       break;
     case 'slotWritten':
-      noteSlot(work, event.slot, event.fault);
+      handleSlotWritten(context, event.slot, event.fault);
       break;
     case 'serviceCode':
-      takeServiceCode(work, event.code, 'socket');
+      handleServiceCode(context, event.code, 'socket');
       break;
     case 'driverMessage':
-      record(work, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
+      record(context, { statusCode: statusCodes.MESSAGE.code, attributes: { message: event.text } });
       break;
   }
 }
 
-/** One step. Time is looked at in every step, whatever the event. */
+/**
+ * One step. Timers are checked in every step, whatever the event, except for bytes that complete nothing while
+ * nothing is due: most bytes of a serial line are parts of an answer.
+ */
 export function stepVehicle(
   state: VehicleState,
   event: VehicleEvent,
   given: { readonly now: Now; readonly config: VehicleConfig },
 ): { readonly state: VehicleState; readonly effects: readonly VehicleEffect[] } {
-  const work: Work = { state, effects: [], now: given.now, config: given.config, receipts: [] };
+  const context: StepContext = { state, effects: [], now: given.now, config: given.config, receipts: [] };
   const before = bestOrigin(state.time);
-  react(work, event);
-  if (!work.state.isStopping) passTime(work);
-  if (state.time.disputeMs === null) tellDispute(work);
-  deliver(work, { kind: 'time' });
-  const origin = bestOrigin(work.state.time);
+  if (event.kind !== 'bytes') react(context, event);
+  else if (!handleBytes(context, event.port, event.bytes) && !isDue(context))
+    return { state: context.state, effects: context.effects };
+  if (!context.state.isStopping) passTime(context);
+  if (state.time.disputeMs === null) reportTimeDispute(context);
+  deliver(context, { kind: 'time' });
+  const origin = bestOrigin(context.state.time);
   if (
     origin !== null &&
     (before === null || before.originMs !== origin.originMs || before.quality !== origin.quality)
   ) {
-    // First of all: what is read from the outbox in this very step, on a welcome for one, is to have the new time.
-    work.effects.unshift({ kind: 'origin', ...origin });
+    // First of all: a read of the outbox in this very step, on a welcome for one, must use the new time.
+    context.effects.unshift({ kind: 'origin', ...origin });
   }
-  return { state: work.state, effects: work.effects };
+  return { state: context.state, effects: context.effects };
+}
+
+function isDue({ state, config, now }: StepContext): boolean {
+  return now.monoMs >= vehicleWakeMs(state, config);
 }
 
 /** Monotonic time of the next step that time alone demands. */
@@ -210,7 +220,7 @@ export function vehicleWakeMs(state: VehicleState, config: VehicleConfig): numbe
   );
 }
 
-/** What the vehicle says of itself on every connect. */
+/** The content of `hello` on every connect. */
 export function helloOf(
   state: VehicleState,
   config: VehicleConfig,

@@ -1,27 +1,27 @@
-// What geozones ask for at an arrival or departure, and which of it is passed on. Safe wishes win over others at one moment;
-// an engine cut is never asked for on a suspect position, while panic is active, or because a configuration changed. Whether
-// and when a relay moves is the interlock's to say, never this file's.
-import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/event.ts';
-import type { ZoneSwitch } from '../../../src/core/geozone.ts';
+// Requests of geozones at an arrival or departure, and which are passed on. Safe requests win over others at one
+// moment; an engine cut is never requested on a suspect position, while panic is active, or because a configuration
+// changed. Whether and when a relay moves is decided by the interlock alone.
+import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
+import type { ZoneSwitch } from '../../../src/core/geo/geozone.ts';
 import type { Crossing } from './zone-watch.ts';
 
 /** A change of a relay that a zone asks for. */
-export interface ZoneWish {
+export interface ZoneRequest {
   readonly feature: FeatureName;
   readonly state: FeatureState;
   readonly reason: string;
 }
 
-export interface Circumstances {
+export interface AutomationContext {
   /** Null: there is a panic input, and it is not known. */
   readonly panic: boolean | null;
-  /** A doubtful position came lately. */
+  /** A doubtful position arrived lately. */
   readonly isSuspect: boolean;
   readonly fitted: readonly FeatureName[];
 }
 
-/** What one crossing asks for and what came of it, as attributes of its event. */
-export interface ToldCrossing {
+/** Requests of one crossing and their outcome, as attributes of its event. */
+export interface CrossingReport {
   readonly crossing: Crossing;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
@@ -40,10 +40,10 @@ const verbs = {
   {
     readonly name: string;
     readonly word: string;
-    /** Null: no vehicle of ours has a relay for it. */
+    /** Null: this vehicle has no relay for it. */
     readonly feature: FeatureName | null;
     readonly state: FeatureState;
-    /** The wish that wins over this one at the same moment. */
+    /** The request that wins over this one at the same moment. */
     readonly beats: Verb | null;
   }
 >;
@@ -56,8 +56,8 @@ function switchOf({ mark }: Crossing, verb: Verb): ZoneSwitch {
 const asks = (crossing: Crossing, verb: Verb): boolean =>
   crossing.zone.switches.includes(switchOf(crossing, verb));
 
-/** Why a wish is not passed on; null when it is. */
-function hindrance(verb: Verb, crossings: readonly Crossing[], around: Circumstances): string | null {
+/** Why a request is not passed on; null when it is. */
+function hindrance(verb: Verb, crossings: readonly Crossing[], around: AutomationContext): string | null {
   const { feature, beats } = verbs[verb];
   if (feature === null || !around.fitted.includes(feature)) return 'not fitted';
   if (beats !== null && crossings.some((other) => asks(other, beats)))
@@ -69,46 +69,46 @@ function hindrance(verb: Verb, crossings: readonly Crossing[], around: Circumsta
 
 function circumstancesOf({ mark, zone }: Crossing): Record<string, AttributeValue> {
   const alert = mark.to === 'inside' ? 'alertEntry' : 'alertExit';
-  const told: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };
+  const attributes: Record<string, AttributeValue> = { alert: zone.switches.includes(alert) };
   if (mark.cause === 'config') {
-    told['byConfig'] = true;
-    told['reason'] = 'the zones changed, the vehicle did not cross the border; no automation';
+    attributes['byConfig'] = true;
+    attributes['reason'] = 'the zones changed, the vehicle did not cross the border; no automation';
   }
-  if (mark.cause === 'start') told['reason'] = 'the border was crossed while the unit was off';
+  if (mark.cause === 'start') attributes['reason'] = 'the border was crossed while the unit was off';
   if (mark.gapMs !== null && mark.cause === 'seen') {
-    told['gapS'] = Math.round(mark.gapMs / 1000);
-    told['reason'] = 'the border was crossed without a position';
+    attributes['gapS'] = Math.round(mark.gapMs / 1000);
+    attributes['reason'] = 'the border was crossed without a position';
   }
-  return told;
+  return attributes;
 }
 
 /**
- * Decides what all crossings of one moment bring about.
- * @returns for each its attributes: `alert` (people want to be told), `dwellS`, where it applies `byConfig`, `gapS`, `reason`,
- * and `engine`, `cargo`, `cabin` with what was asked for and why it is not passed on; and the wishes, one a feature at most,
- * safe ones first.
+ * Decides the requests of all crossings of one moment.
+ * @returns for each its attributes: `alert` (a notification is wanted), `dwellS`, where it applies `byConfig`,
+ * `gapS`, `reason`, and `engine`, `cargo`, `cabin` with the request and why it is not passed on; and the requests,
+ * one a feature at most, safe ones first.
  */
 export function decideAutomations(
   crossings: readonly Crossing[],
-  around: Circumstances,
-): { readonly told: readonly ToldCrossing[]; readonly wishes: readonly ZoneWish[] } {
+  around: AutomationContext,
+): { readonly reports: readonly CrossingReport[]; readonly requests: readonly ZoneRequest[] } {
   const real = crossings.filter(({ mark }) => mark.cause !== 'config');
-  const wishes: ZoneWish[] = [];
+  const requests: ZoneRequest[] = [];
   const outcomes = new Map<Crossing, Record<string, AttributeValue>>();
   for (const verb of verbNames) {
     const { name, word, feature, state } = verbs[verb];
     const why = hindrance(verb, real, around);
     for (const crossing of real.filter((one) => asks(one, verb))) {
       const outcome = outcomes.get(crossing) ?? {};
-      // A zone that asks for both opposites is told about both.
+      // A zone that requests both opposites gets both outcomes.
       const before = outcome[name] === undefined ? '' : `${outcome[name]}; `;
       outcomes.set(crossing, { ...outcome, [name]: `${before}${word} ${why ?? 'asked'}` });
-      if (why !== null || feature === null || wishes.some((wish) => wish.feature === feature)) continue;
+      if (why !== null || feature === null || requests.some((one) => one.feature === feature)) continue;
       const what = crossing.mark.to === 'inside' ? 'arrival' : 'departure';
-      wishes.push({ feature, state, reason: `geozone ${crossing.zone.id}: ${what}` });
+      requests.push({ feature, state, reason: `geozone ${crossing.zone.id}: ${what}` });
     }
   }
-  const told = crossings.map((crossing) => ({
+  const reports = crossings.map((crossing) => ({
     crossing,
     attributes: {
       ...circumstancesOf(crossing),
@@ -116,5 +116,5 @@ export function decideAutomations(
       ...outcomes.get(crossing),
     },
   }));
-  return { told, wishes };
+  return { reports, requests };
 }

@@ -1,8 +1,9 @@
-// Finds the geozones about a place without looking at the others: a packed R-tree over their boxes, filled tile by tile
-// (sort-tile-recursive, Leutenegger 1997), built once and never changed. Where a box is, a zone may be; whether a point is in
-// the zone itself is for `zoneContains` to say. 10,000 zones take 36 bytes each plus a fifteenth for the upper levels.
-import type { Point } from '../../../src/core/geo.ts';
-import type { Box } from '../../../src/core/geozone.ts';
+// Finds the geozones near a place without testing all others: a packed R-tree over their boxes, filled tile by tile
+// (sort-tile-recursive, Leutenegger 1997), built once and never changed. A matching box is a candidate;
+// `zoneContains` decides whether a point is in the zone itself. 10,000 zones take 36 bytes each plus a fifteenth for
+// the upper levels.
+import type { Point } from '../../../src/core/geo/geo.ts';
+import type { Box } from '../../../src/core/geo/geozone.ts';
 
 /** Boxes of one node. */
 const fanOut = 16;
@@ -12,7 +13,7 @@ const sides = 4;
 export interface ZoneIndex {
   /** All boxes, level by level: first those of the zones, last the few at the root. */
   readonly boxes: Float64Array;
-  /** Number of the zone that each box of the lowest level stands for. */
+  /** Zone number of each box of the lowest level. */
   readonly zones: Int32Array;
   /** Where each level begins, in boxes, and where the last one ends. */
   readonly levels: readonly number[];
@@ -49,7 +50,7 @@ function tile(entries: Entry[]): readonly Entry[] {
   return tiled;
 }
 
-/** Where each level begins when `count` boxes lie on the lowest. */
+/** Where each level begins when the lowest has `count` boxes. */
 function levelsOf(count: number): readonly number[] {
   const levels = [0];
   for (let size = count, begin = 0; ; size = Math.ceil(size / fanOut)) {
@@ -73,7 +74,7 @@ function join(boxes: Float64Array, node: number, first: number, end: number): vo
 
 /**
  * Builds the index; the time grows as n log n.
- * @param boxes of the zones in their order (`zoneBox`); null where nothing can be in the zone.
+ * @param boxes of the zones in their order (`zoneBox`); null for an empty zone.
  */
 export function createZoneIndex(boxes: readonly (Box | null)[]): ZoneIndex {
   const entries = tile(entriesOf(boxes));
@@ -112,10 +113,10 @@ function search(by: Search, level: number, first: number): void {
 }
 
 /**
- * Numbers of the zones whose box holds the point, each once, in no order that means anything but always in the same; at most
- * `most` of them.
+ * Numbers of the zones whose box holds the point, each once, in an arbitrary but stable order; at most `most` of
+ * them.
  */
-export function zonesAbout(index: ZoneIndex, at: Point, most: number): readonly number[] {
+export function zonesNear(index: ZoneIndex, at: Point, most: number): readonly number[] {
   const found: number[] = [];
   const { latitude } = at;
   // One meridian, one number: `zoneBox` lets boxes begin and end at -180.

@@ -1,6 +1,6 @@
-// What survives of the geozones over a restart: the zones that the vehicle is in and the borders that it crossed just now, by
+// State of the geozones over a restart: the zones that the vehicle is in and the borders that it crossed just now, by
 // id, and which zones it was compared with. Small: 64 zones with ids of 64 characters fit the 8 KiB of a state row.
-import { isId } from '../../../src/core/ids.ts';
+import { isName } from '../../../src/core/ids.ts';
 import { type Cause, createZoneWatch, type Mark, type ZoneWatch, zoneWatchLimits } from './zone-watch.ts';
 
 /** `[id, 1 inside or 0 outside, UTC ms or null, latitude and longitude in 1e-5 degrees, cause]`. */
@@ -34,7 +34,7 @@ export function recordZones({ compared, inside, marks }: ZoneWatch): ZoneRecord 
   };
 }
 
-const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
+const isNameText = (value: unknown): value is string => typeof value === 'string' && isName(value);
 const isIn = (value: unknown, low: number, high: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= low && Number(value) <= high;
 
@@ -42,7 +42,7 @@ function markOf(value: unknown): readonly Mark[] {
   if (!Array.isArray(value)) return [];
   const [id, to, utcMs, latitude, longitude, cause] = value as readonly unknown[];
   const isTime = utcMs === null || isIn(utcMs, 0, Number.MAX_SAFE_INTEGER);
-  if (!isIdText(id) || !isIn(to, 0, 1) || !isTime || !isIn(cause, 0, causes.length - 1)) return [];
+  if (!isNameText(id) || !isIn(to, 0, 1) || !isTime || !isIn(cause, 0, causes.length - 1)) return [];
   if (!isIn(latitude, -90 * perDegree, 90 * perDegree) || !isIn(longitude, -180 * perDegree, 180 * perDegree))
     return [];
   return [
@@ -64,14 +64,14 @@ const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]).slice(0, zoneWatchLimits.tracked) : [];
 
 /**
- * A watch that goes on where the record ends. What cannot be read of it is left out; the worst that comes of it is an arrival that
- * is told again, marked as the configuration's doing. Never throws.
+ * A watch that resumes from the record. Unreadable members are left out; at worst an arrival is reported again,
+ * marked as caused by the configuration. Never throws.
  */
 export function resumeZones(record: unknown): ZoneWatch {
   if (typeof record !== 'object' || record === null) return createZoneWatch();
   const { compared, inside, marks } = record as Readonly<Record<string, unknown>>;
   const isCompared = typeof compared === 'string' && compared.length <= comparedMost;
-  const ids = [...new Set(listOf(inside).filter(isIdText))];
+  const ids = [...new Set(listOf(inside).filter(isNameText))];
   const known = new Set(ids);
   const byId = new Map(
     listOf(marks)

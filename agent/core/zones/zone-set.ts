@@ -1,7 +1,7 @@
-// The geozones that a vehicle watches, made ready once per configuration: the index, the numbers by id, and a print of each
-// zone by which a change is told from the same zone sent again. Pure; never changed once it is made.
-import { type Zone, zoneBox } from '../../../src/core/geozone.ts';
-import type { ZoneConfig } from '../../../src/core/zone-config.ts';
+// The geozones that a vehicle watches, prepared once per configuration: the index, the numbers by id, and a
+// fingerprint of each zone that shows a change from the same zone sent again. Pure; never changed once it is made.
+import { type Zone, zoneBox } from '../../../src/core/geo/geozone.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import { createZoneIndex, type ZoneIndex } from './zone-index.ts';
 
 export interface ZoneSet {
@@ -10,7 +10,7 @@ export interface ZoneSet {
   readonly index: ZoneIndex;
   /** Of each zone, its id and where it is; what it asks for is left out, for that moves no border. */
   readonly prints: Uint32Array;
-  /** The same of all zones, whatever their order. */
+  /** Fingerprint of all zones, whatever their order. */
   readonly fingerprint: string;
 }
 
@@ -19,7 +19,7 @@ const prime = 0x01000193;
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 
-/** FNV-1a of 32 bits over UTF-16 units and 32-bit words: tells changes apart, and guards against nobody. */
+/** FNV-1a of 32 bits over UTF-16 units and 32-bit words: detects changes, and is no protection against forgery. */
 function printOf(id: string, { type, radiusM, points }: Zone): number {
   let hash = offsetBasis;
   const add = (value: number): void => {
@@ -38,8 +38,8 @@ function printOf(id: string, { type, radiusM, points }: Zone): number {
 }
 
 /**
- * Makes zones ready to be watched. For 10,000 zones of 8 points this takes some tens of milliseconds, so it is done when a configuration
- * comes, never when a fix does.
+ * Prepares zones for watching. For 10,000 zones of 8 points this takes some tens of milliseconds, so it is done
+ * when a configuration arrives, never when a fix does.
  * @param zones as `decodeZones` gives them: no id twice.
  */
 export function createZones(zones: readonly ZoneConfig[]): ZoneSet {
@@ -64,6 +64,6 @@ export function zoneOf(set: ZoneSet, id: string): ZoneConfig | null {
 }
 
 /** The print of the zone of this id; null when there is none. */
-export function zonePrint(set: ZoneSet, id: string): number | null {
+export function zoneFingerprint(set: ZoneSet, id: string): number | null {
   return set.prints[set.numbers.get(id) ?? -1] ?? null;
 }

@@ -1,34 +1,34 @@
-// The geozones within the state of a vehicle: what it watches, what is kept of it, and what is under way. Types and small pure
-// helpers; what happens with them is in `vehicle-zones.ts`.
-import type { FleetEvent } from '../../../src/core/event.ts';
-import type { StampedEvent } from '../vehicle/vehicle-state.ts';
-import type { ZoneWish } from './zone-automation.ts';
+// The geozones within the state of a vehicle: what it watches, what is kept of it, and pending crossings. Types and
+// small pure helpers; the transitions are in `vehicle-zones.ts`.
+import type { FleetEvent } from '../../../src/core/events/event.ts';
+import { type StampedEvent } from '../outbox/stamped-event.ts';
+import type { ZoneRequest } from './zone-automation.ts';
 import { recordZones, resumeZones, type ZoneRecord } from './zone-record.ts';
 import { type ZoneSet, zoneOf } from './zone-set.ts';
 import { adoptZones, type Mark, type ZoneWatch } from './zone-watch.ts';
 
 export interface VehicleZones {
-  /** Null until the first configuration of this start: until then nothing is compared and nothing forgotten. */
+  /** Null until the first configuration of this start: until then nothing is compared and nothing removed. */
   readonly set: ZoneSet | null;
   readonly watch: ZoneWatch;
   /** Events of crossings that are not certain yet, as they were when the border was crossed. */
   readonly held: ReadonlyMap<Mark, StampedEvent>;
   /** What automations ask for in this step. */
-  readonly wishes: readonly ZoneWish[];
-  /** It was told that more zones lie at one place than are watched. */
-  readonly isCrowdTold: boolean;
+  readonly requests: readonly ZoneRequest[];
+  /** It was reported that more zones overlap at one place than are watched. */
+  readonly isCrowdReported: boolean;
   readonly record: ZoneRecord;
 }
 
-/** @param kept the record of before the start, as it was read; anything else counts as none. */
+/** @param kept the stored record from before the start, as it was read; anything else counts as none. */
 export function createVehicleZones(kept?: unknown): VehicleZones {
   const watch = resumeZones(kept);
   return {
     set: null,
     watch,
     held: new Map(),
-    wishes: [],
-    isCrowdTold: false,
+    requests: [],
+    isCrowdReported: false,
     record: recordZones(watch),
   };
 }
@@ -43,7 +43,7 @@ export function withWatch(zones: VehicleZones, watch: ZoneWatch): VehicleZones {
 /** The zones after a new configuration. */
 export function withSet(zones: VehicleZones, set: ZoneSet): VehicleZones {
   const adopted = withWatch(zones, adoptZones(zones.watch, zones.set, set));
-  return { ...adopted, set, isCrowdTold: false };
+  return { ...adopted, set, isCrowdReported: false };
 }
 
 /** The zone that the vehicle is in, for events: the last one that it arrived at, a place rather than a corridor. */

@@ -1,33 +1,36 @@
-// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with believable fixes only. A border
-// counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty, and has stayed
-// beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border. What time alone or a doubtful
-// fix may change is nothing. It never acts; see `zone-automation.ts`.
-import { zoneContains, zoneDepthM } from '../../../src/core/geozone.ts';
+// Decides when a vehicle arrived at a geozone and when it left: a pure machine, fed with believable fixes only. A
+// border counts as crossed once the vehicle is deeper beyond it than the hysteresis and the fix's own uncertainty,
+// and has stayed beyond it for the dwell time; the crossing is then dated back to the first fix beyond the border.
+// Neither time alone nor a doubtful fix changes anything. It never acts; see `zone-automation.ts`.
+import { zoneContains, zoneDepthM } from '../../../src/core/geo/geozone.ts';
+import type { ZoneConfig } from '../../../src/core/geo/zone-config.ts';
 import type { ZonesSettings } from '../../../src/core/settings/zones.ts';
-import type { ZoneConfig } from '../../../src/core/zone-config.ts';
 import type { Fix } from '../gnss/epochs.ts';
-import { zonesAbout } from './zone-index.ts';
-import { zoneRoomM } from './zone-room.ts';
-import { type ZoneSet, zoneOf, zonePrint } from './zone-set.ts';
+import { zoneClearanceM } from './zone-clearance.ts';
+import { zonesNear } from './zone-index.ts';
+import { type ZoneSet, zoneFingerprint, zoneOf } from './zone-set.ts';
 
 export const zoneWatchLimits = {
-  /** Zones that a vehicle is in, or has just entered, at once. What is kept of them must fit the record: see `zone-record.ts`. */
+  /**
+   * Zones that a vehicle is in, or has just entered, at once. Their state must fit the record: see `zone-
+   * record.ts`.
+   */
   tracked: 64,
-  /** Zones about a place that are looked at closely for one fix, about 10 µs each. */
+  /** Zones near a place that are tested exactly for one fix, about 10 µs each. */
   examined: 256,
-  /** Error of a position at HDOP 1, metres: twice the range error of an honest receiver (95 %). */
+  /** Error of a position at HDOP 1, metres: twice the range error of a working receiver (95 %). */
   rangeErrorM: 5,
-  /** For a receiver that does not say. */
+  /** For a receiver without HDOP. */
   unknownHdop: 4,
-  /** After this long without a position it is not known when a border was crossed; then the event says so. */
+  /** After this long without a position the time of a crossing is unknown; the event is marked so. */
   gapMs: 30_000,
-  /** A zone counts as at least so deep; one that is narrower no receiver can tell from its surroundings. */
-  roomLeastM: 5,
+  /** A zone counts as at least so deep; a narrower one cannot be resolved by any receiver. */
+  clearanceLeastM: 5,
 } as const;
 
 /**
- * How a crossing came about. `seen`: the vehicle was watched. `start`: somewhere between the last fix before the agent stopped
- * and the first one after. `config`: the zones changed, not the vehicle.
+ * Cause of a crossing. `seen`: the vehicle was watched. `start`: somewhere between the last fix before the agent
+ * stopped and the first one after. `config`: the zones changed, not the vehicle.
  */
 export type Cause = 'seen' | 'start' | 'config';
 
@@ -49,7 +52,7 @@ export interface Mark {
 }
 
 /** What the next fix finds out that is no movement of the vehicle. */
-export interface Settling {
+export interface PendingAdoption {
   readonly cause: 'start' | 'config';
   readonly fresh: 'all' | ReadonlySet<string>;
 }
@@ -60,7 +63,7 @@ export interface ZoneWatch {
   readonly marks: readonly Mark[];
   /** Monotonic time of the last fix. */
   readonly lastMs: number | null;
-  readonly settling: Settling | null;
+  readonly settling: PendingAdoption | null;
   /** Fingerprint of the zones that the last fix was compared with; null before the first one ever. */
   readonly compared: string | null;
 }
@@ -76,7 +79,7 @@ export interface ZoneStep {
   readonly watch: ZoneWatch;
   /** By time of crossing, departures first. */
   readonly crossings: readonly Crossing[];
-  /** More zones lie at this place than are watched. */
+  /** More zones overlap at this place than are watched. */
   readonly isCrowded: boolean;
 }
 
@@ -87,13 +90,14 @@ export function createZoneWatch(): ZoneWatch {
 
 function freshIn(set: ZoneSet, before: ZoneSet): ReadonlySet<string> {
   const ids = set.zones.map(({ id }) => id);
-  return new Set(ids.filter((id) => zonePrint(set, id) !== zonePrint(before, id)));
+  return new Set(ids.filter((id) => zoneFingerprint(set, id) !== zoneFingerprint(before, id)));
 }
 
 /**
- * Turns to another set of zones. A zone that is gone is forgotten: no departure, for the vehicle left nothing. A zone that is
- * new or lies elsewhere now is compared afresh by the next fix, and what that finds is the configuration's doing.
- * @param before the zones until now; null at the start, when the record alone tells what the vehicle was compared with.
+ * Switches to another set of zones. A removed zone makes no departure, for the vehicle has not left it. A zone that
+ * is new or was moved is compared afresh by the next fix, with the cause `config`.
+ * @param before the zones until now; null at the start, when only the record shows what the vehicle was compared
+ * with.
  */
 export function adoptZones(watch: ZoneWatch, before: ZoneSet | null, set: ZoneSet): ZoneWatch {
   const isSame = (before === null ? watch.compared : before.fingerprint) === set.fingerprint;
@@ -122,7 +126,7 @@ export interface ZoneInput {
 }
 
 /** The thresholds for one fix. */
-interface Look extends ZoneInput {
+interface ZoneStepInput extends ZoneInput {
   readonly watch: ZoneWatch;
   readonly marks: ReadonlyMap<string, Mark>;
   readonly uncertaintyM: number;
@@ -131,7 +135,7 @@ interface Look extends ZoneInput {
 
 const noMarks: ReadonlyMap<string, Mark> = new Map();
 
-function lookOf(watch: ZoneWatch, input: ZoneInput): Look {
+function stepInputOf(watch: ZoneWatch, input: ZoneInput): ZoneStepInput {
   const { fix, settings } = input;
   return {
     ...input,
@@ -142,7 +146,7 @@ function lookOf(watch: ZoneWatch, input: ZoneInput): Look {
   };
 }
 
-function openMark({ watch, fix, utcMs }: Look, id: string, to: Mark['to']): Mark {
+function openMark({ watch, fix, utcMs }: ZoneStepInput, id: string, to: Mark['to']): Mark {
   const { settling, lastMs } = watch;
   const isFresh = settling !== null && (settling.fresh === 'all' || settling.fresh.has(id));
   const gapMs = lastMs === null ? null : fix.atMonoMs - lastMs;
@@ -159,8 +163,8 @@ function openMark({ watch, fix, utcMs }: Look, id: string, to: Mark['to']): Mark
   };
 }
 
-/** The mark of a zone at this fix, which lies beyond the border: the one there is, or a new one. */
-function markOf(look: Look, id: string, to: Mark['to']): Mark & { readonly atMs: number } {
+/** The mark of a zone at this fix, which is beyond the border: the existing one, or a new one. */
+function markOf(look: ZoneStepInput, id: string, to: Mark['to']): Mark & { readonly atMs: number } {
   const known = look.marks.get(id);
   const { fix, utcMs } = look;
   if (known !== undefined && known.to === to) {
@@ -173,13 +177,13 @@ function markOf(look: Look, id: string, to: Mark['to']): Mark & { readonly atMs:
 }
 
 /**
- * Depth in metres that counts as arrived: the hysteresis, or half of what the zone has room for. Null when the fix is coarser
- * than the zone and says nothing about it.
+ * Depth in metres that counts as arrived: the hysteresis, or half of the zone's clearance. Null when the fix is
+ * coarser than the zone and cannot decide.
  */
-function arrivalDepthM({ settings, uncertaintyM }: Look, { zone }: ZoneConfig): number | null {
-  const roomM = Math.max(zoneWatchLimits.roomLeastM, zoneRoomM(zone));
-  if (uncertaintyM > 2 * roomM) return null;
-  return Math.min(Math.max(settings.hysteresisM, uncertaintyM), roomM / 2);
+function arrivalDepthM({ settings, uncertaintyM }: ZoneStepInput, { zone }: ZoneConfig): number | null {
+  const clearanceM = Math.max(zoneWatchLimits.clearanceLeastM, zoneClearanceM(zone));
+  if (uncertaintyM > 2 * clearanceM) return null;
+  return Math.min(Math.max(settings.hysteresisM, uncertaintyM), clearanceM / 2);
 }
 
 /** What one fix makes of the zones so far. */
@@ -193,7 +197,7 @@ interface Outcome {
 }
 
 /** A zone that the vehicle was in. */
-function lookOut(look: Look, zone: ZoneConfig, outcome: Outcome): void {
+function lookOut(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void {
   const depthM = zoneDepthM(zone.zone, look.fix);
   const { id } = zone;
   if (depthM >= 0) return void outcome.inside.push(id);
@@ -209,7 +213,7 @@ function lookOut(look: Look, zone: ZoneConfig, outcome: Outcome): void {
 }
 
 /** A zone that holds the place and that the vehicle was not in. */
-function lookIn(look: Look, zone: ZoneConfig, outcome: Outcome): void {
+function lookIn(look: ZoneStepInput, zone: ZoneConfig, outcome: Outcome): void {
   const { id } = zone;
   const isNew = look.marks.get(id)?.to !== 'inside';
   const isFull = isNew && outcome.tracked >= zoneWatchLimits.tracked;
@@ -230,7 +234,7 @@ function lookIn(look: Look, zone: ZoneConfig, outcome: Outcome): void {
   outcome.crossings.push({ zone, mark, dwellMs });
 }
 
-/** The list as it was where nothing in it changed, so that nobody writes it down again. */
+/** The previous list where nothing in it changed, so that it is not written again. */
 function kept<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   return before.length === after.length && before.every((one, at) => one === after[at]) ? before : after;
 }
@@ -239,12 +243,12 @@ const isEarlier = (one: Crossing, other: Crossing): number =>
   (one.mark.atMs ?? 0) - (other.mark.atMs ?? 0) ||
   Number(one.mark.to === 'inside') - Number(other.mark.to === 'inside');
 
-/** Takes in one believable fix. A fix that is not newer than the last one changes nothing. */
+/** Handles one believable fix. A fix that is not newer than the last one changes nothing. */
 export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   const { set, fix } = input;
   if (watch.lastMs !== null && fix.atMonoMs <= watch.lastMs)
     return { watch, crossings: [], isCrowded: false };
-  const look = lookOf(watch, input);
+  const look = stepInputOf(watch, input);
   const outcome: Outcome = {
     inside: [],
     marks: [],
@@ -258,7 +262,7 @@ export function stepZones(watch: ZoneWatch, input: ZoneInput): ZoneStep {
   }
   outcome.tracked = outcome.inside.length + watch.marks.filter(({ to }) => to === 'inside').length;
   const wasInside = new Set(watch.inside);
-  const about = zonesAbout(set.index, fix, zoneWatchLimits.examined);
+  const about = zonesNear(set.index, fix, zoneWatchLimits.examined);
   outcome.isCrowded = about.length >= zoneWatchLimits.examined;
   for (const number of about) {
     const zone = set.zones[number];

@@ -1,5 +1,5 @@
-// The caller's own account: its figures for everybody, its settings for administrators. What the operator of the service
-// decides (limits, suspension, deletion) is not here but on a listener of its own: see admin-accounts.ts.
+// The caller's own account: its figures for every user, its settings for administrators. Decisions of the service's
+// operator (limits, suspension, deletion) are in admin-accounts.ts, on a listener of its own.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import type { Statement } from '../../../src/ports.ts';
@@ -11,13 +11,22 @@ import {
   findAccount,
   lockAccount,
   updateAccount,
-} from '../../store/accounts.ts';
-import { isWithoutCuts } from '../../store/geozones.ts';
-import { maySwitchOff, mayWish, type Wisher, wishOff, wishS } from '../../store/second-person.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { lineText, needTimeZone, timeZone } from './people.ts';
+} from '../../store/accounts/accounts.ts';
+import {
+  type AdminRequest,
+  approvalOffLifeS,
+  isApprovalOffOpen,
+  maySwitchOff,
+  requestApprovalOff,
+} from '../../store/accounts/second-person.ts';
+import { isWithoutCuts } from '../../store/geozones/geozones.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { lineText, needTimeZone, passwordAgain, timeZone } from '../base/input-members.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { provePasswordAgain } from './password-proof.ts';
+import { noticeOf } from './user-notice.ts';
 
 const figures = {
   isActive: Type.Boolean({ description: 'False: suspended or expired' }),
@@ -31,7 +40,7 @@ const nowSOf = ({ clock }: ApiServices): number => Math.floor(clock.utcMs() / 10
 /** @throws AppError `not_found`, in the same words whether there is such an account or not. */
 async function needOwn(services: ApiServices, caller: Caller, accountID: string): Promise<AccountRow> {
   const row = accountID === caller.accountID ? await findAccount(services.db, accountID) : null;
-  if (row === null) throw new AppError('not_found', `there is no account ${JSON.stringify(accountID)}`);
+  if (row === null) throw new AppError('not_found', `There is no account ${JSON.stringify(accountID)}`);
   return row;
 }
 
@@ -75,8 +84,13 @@ const settings = Type.Object({
   accountDisplayName: Type.String({ description: 'Name for people' }),
   timeZone: Type.String({ description: 'IANA time zone; default of new users' }),
   needsApproval: Type.Boolean({ description: 'True: an engine cut needs a second user' }),
-  approvalOffRequestedBy: Type.String({ description: 'Who asks to switch that off; empty when nobody does' }),
-  approvalOffRequestedOn: Type.Integer({ description: 'Since when (epoch seconds); 0 when nobody does' }),
+  needsPassword: Type.Boolean({
+    description: 'True: a command of state `1`, and its approval, need the password again',
+  }),
+  approvalOffRequestedBy: Type.String({
+    description: 'Administrator who asks to switch that off; empty when none does',
+  }),
+  approvalOffRequestedOn: Type.Integer({ description: 'Since when (epoch seconds); 0 when none does' }),
   cutsPerHour: Type.Integer({ description: 'Restrictive commands of one user in an hour' }),
   retainedDays: Type.Integer({ description: 'Days that events are kept; 0 = for ever' }),
   maximumRetainedDays: Type.Integer({ description: 'Most days that may be chosen; 0 = no limit' }),
@@ -89,6 +103,7 @@ const exampleSettings: Static<typeof settings> = {
   accountDisplayName: 'Acme Haulage',
   timeZone: 'America/Toronto',
   needsApproval: false,
+  needsPassword: false,
   approvalOffRequestedBy: '',
   approvalOffRequestedOn: 0,
   cutsPerHour: 20,
@@ -103,14 +118,15 @@ const exampleSettings: Static<typeof settings> = {
 
 async function viewSettings(services: ApiServices, caller: Caller): Promise<Static<typeof settings>> {
   const row = await needOwn(services, caller, caller.accountID);
-  const isWished = row.approvalOffS !== null && row.approvalOffS > nowSOf(services) - wishS;
+  const isRequested = row.approvalOffS !== null && row.approvalOffS > nowSOf(services) - approvalOffLifeS;
   return {
     accountID: row.accountID,
     accountDisplayName: row.displayName,
     timeZone: row.timeZone,
     needsApproval: row.needsApproval,
-    approvalOffRequestedBy: isWished ? (row.approvalOffBy ?? '') : '',
-    approvalOffRequestedOn: isWished ? (row.approvalOffS ?? 0) : 0,
+    needsPassword: row.needsPassword,
+    approvalOffRequestedBy: isRequested ? (row.approvalOffBy ?? '') : '',
+    approvalOffRequestedOn: isRequested ? (row.approvalOffS ?? 0) : 0,
     cutsPerHour: row.cutsPerHour,
     retainedDays: row.retainedDays ?? 0,
     maximumRetainedDays: row.retainedMostDays ?? 0,
@@ -145,16 +161,26 @@ function retainedFits(days: number | null): Statement {
     : sql`(retained_most_days IS NULL OR retained_most_days >= ${days})`;
 }
 
+/** Records in the audit log, and to every administrator, that commands no longer need the password; after the change. */
+function passwordOff(services: ApiServices, actor: Actor, { accountID }: AccountRow): readonly Statement[] {
+  const { userID } = actor.caller;
+  const onlyIf = sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND needs_password = 0)`;
+  return [
+    auditEntry(services, actor, { action: 'account.passwordoff', object: accountID, onlyIf }),
+    ...noticeOf(services, actor.caller, { userID, topic: 'password_off', onlyIf }),
+  ];
+}
+
 type Audit = (action: string, onlyIf: Statement) => Statement;
 
-/** Switches the second user off, or notes who asks for it; nothing unless `fits`. */
-function approvalOff(wisher: Wisher, fits: Statement, audit: Audit): readonly Statement[] {
-  const isAgreed = sql`${maySwitchOff(wisher)} AND ${fits}`;
+/** Switches the second-person rule off, or records the request for it; only if `fits`. */
+function approvalOff(request: AdminRequest, fits: Statement, audit: Audit): readonly Statement[] {
+  const isAgreed = sql`${maySwitchOff(request)} AND ${fits}`;
   return [
     audit('account.approvaloff', isAgreed),
-    updateAccount(wisher.accountID, { needsApproval: false }, isAgreed),
-    audit('account.askapprovaloff', sql`${mayWish(wisher)} AND ${fits}`),
-    sql`${wishOff(wisher)} AND ${fits}`,
+    updateAccount(request.accountID, { needsApproval: false }, isAgreed),
+    audit('account.askapprovaloff', sql`${isApprovalOffOpen(request)} AND ${fits}`),
+    sql`${requestApprovalOff(request)} AND ${fits}`,
   ];
 }
 
@@ -174,7 +200,12 @@ before are not touched: withdraw them with \`cancelCommand\`. Switching it off i
 \`needsApproval\` false first only records who asks (\`approvalOffRequestedBy\`). It takes effect when another administrator
 asks for the same, or when any administrator asks again a day later; a request is forgotten after seven days, and
 \`needsApproval\` true withdraws it. Neither of two administrators may have been made, promoted, re-activated or given a
-password by somebody else within the last day. Every step stands in the audit log.
+password by another user within the last day, or without a confirmation (\`confirmUser\`). Every step stands in the audit log.
+
+\`needsPassword\` true: from now on every command of state \`1\` (engine cut, cargo unlock) and every approval needs the password
+of its user once more; a restore never does. Geozones that cut by themselves go on, and \`commandSend\`, which has no body, sends safe
+states only. Switching it off needs the administrator's own \`password\` (422 \`password_needed\`, \`password_wrong\`), so that a token
+alone cannot do it; every administrator gets a notice, and it stands in the audit log (\`account.passwordoff\`).
 
 \`cutsPerHour\`: restrictive commands of one user within an hour; 0 = none at all. \`retainedDays\`: how long events are kept,
 not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shorter time deletes older events for good.`,
@@ -185,6 +216,10 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
       accountDisplayName: Type.Optional(lineText(128, 'Name for people')),
       timeZone: Type.Optional(timeZone),
       needsApproval: Type.Optional(Type.Boolean({ description: 'An engine cut needs a second user' })),
+      needsPassword: Type.Optional(
+        Type.Boolean({ description: 'A command of state `1`, and its approval, need the password again' }),
+      ),
+      password: Type.Optional(passwordAgain),
       cutsPerHour: Type.Optional(
         Type.Integer({
           minimum: 0,
@@ -199,38 +234,44 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
     { additionalProperties: false },
   ),
   result: settings,
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'password_needed', 'password_wrong'],
   effects: true,
+  proofMember: 'password',
   examples: {
     params: {},
     body: { accountID: 'acme', accountDisplayName: 'Acme Haulage', timeZone: 'America/Toronto' },
     result: exampleSettings,
   },
   async run({ body, caller, source }, services) {
-    const { accountID, needsApproval, accountDisplayName: displayName, cutsPerHour } = body;
-    await needOwn(services, caller, accountID);
+    const { accountID, needsApproval, needsPassword, accountDisplayName: displayName, cutsPerHour } = body;
+    const known = await needOwn(services, caller, accountID);
+    const actor = { caller, source };
+    const isPasswordOff = needsPassword === false && known.needsPassword;
+    if (isPasswordOff) await provePasswordAgain(services, actor, body.password);
     needTimeZone(body.timeZone);
     const retainedDays = body.retainedDays === 0 ? null : body.retainedDays;
     const fitsDays = retainedDays === undefined ? sql`1 = 1` : retainedFits(retainedDays);
     const fits = needsApproval === true ? sql`${fitsDays} AND ${isWithoutCuts(accountID)}` : fitsDays;
     const onlyIf = sql`EXISTS (SELECT 1 FROM accounts WHERE account_id = ${accountID} AND ${fits})`;
-    const doer = { caller, source };
-    const { accountID: _own, ...detail } = body;
+    const { accountID: _own, password: _proof, ...detail } = body;
     const fields = {
       displayName,
       timeZone: body.timeZone,
       cutsPerHour,
       retainedDays,
+      // Switched on by another request meanwhile, it stays on: this one has proven no password.
+      needsPassword: needsPassword === true || isPasswordOff ? needsPassword : undefined,
       needsApproval: needsApproval === true ? true : undefined,
     };
-    const wisher = { accountID, userID: caller.userID, nowS: nowSOf(services) };
+    const request = { accountID, userID: caller.userID, nowS: nowSOf(services) };
     const audit = (action: string, condition: Statement): Statement =>
-      trail(services, doer, { action, object: accountID, onlyIf: condition });
+      auditEntry(services, actor, { action, object: accountID, onlyIf: condition });
     const [, , updated] = await services.db.write([
       lockAccount(accountID),
-      trail(services, doer, { action: 'account.update', object: accountID, detail, onlyIf }),
+      auditEntry(services, actor, { action: 'account.update', object: accountID, detail, onlyIf }),
       updateAccount(accountID, fields, onlyIf),
-      ...(needsApproval === false ? approvalOff(wisher, onlyIf, audit) : []),
+      ...(isPasswordOff ? passwordOff(services, actor, known) : []),
+      ...(needsApproval === false ? approvalOff(request, onlyIf, audit) : []),
     ]);
     if (updated?.changes !== 1) {
       if (needsApproval === true) await needNoCuttingZones(services.db, accountID);
@@ -238,6 +279,7 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
         details: [{ pointer: '/retainedDays', message: 'is above `maximumRetainedDays`' }],
       });
     }
+    if (isPasswordOff) services.wakeDelivery();
     return viewSettings(services, caller);
   },
 });

@@ -1,5 +1,5 @@
-// What the operator of the service asks about accounts, served on a listener of its own. It reaches accounts as such and
-// never what is in them: no device, no position, no command.
+// Account operations of the service's operator, on a listener of its own. They reach accounts only: no device, no position,
+// no command.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
@@ -11,11 +11,16 @@ import {
   generatePassword,
   needAccount,
 } from '../../accounts/administration.ts';
-import { type AccountFields, type AccountRow, countDevices, listAccounts } from '../../store/accounts.ts';
-import { type ApiServices, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import {
+  type AccountFields,
+  type AccountRow,
+  countDevices,
+  listAccounts,
+} from '../../store/accounts/accounts.ts';
+import { lineText, needStrongPassword, needTimeZone, newPassword, timeZone } from '../base/input-members.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { needOperator } from './admin-caller.ts';
-import { lineText, needStrongPassword, needTimeZone, newPassword, timeZone } from './people.ts';
 
 const account = Type.Object({
   accountID: Type.String({ description: 'The account' }),
@@ -102,12 +107,12 @@ const members = {
   ),
 } as const;
 
-const wish = Type.Object(members);
+const accountBody = Type.Object(members);
 
 /** 0 stands for no limit in the interface, null in the store. */
 const limitOf = (value: number | undefined): number | null | undefined => (value === 0 ? null : value);
 
-function fieldsOf(body: Static<typeof wish>): AccountFields {
+function fieldsOf(body: Static<typeof accountBody>): AccountFields {
   needTimeZone(body.timeZone);
   return {
     displayName: body.accountDisplayName,
@@ -204,7 +209,9 @@ once; with it the answer's \`password\` is empty. An account of that id that is 
   result: Type.Object({
     ...account.properties,
     userID: Type.String({ description: 'Its first administrator' }),
-    password: Type.String({ description: 'His password when it was generated, else empty; shown once' }),
+    password: Type.String({
+      description: 'Password of that user when it was generated, else empty; shown once',
+    }),
     ...envelope,
   }),
   errors: ['conflict', 'throttled'],

@@ -1,10 +1,10 @@
-// Who may call the listener of the service's operator: whoever holds the one token of its file. He is no user of any
-// account, so nothing that belongs to an account can be reached with that token, and no user's token is good here.
+// Authentication on the operator's listener: the one token of the admin token file. The operator is no user of any account,
+// so the token reaches no account's data, and no user's token is valid here.
 import { AppError } from '../../../src/core/errors.ts';
-import { tokenOf } from '../../core/session.ts';
-import { isSecret } from '../../devices/device-secret.ts';
-import { wholeAccount } from '../../store/scope.ts';
-import type { Caller } from '../operation.ts';
+import { tokenOf } from '../../core/accounts/session.ts';
+import { wholeAccount } from '../../store/base/scope.ts';
+import { isSecret } from '../../store/devices/device-secret.ts';
+import type { Caller } from '../base/caller.ts';
 
 /** The service itself, as the audit log knows it; no account can have this id. */
 const serviceAccount = '';
@@ -20,11 +20,13 @@ export function createOperatorCheck(tokenHash: string) {
     role: 'admin',
     tokenHash,
     scope: wholeAccount(serviceAccount),
+    scopes: null,
+    fleetRevision: 0,
   };
   return async (header: string | undefined): Promise<Caller> => {
     const token = tokenOf(header);
     if (token !== null && isSecret(new TextEncoder().encode(token), tokenHash)) return caller;
-    throw new AppError('unauthorized', 'the token is not the one of the service operator', {
+    throw new AppError('unauthorized', 'The token is not the one of the service operator', {
       hint: 'Send the line of the file that `fleetward-broker admin-token` made in the request header `authorization`.',
     });
   };
@@ -32,5 +34,5 @@ export function createOperatorCheck(tokenHash: string) {
 
 /** @throws AppError `not_found` for anybody but the service's operator, whatever list an operation was put into. */
 export function needOperator(caller: Caller): void {
-  if (caller.accountID !== serviceAccount) throw new AppError('not_found', 'there is nothing here');
+  if (caller.accountID !== serviceAccount) throw new AppError('not_found', 'There is nothing here');
 }

@@ -1,17 +1,17 @@
-// The list of operations of the listener that is for the service's operator alone. None of them is in the list of the
-// users' interface, and each asks again who calls.
+// The operations of the operator's listener. None of them is in the list of the users' interface, and each checks the
+// caller again.
 
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../base/operation.ts';
 import { adminAccountOperations } from './admin-accounts.ts';
 
 export const adminOperations: readonly Operation[] = adminAccountOperations;
 
 /** Opens its document, Markdown. */
-export const adminIntroduction = `Accounts of the service, for whoever operates it: create, list, limit, suspend, delete. This
-listener is off unless the broker is given a token file, and listens on the broker's own machine unless told otherwise.
+export const adminIntroduction = `Accounts of the service, for its operator: create, list, limit, suspend, delete. This
+listener is off unless the broker is given a token file, and listens on the broker's own machine unless configured otherwise.
 
 **Start here.** \`fleetward-broker admin-token --file <path>\` makes the file; start the broker with \`--admin-token-file <path>\`
-and send its line in the request header \`authorization\`. Whoever has it can delete every account: keep it where only the
+and send its line in the request header \`authorization\`. A holder of that token can delete every account: keep it where only the
 operator reads. It ends when the file is replaced and the broker started again. Tokens of users are worth nothing here, and
 this token is worth nothing at the users' interface: what is in an account cannot be reached with it.
 

@@ -1,33 +1,47 @@
-// Login and logout. A wrong account, user and password are one and the same failure, in words and in time; guessing
-// is slowed by the login throttle, which must never lock out the right user.
+// Login and logout. A wrong account, user and password give the same failure, in text and in time; the login throttle slows
+// guessing and must never lock out the right user.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { passwordMost } from '../../core/password.ts';
-import { formatToken, tokenRandomBytes } from '../../core/session.ts';
-import { insertAudit } from '../../store/audit.ts';
-import { beginSession, endSession, hashToken, tokenIDOf } from '../../store/sessions.ts';
-import { type ApiServices, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+import { passwordMost } from '../../core/accounts/password.ts';
+import { formatToken, tokenRandomBytes } from '../../core/accounts/session.ts';
+import { insertAudit } from '../../store/accounts/audit.ts';
+import {
+  beginSession,
+  endSession,
+  hashToken,
+  loginsMost,
+  tokenIDOf,
+  userAgentMost,
+} from '../../store/accounts/sessions.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { type Credentials, loginFailed, provePassword } from './password-proof.ts';
 
-async function logIn(credentials: Credentials, services: ApiServices): Promise<string> {
+async function logIn(credentials: Credentials, userAgent: string, services: ApiServices): Promise<string> {
   const { db, clock, entropy, log } = services;
   const { accountID, userID, address: source } = credentials;
   const passwordHash = await provePassword(credentials, services);
   const token = formatToken({ accountID, userID }, entropy.bytes(tokenRandomBytes));
   const tokenHash = hashToken(token);
   const atMs = Math.round(clock.utcMs());
+  const atS = Math.floor(atMs / 1000);
   const detail = { tokenID: tokenIDOf(tokenHash) };
   const [begun] = await db.write([
-    ...beginSession({ accountID, userID, tokenHash, passwordHash, atS: Math.floor(atMs / 1000) }),
+    ...beginSession({ accountID, userID, tokenHash, passwordHash, userAgent, atS, expiresS: null }),
     insertAudit({ accountID, atMs, actor: userID, source, action: 'login', object: userID, detail }),
   ]);
-  // Deleted, or given another password, since it was proven.
+  // The user was deleted or its password changed after the check.
   if (begun?.changes !== 1) throw loginFailed();
   log.info('login', { accountID, userID, source });
   return token;
 }
+
+/** What a client calls itself, printable and of bounded length. */
+export const shortened = (userAgent: string | null): string =>
+  Array.from((userAgent ?? '').replace(/[\p{C}\s]+/gu, ' ').trim())
+    .slice(0, userAgentMost)
+    .join('');
 
 const login = operation({
   id: 'login',
@@ -37,13 +51,13 @@ const login = operation({
   access: 'public',
   tag: 'Authentication',
   summary: 'Begin a session',
-  description: `Gives the token that every other operation wants in the request header \`authorization\`, exactly as
+  description: `Returns the token that every other operation requires in the request header \`authorization\`, exactly as
 returned here (\`Bearer <token>\` is accepted too; basic authentication is ignored).
 
-A token ends after 12 hours without use, 30 days after login, at logout, when the password is changed, and when its
-user or account is suspended, is deleted or expires. For programs there are longer-lived tokens: see \`token\`.
+A token ends after 12 hours without use, 30 days after login, at logout, when the password is changed, when its
+user or account is suspended, is deleted or expires, and when its user logs in while ${loginsMost} newer logins are open. For programs there are longer-lived tokens: see \`token\`.
 A wrong account, user and password all answer 401 \`login_failed\`. After some failures further attempts answer 503
-\`throttled\` with \`Retry-After\`: the wait grows per user and source address.`,
+\`throttled\` with \`Retry-After\`: the wait grows per user and source address, up to a minute.`,
   params: Type.Object({}),
   body: Type.Object(
     {
@@ -72,8 +86,8 @@ A wrong account, user and password all answer 401 \`login_failed\`. After some f
       token: 'acme%7Cdispatch%7C0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
     },
   },
-  async run({ body, source }, services) {
-    return { ...ok, token: await logIn({ ...body, address: source }, services) };
+  async run({ body, source, userAgent }, services) {
+    return { ...ok, token: await logIn({ ...body, address: source }, shortened(userAgent), services) };
   },
 });
 
@@ -86,7 +100,7 @@ const logout = operation({
   tag: 'Authentication',
   summary: 'End the session of the token',
   description: `Ends exactly the session whose token is sent. The names in the path must be those of the token,
-else 404. The token is worth nothing afterwards: the same call again answers 401. Other sessions of the user go on.`,
+else 404. The token is invalid afterwards: the same call again answers 401. Other sessions of the user stay open.`,
   params: Type.Object({
     accountID: Type.String({ description: 'The account of the token' }),
     userID: Type.String({ description: 'The user of the token' }),
@@ -98,16 +112,19 @@ else 404. The token is worth nothing afterwards: the same call again answers 401
   examples: { params: { accountID: 'acme', userID: 'dispatch' }, body: null, result: ok },
   async run({ params, caller, source }, services) {
     if (params.accountID !== caller.accountID || params.userID !== caller.userID) {
-      throw new AppError('not_found', 'the token belongs to no session of this account and user', {
+      throw new AppError('not_found', 'The token belongs to no session of this account and user', {
         hint: 'Send the account and user that the token was given to.',
       });
     }
-    const deed = {
+    const audited = {
       action: 'logout',
       object: caller.userID,
       detail: { tokenID: tokenIDOf(caller.tokenHash) },
     };
-    await services.db.write([endSession(caller.tokenHash), trail(services, { caller, source }, deed)]);
+    await services.db.write([
+      endSession(caller.tokenHash),
+      auditEntry(services, { caller, source }, audited),
+    ]);
     services.log.info('logout', { accountID: caller.accountID, userID: caller.userID });
     return ok;
   },

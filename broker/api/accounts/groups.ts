@@ -1,5 +1,5 @@
-// Groups of devices: who is in a group sees its devices. Only administrators change them; a user who is limited to
-// groups sees his own.
+// Groups of devices: members of a group see its devices. Only administrators change groups; a user limited to groups sees
+// its own.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
@@ -13,11 +13,12 @@ import {
   listGroups,
   putGroup,
   unknownDevices,
-} from '../../store/groups.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { lineText, needKnown } from './people.ts';
+} from '../../store/accounts/groups.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { lineText, needKnown } from '../base/input-members.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { everyDevice } from './user-view.ts';
 
 const group = Type.Object({
@@ -67,7 +68,7 @@ const groups = operation({
   tag: 'Groups',
   summary: 'Groups of devices',
   description: `Every group of the account in the order of group ids, with the ids of its devices. A user who is limited to groups
-sees only those that he is in.`,
+sees only their own groups.`,
   params: Type.Object({}),
   body: null,
   result: Type.Object({ ...envelope, groups: Type.Array(group) }),
@@ -132,15 +133,15 @@ most ${groupsMost} groups. \`${everyDevice}\` is no group id: it stands for ever
       needKnown(devices, { unknown, member: 'devices', what: 'device' });
     }
     const detail = { displayName, description, deviceCount: devices?.length };
-    const deed = { action: 'group.update', object: groupID, detail };
+    const audited = { action: 'group.update', object: groupID, detail };
     const results = await services.db.write(
       putGroup({ accountID, groupID, displayName, description, devices }, (onlyIf) =>
-        trail(services, { caller, source }, { ...deed, onlyIf }),
+        auditEntry(services, { caller, source }, { ...audited, onlyIf }),
       ),
     );
     const row = await findGroup(services.db, { accountID, groupID });
     if (results[2]?.changes !== 1 || row === null) {
-      throw new AppError('conflict', `the account has ${groupsMost} groups already`, {
+      throw new AppError('conflict', `The account has ${groupsMost} groups already`, {
         hint: 'Delete a group that is no longer used.',
       });
     }
@@ -171,11 +172,11 @@ afterwards, never more than before. An unknown group answers 404.`,
     const { groupID } = body;
     const results = await services.db.write(
       deleteGroup({ accountID: caller.accountID, groupID }, (onlyIf) =>
-        trail(services, { caller, source }, { action: 'group.delete', object: groupID, onlyIf }),
+        auditEntry(services, { caller, source }, { action: 'group.delete', object: groupID, onlyIf }),
       ),
     );
     if (results.at(-1)?.changes !== 1) {
-      throw new AppError('not_found', `there is no group ${JSON.stringify(groupID)}`);
+      throw new AppError('not_found', `There is no group ${JSON.stringify(groupID)}`);
     }
     return ok;
   },

@@ -1,23 +1,62 @@
-// Tokens of the calling user: make one for a program, list what is open in his name, end it. A token never has more
-// rights than its user has at the moment of the call, and only a login can make one.
-import { Type } from 'typebox';
+// Sessions: API tokens are made, logins and tokens listed and ended, one's own and, for administrators, those of their users. A
+// token never has more rights than its user at the time of the call, and only a login can create one.
+import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { formatToken, sessionLimits, tokenRandomBytes } from '../../core/session.ts';
+import { formatToken, sessionLimits, tokenRandomBytes, tokenScopes } from '../../core/accounts/session.ts';
+import type { UserKey } from '../../store/accounts/accounts.ts';
+import { findVisibleGroup } from '../../store/accounts/groups.ts';
 import {
   apiTokensMost,
   hashToken,
+  hasOtherSessions,
   hasToken,
   insertApiToken,
   listSessions,
+  type NamedDevices,
+  revokeSessions,
   revokeToken,
+  type TokenRow,
   tokenIDOf,
-} from '../../store/sessions.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+} from '../../store/accounts/sessions.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
+import { needUser } from './user-lookup.ts';
 
 const epochMost = 99_999_999_999;
 const defaultLifeS = 90 * 24 * 3600;
+
+/** Devices that a token may name. */
+const namedDevicesMost = 50;
+/** Groups that a token may name. */
+const namedGroupsMost = 20;
+
+const ids = (most: number, description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: most, description });
+
+/**
+ * The devices and groups by id, with their numbers. Null when neither list is given.
+ * @throws AppError `not_found` for one that the caller does not see.
+ */
+async function namedOf(
+  services: ApiServices,
+  caller: Caller,
+  body: { readonly devices?: readonly string[]; readonly groups?: readonly string[] },
+): Promise<NamedDevices | null> {
+  if (body.devices === undefined && body.groups === undefined) return null;
+  const devices: Record<string, number> = {};
+  for (const deviceID of body.devices ?? [])
+    devices[deviceID] = (await needDevice(services, caller, deviceID)).deviceNo;
+  const groups: Record<string, number> = {};
+  for (const groupID of body.groups ?? []) {
+    const groupNo = await findVisibleGroup(services.db, caller.scope, groupID);
+    if (groupNo === null) throw new AppError('not_found', `There is no group ${JSON.stringify(groupID)}`);
+    groups[groupID] = groupNo;
+  }
+  return { devices, groups };
+}
 
 const createToken = operation({
   id: 'token',
@@ -27,12 +66,16 @@ const createToken = operation({
   access: 'viewer',
   tag: 'Authentication',
   summary: 'Make a token for a program',
-  description: `Gives an API token of the calling user, shown this once. It is sent like the token of a login. It lives until
+  description: `Gives an API token of the calling user, shown once. It is sent like the token of a login. It is valid until
 \`expires\` (epoch seconds; at most 366 days ahead, 90 days when absent) whether it is used or not, and acts with the role,
-the groups and the account that its user has at the moment of each call. It ends earlier when its user is suspended or
-deleted, when his password is changed, or by \`revokeToken\`; suspending the account refuses it.
+the groups and the account that its user has at the moment of each call, and only within its own \`scopes\`: \`read\` shows,
+\`write\` changes what is recorded, \`command\` orders and asks vehicles (restores too), \`admin\` manages users, rules and the
+account. Without \`scopes\` it may \`read\`. \`devices\` and \`groups\` limit it further: it then sees these devices only, of those
+that its user sees, and reaches nothing that concerns the whole account, like geozones. What no scope covers (passwords,
+tokens, sessions) needs a login. A call beyond the scopes answers 422 \`forbidden\`. It ends earlier when its user is suspended or
+deleted, when its password is changed, or by \`revokeToken\`; suspending the account refuses it.
 
-Only a login may make tokens: with an API token the call answers 422 \`conflict\`, so that no token can replace itself
+Only a login with a password may create tokens, as one would outlive what a login provider says of its user: with an API token the call answers 422 \`forbidden\`, so that no token can replace itself
 before it ends. A user has at most ${apiTokensMost} of them.`,
   params: Type.Object({}),
   body: Type.Object(
@@ -41,6 +84,15 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
       expires: Type.Optional(
         Type.Integer({ minimum: 1, maximum: epochMost, description: 'When it ends (epoch seconds)' }),
       ),
+      scopes: Type.Optional(
+        Type.Array(Type.Enum([...tokenScopes]), {
+          minItems: 1,
+          maxItems: tokenScopes.length,
+          description: 'What it may be used for; `read` when absent',
+        }),
+      ),
+      devices: Type.Optional(ids(namedDevicesMost, 'Only these devices')),
+      groups: Type.Optional(ids(namedGroupsMost, 'Only devices that are in one of these groups')),
     },
     { additionalProperties: false },
   ),
@@ -50,7 +102,7 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
     tokenID: Type.String({ description: 'Names the token in the list; gives no right' }),
     expires: Type.Integer({ description: 'When it ends (epoch seconds)' }),
   }),
-  errors: ['conflict'],
+  errors: ['conflict', 'not_found'],
   effects: true,
   answerIsSecret: true,
   examples: {
@@ -75,17 +127,34 @@ before it ends. A user has at most ${apiTokensMost} of them.`,
     const token = formatToken({ accountID, userID }, services.entropy.bytes(tokenRandomBytes));
     const tokenHash = hashToken(token);
     const tokenID = tokenIDOf(tokenHash);
-    const { description } = body;
+    const { description, devices, groups } = body;
+    const scopes = tokenScopes.filter((scope) => (body.scopes ?? ['read']).includes(scope));
+    const deviceLimit = await namedOf(services, caller, body);
     const byTokenHash = caller.tokenHash;
-    const deed = { action: 'token.create', object: tokenID, detail: { description, expires: expiresS } };
+    const detail = { description, expires: expiresS, scopes, devices, groups };
+    const audited = { action: 'token.create', object: tokenID, detail };
     const [inserted] = await services.db.write([
-      insertApiToken({ accountID, userID, tokenHash, description, atS, expiresS, byTokenHash }),
-      trail(services, { caller, source }, { ...deed, onlyIf: hasToken(caller, tokenID) }),
+      insertApiToken({
+        accountID,
+        userID,
+        tokenHash,
+        description,
+        scopes,
+        deviceLimit,
+        atS,
+        expiresS,
+        byTokenHash,
+      }),
+      auditEntry(services, { caller, source }, { ...audited, onlyIf: hasToken(caller, tokenID) }),
     ]);
     if (inserted?.changes !== 1) {
-      throw new AppError('conflict', `no token was made: ${apiTokensMost} are open, or this is no login`, {
-        hint: 'Log in with the password, and revoke a token that is no longer used.',
-      });
+      throw new AppError(
+        'conflict',
+        `No token was created: the user has ${apiTokensMost} already, or this is no login with a password`,
+        {
+          hint: 'Log in with the password, and revoke a token that is no longer used.',
+        },
+      );
     }
     return { ...ok, token, tokenID, expires: expiresS };
   },
@@ -95,11 +164,47 @@ const tokenEntry = Type.Object({
   tokenID: Type.String({ description: 'Names the token; gives no right' }),
   kind: Type.Enum(['login', 'api'], { description: 'Session of a login, or API token' }),
   description: Type.String({ description: 'As given when it was made; empty for a login' }),
+  userAgent: Type.String({ description: 'What the client called itself at login; empty for a token' }),
+  scopes: Type.Array(Type.Enum([...tokenScopes]), {
+    description: 'What it may be used for; a login: everything',
+  }),
+  devices: Type.Array(Type.String(), { description: 'Devices that it is limited to' }),
+  groups: Type.Array(Type.String(), { description: 'Groups that it is limited to' }),
+  isLimited: Type.Boolean({ description: 'True: only `devices` and those in `groups`' }),
   createdOn: Type.Integer({ description: 'When it was made (epoch seconds)' }),
   lastUsedOn: Type.Integer({ description: 'Last use, to the minute (epoch seconds)' }),
   expires: Type.Integer({ description: 'Latest end (epoch seconds)' }),
   isCurrent: Type.Boolean({ description: 'True for the token of this call' }),
 });
+
+/** The caller, or as an administrator another user of the account. @throws AppError `forbidden`, `not_found`. */
+async function ownerOf(services: ApiServices, caller: Caller, userID: string | undefined): Promise<UserKey> {
+  if (userID === undefined || userID === caller.userID) return caller;
+  const { accountID } = await needUser(services, caller, userID);
+  return { accountID, userID };
+}
+
+const userMember = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 64, description: 'As an administrator: of this user' }),
+);
+
+function viewToken(session: TokenRow, { tokenHash }: Caller): Static<typeof tokenEntry> {
+  const { deviceLimit } = session;
+  return {
+    tokenID: session.tokenID,
+    kind: session.kind,
+    description: session.description,
+    userAgent: session.userAgent,
+    scopes: [...(session.scopes ?? tokenScopes)],
+    devices: Object.keys(deviceLimit?.devices ?? {}),
+    groups: Object.keys(deviceLimit?.groups ?? {}),
+    isLimited: deviceLimit !== null,
+    createdOn: session.createdS,
+    lastUsedOn: session.lastUsedS,
+    expires: session.expiresS ?? session.createdS + sessionLimits.absoluteS,
+    isCurrent: session.tokenHash === tokenHash,
+  };
+}
 
 const listTokens = operation({
   id: 'getTokens',
@@ -108,14 +213,15 @@ const listTokens = operation({
   forms: ['versioned'],
   access: 'viewer',
   tag: 'Authentication',
-  summary: 'Tokens of the calling user',
-  description: `Every login and API token that is open in the name of the calling user, newest first. The tokens themselves are
-shown to nobody: the service keeps only their hashes. Tokens of other users are not shown, not even to administrators,
-who end them by suspending the user or setting his password.`,
+  summary: 'Sessions of a user: logins and tokens',
+  description: `Every login and API token that is open in the name of the calling user, newest first; for administrators with
+\`?userID=\` those of any user of the account (for others 404). The tokens themselves are never shown again: the service keeps only their hashes. With
+an API token the list holds that token only.`,
   params: Type.Object({}),
+  query: Type.Object({ userID: userMember }, { additionalProperties: false }),
   body: null,
   result: Type.Object({ ...envelope, tokens: Type.Array(tokenEntry) }),
-  errors: [],
+  errors: ['not_found'],
   effects: false,
   examples: {
     params: {},
@@ -127,6 +233,11 @@ who end them by suspending the user or setting his password.`,
           tokenID: '3b1f0a9c5d7e2468',
           kind: 'api',
           description: 'Nightly report',
+          userAgent: '',
+          scopes: ['read'],
+          devices: [],
+          groups: ['north'],
+          isLimited: true,
           createdOn: 1763683200,
           lastUsedOn: 1763683260,
           expires: 1771459200,
@@ -135,20 +246,13 @@ who end them by suspending the user or setting his password.`,
       ],
     },
   },
-  async run({ caller }, { db, clock }) {
-    const sessions = await listSessions(db, caller, Math.floor(clock.utcMs() / 1000));
-    return {
-      ...ok,
-      tokens: sessions.map((session) => ({
-        tokenID: session.tokenID,
-        kind: session.kind,
-        description: session.description,
-        createdOn: session.createdS,
-        lastUsedOn: session.lastUsedS,
-        expires: session.expiresS ?? session.createdS + sessionLimits.absoluteS,
-        isCurrent: session.tokenHash === caller.tokenHash,
-      })),
-    };
+  async run({ query, caller }, services) {
+    const owner = await ownerOf(services, caller, query.userID);
+    const sessions = await listSessions(services.db, owner, Math.floor(services.clock.utcMs() / 1000));
+    const shown = sessions.filter(
+      ({ tokenHash }) => caller.scopes === null || tokenHash === caller.tokenHash,
+    );
+    return { ...ok, tokens: shown.map((session) => viewToken(session, caller)) };
   },
 });
 
@@ -159,12 +263,16 @@ const endToken = operation({
   forms: ['versioned'],
   access: 'viewer',
   tag: 'Authentication',
-  summary: 'End a token of the calling user',
-  description: `Ends one login or API token of the calling user by its \`tokenID\`; also the one of this call. Its next use answers
-401, live streams that it opened end within seconds. Another user's token answers 404.`,
+  summary: 'End a session: a login or a token',
+  description: `Ends one login or API token of the calling user by its \`tokenID\`; also the one of this call. Administrators end that
+of any user of the account with \`userID\`. Its next use answers 401, live streams that it opened end within seconds. A
+session of another user answers 404. With an API token 422 \`forbidden\`; \`logout\` ends it.`,
   params: Type.Object({}),
   body: Type.Object(
-    { tokenID: Type.String({ minLength: 1, maxLength: 64, description: 'As listed by `getTokens`' }) },
+    {
+      tokenID: Type.String({ minLength: 1, maxLength: 64, description: 'As listed by `getTokens`' }),
+      userID: userMember,
+    },
     { additionalProperties: false },
   ),
   result: Type.Object(envelope),
@@ -173,14 +281,60 @@ const endToken = operation({
   examples: { params: {}, body: { tokenID: '3b1f0a9c5d7e2468' }, result: ok },
   async run({ body, caller, source }, services) {
     const { tokenID } = body;
-    const deed = { action: 'token.revoke', object: tokenID, onlyIf: hasToken(caller, tokenID) };
+    const owner = await ownerOf(services, caller, body.userID);
+    const detail = { userID: owner.userID };
+    const audited = { action: 'token.revoke', object: tokenID, detail, onlyIf: hasToken(owner, tokenID) };
     const results = await services.db.write([
-      trail(services, { caller, source }, deed),
-      revokeToken(caller, tokenID),
+      auditEntry(services, { caller, source }, audited),
+      revokeToken(owner, tokenID),
     ]);
-    if (results.at(-1)?.changes === 0) throw new AppError('not_found', 'you have no token of this tokenID');
+    if (results.at(-1)?.changes === 0) {
+      throw new AppError('not_found', 'The user has no token of this tokenID', {
+        hint: '`getTokens` lists them.',
+      });
+    }
     return ok;
   },
 });
 
-export const tokenOperations = [createToken, listTokens, endToken] as const;
+const endTokens = operation({
+  id: 'revokeTokens',
+  method: 'POST',
+  path: '/auth/revoketokens/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Authentication',
+  summary: 'End all other sessions',
+  description: `Ends every login and API token of the calling user but the one of this call, or with \`kind\` only the logins or only
+the API tokens. Administrators end those of any user of the account with \`userID\`. \`ended\` says how many. Takes effect as
+\`revokeToken\`; with an API token 422 \`forbidden\`.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      userID: userMember,
+      kind: Type.Optional(Type.Enum(['login', 'api'], { description: 'Only these; both when absent' })),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    ...envelope,
+    ended: Type.Integer({ minimum: 0, description: 'Sessions that ended' }),
+  }),
+  errors: ['not_found'],
+  effects: true,
+  examples: { params: {}, body: { kind: 'login' }, result: { ...ok, ended: 2 } },
+  async run({ body, caller, source }, services) {
+    const { accountID, userID } = await ownerOf(services, caller, body.userID);
+    const kind = body.kind ?? null;
+    const ended = { accountID, userID, kind, exceptHash: caller.tokenHash };
+    const detail = kind === null ? {} : { kind };
+    const audited = { action: 'token.revokeall', object: userID, detail, onlyIf: hasOtherSessions(ended) };
+    const results = await services.db.write([
+      auditEntry(services, { caller, source }, audited),
+      revokeSessions(ended),
+    ]);
+    return { ...ok, ended: results.at(-1)?.changes ?? 0 };
+  },
+});
+
+export const tokenOperations = [createToken, listTokens, endToken, endTokens] as const;

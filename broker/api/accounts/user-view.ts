@@ -1,13 +1,11 @@
-// What a user looks like in an answer. It must never hold a password, its hash, or a token.
+// A user in an answer. It must never hold a password, its hash, or a token.
 import { type Static, Type } from 'typebox';
-import { roles } from '../../core/session.ts';
-import type { UserProfile } from '../../store/users.ts';
-import { envelope, ok } from '../shapes.ts';
+import { roles } from '../../core/accounts/session.ts';
+import type { UserProfile } from '../../store/accounts/users.ts';
+import { envelope, ok, text } from '../base/shapes.ts';
 
-/** Stands among the groups of a user who sees every device; no group can have this id. */
+/** Shown among the groups of a user who sees every device; no group can have this id. */
 export const everyDevice = 'all';
-
-const text = (description: string) => Type.String({ description });
 
 export const user = Type.Object({
   userID: text('Identifier within the account'),
@@ -17,9 +15,19 @@ export const user = Type.Object({
   timeZone: text('IANA time zone'),
   roleID: Type.Enum([...roles], { description: '`viewer`, `operator` or `admin`' }),
   groups: Type.Array(Type.String(), {
-    description: 'Groups whose devices the user sees; with `all` in it he sees every device',
+    description: 'Groups whose devices the user sees; with `all` in it, every device',
   }),
   isActive: Type.Boolean({ description: 'False: suspended' }),
+  hasPassword: Type.Boolean({
+    description: 'False: logs in at the login provider, which decides the role, and has no password here',
+  }),
+  isConfirmed: Type.Boolean({
+    description:
+      'False: does not count as a second user before `confirmUser` by another administrator than `grantedBy`',
+  }),
+  grantedBy: text(
+    'Administrator who created or promoted the user, or gave the user a password or more devices (`OpenID Connect`: the login provider did); empty once confirmed',
+  ),
   createdOn: Type.Integer({ description: 'When it was made (epoch seconds)' }),
   ...envelope,
 });
@@ -36,6 +44,9 @@ export function viewUser(profile: UserProfile): UserView {
     roleID: profile.role,
     groups: [...(profile.seesAll ? [everyDevice] : []), ...profile.groups],
     isActive: profile.isActive,
+    hasPassword: profile.identity === null,
+    isConfirmed: profile.grantedBy === null,
+    grantedBy: profile.grantedBy ?? '',
     createdOn: profile.createdS,
   };
 }
@@ -49,6 +60,9 @@ export const exampleUser: Static<typeof user> = {
   roleID: 'viewer',
   groups: ['north'],
   isActive: true,
+  hasPassword: true,
+  isConfirmed: true,
+  grantedBy: '',
   createdOn: 1763683200,
   ...ok,
 };

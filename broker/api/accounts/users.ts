@@ -1,37 +1,37 @@
-// Users of the account: administrators create, change and delete them; everybody sees himself and changes his own
-// password. No answer ever holds a password or its hash, and the account never loses its last active administrator.
+// Users of the account: administrators create, change and delete them; every user reads itself and changes its own
+// password. No answer holds a password or its hash, and the account never loses its last active
+// administrator with a password.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { passwordMost } from '../../core/password.ts';
-import { roles } from '../../core/session.ts';
-import { unknownGroups } from '../../store/groups.ts';
+import { roles } from '../../core/accounts/session.ts';
+import { unknownGroups } from '../../store/accounts/groups.ts';
 import {
-  changeOwnPassword,
   changeUser,
   createUser,
   deleteUser,
-  findProfile,
   listProfiles,
   type UserFields,
-  type UserProfile,
+  type UserRecord,
   usersMost,
-} from '../../store/users.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { provePassword } from './password-proof.ts';
-import { lineText, needKnown, needStrongPassword, needTimeZone, newPassword, timeZone } from './people.ts';
+} from '../../store/accounts/users.ts';
+import { type Actor, type AuditedAction, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import {
+  lineText,
+  needKnown,
+  needStrongPassword,
+  needTimeZone,
+  newPassword,
+  timeZone,
+} from '../base/input-members.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { changePassword } from './own-password.ts';
+import { needNothingOfProvider } from './provider-user.ts';
+import { needUser } from './user-lookup.ts';
+import { noticeOf } from './user-notice.ts';
 import { everyDevice, exampleUser, type UserView, user, viewUser } from './user-view.ts';
-
-/** @throws AppError `not_found`, in the same words for a user of another account. */
-async function needUser(services: ApiServices, caller: Caller, userID: string): Promise<UserProfile> {
-  const { accountID } = caller;
-  const isAllowed = caller.role === 'admin' || caller.userID === userID;
-  const profile = isAllowed ? await findProfile(services.db, { accountID, userID }) : null;
-  if (profile === null) throw new AppError('not_found', `there is no user ${JSON.stringify(userID)}`);
-  return profile;
-}
 
 const getUser = operation({
   id: 'getUser',
@@ -112,9 +112,13 @@ manages users, groups, rules and the account. \`groups\`: the user sees the devi
 \`${everyDevice}\` in the list stands for every device, an empty list for none. Administrators always see every device. A group
 that does not exist answers 422 with a pointer to it. A password is 12 to 256 characters; those that are tried first
 everywhere, and those that are little more than the name of the account or user, answer 422. It is kept as an argon2id hash
-only and never stands in an answer, a log or the audit log.`;
+only and never stands in an answer, a log or the audit log.
 
-interface Wish {
+**Second user.** Whom an administrator creates, promotes, lets in again, or gives a password or more devices is not confirmed
+(\`isConfirmed\` false): such a user neither requests nor approves an engine cut in an account with \`needsApproval\`, nor helps to switch that
+off or to reset the breaker, before a day has passed and another administrator has called \`confirmUser\`.`;
+
+interface UserInput {
   readonly password?: string | undefined;
   readonly userDisplayName?: string | undefined;
   readonly userNotifyEmail?: string | undefined;
@@ -126,14 +130,14 @@ interface Wish {
 }
 
 /** What the body says about a user, checked against the account. Hashes the password last: that is the costly part. */
-async function readWish(
-  wish: Wish,
+async function readFields(
+  input: UserInput,
   key: { readonly accountID: string; readonly userID: string },
   services: ApiServices,
 ): Promise<UserFields> {
-  const { password, groups } = wish;
+  const { password, groups } = input;
   if (password !== undefined) needStrongPassword(password, key);
-  needTimeZone(wish.timeZone);
+  needTimeZone(input.timeZone);
   const named = groups?.filter((group) => group !== everyDevice);
   if (groups !== undefined && named !== undefined) {
     const unknown = await unknownGroups(services.db, key.accountID, named);
@@ -141,20 +145,29 @@ async function readWish(
   }
   return {
     passwordHash: password === undefined ? undefined : await services.passwords.hash(password),
-    role: wish.roleID,
-    displayName: wish.userDisplayName,
-    notifyEmail: wish.userNotifyEmail,
-    phone: wish.contactPhone,
-    timeZone: wish.timeZone,
-    isActive: wish.isActive,
+    role: input.roleID,
+    displayName: input.userDisplayName,
+    notifyEmail: input.userNotifyEmail,
+    phone: input.contactPhone,
+    timeZone: input.timeZone,
+    isActive: input.isActive,
     seesAll: groups?.includes(everyDevice),
     groups: named,
   };
 }
 
-/** What the audit log tells of a wish: everything but the password, of which it tells that there is a new one. */
-function detailOf({ password, ...rest }: Wish): Readonly<Record<string, unknown>> {
+/** The audit detail of an input; of a password only that it changed. */
+function detailOf({ password, ...rest }: UserInput): Readonly<Record<string, unknown>> {
   return password === undefined ? { ...rest } : { ...rest, hasNewPassword: true };
+}
+
+/** What stands beside the change of a user in its batch. */
+function recordOf(services: ApiServices, actor: Actor, audited: AuditedAction): UserRecord {
+  return {
+    audit: (onlyIf) => auditEntry(services, actor, { ...audited, onlyIf }),
+    tell: (onlyIf) =>
+      noticeOf(services, actor.caller, { userID: audited.object, topic: 'unconfirmed', onlyIf }),
+  };
 }
 
 const makeUser = operation({
@@ -192,23 +205,38 @@ ${about}`,
       roleID: 'operator',
       groups: ['north'],
     },
-    result: { ...exampleUser, userID: 'night-shift', userDisplayName: 'night-shift', roleID: 'operator' },
+    result: {
+      ...exampleUser,
+      userID: 'night-shift',
+      userDisplayName: 'night-shift',
+      roleID: 'operator',
+      isConfirmed: false,
+      grantedBy: 'admin',
+    },
   },
   async run({ body, caller, source }, services) {
-    const { userID, ...wish } = body;
+    const { userID, ...input } = body;
     const key = { accountID: caller.accountID, userID };
-    const fields = await readWish(wish, key, services);
+    const fields = await readFields(input, key, services);
     const createdS = Math.floor(services.clock.utcMs() / 1000);
     const role = fields.role ?? 'viewer';
     const passwordHash = fields.passwordHash ?? '';
-    const deed = { action: 'user.create', object: userID, detail: { ...detailOf(wish), roleID: role } };
+    const audited = { action: 'user.create', object: userID, detail: { ...detailOf(input), roleID: role } };
     const results = await services.db.write(
-      createUser({ ...key, createdS, fields: { ...fields, passwordHash, role } }, (onlyIf) =>
-        trail(services, { caller, source }, { ...deed, onlyIf }),
+      createUser(
+        {
+          ...key,
+          createdS,
+          grantedBy: caller.userID,
+          identity: null,
+          fields: { ...fields, passwordHash, role },
+        },
+        recordOf(services, { caller, source }, audited),
       ),
     );
+    services.wakeDelivery();
     if (results[1]?.changes !== 1) {
-      throw new AppError('conflict', `there is a user ${userID} already, or ${usersMost} of them`, {
+      throw new AppError('conflict', `There is a user ${userID} already, or ${usersMost} of them`, {
         details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
         hint: 'Change a user with updateUser.',
       });
@@ -217,12 +245,16 @@ ${about}`,
   },
 });
 
-/** Why a change did not happen: there is no such user (404), or he is the last active administrator (422). */
+/** Why a change did not happen: there is no such user (404), or it is the last active administrator (422). */
 async function refuseLast(services: ApiServices, caller: Caller, userID: string): Promise<never> {
   await needUser(services, caller, userID);
-  throw new AppError('conflict', `${userID} is the last active administrator of the account`, {
-    hint: 'Make another user an administrator first.',
-  });
+  throw new AppError(
+    'conflict',
+    `${userID} is the last active administrator of the account who has a password`,
+    {
+      hint: 'Make another user with a password an administrator first.',
+    },
+  );
 }
 
 const editUser = operation({
@@ -235,8 +267,9 @@ const editUser = operation({
   summary: 'Change a user',
   description: `Changes the given members and leaves the others; \`groups\` replaces the whole list. A new \`password\` and
 \`isActive\` false end every login and API token of the user at once. Your own password is changed with \`changePassword\`,
-which wants the old one: here it answers 422 \`conflict\`. A new role holds from the next call on. The last active administrator of the account can neither be demoted
-nor suspended: 422 \`conflict\`, also when two administrators try it on each other at the same moment.
+which wants the old one: here it answers 422 \`conflict\`. A new role holds from the next call on. The last active administrator of the account who has a password can neither be demoted
+nor suspended: 422 \`conflict\`, also when two administrators try it on each other at the same moment. Of a user of the login
+provider (\`hasPassword\` false) \`password\`, \`roleID\` and, where it names them, \`groups\` answer 422 \`conflict\`.
 
 ${about}`,
   params: Type.Object({}),
@@ -259,23 +292,26 @@ ${about}`,
     result: { ...exampleUser, userDisplayName: 'Gate house', groups: ['all'] },
   },
   async run({ body, caller, source }, services) {
-    const { userID, ...wish } = body;
+    const { userID, ...input } = body;
     const key = { accountID: caller.accountID, userID };
-    await needUser(services, caller, userID);
-    if (wish.password !== undefined && userID === caller.userID) {
-      throw new AppError('conflict', 'your own password is changed with the old one', {
+    const known = await needUser(services, caller, userID);
+    if (known.identity !== null) needNothingOfProvider(services, input);
+    if (input.password !== undefined && userID === caller.userID) {
+      throw new AppError('conflict', 'Your own password is changed with the old one', {
         details: [{ pointer: '/password', message: 'is your own' }],
         hint: 'Use changePassword.',
       });
     }
-    const fields = await readWish(wish, key, services);
+    const fields = await readFields(input, key, services);
     const nowS = Math.floor(services.clock.utcMs() / 1000);
-    const deed = { action: 'user.update', object: userID, detail: detailOf(wish) };
+    const audited = { action: 'user.update', object: userID, detail: detailOf(input) };
     const results = await services.db.write(
-      changeUser({ ...key, fields, nowS }, (onlyIf) =>
-        trail(services, { caller, source }, { ...deed, onlyIf }),
+      changeUser(
+        { ...key, fields, nowS, actor: caller.userID },
+        recordOf(services, { caller, source }, audited),
       ),
     );
+    services.wakeDelivery();
     if (results.at(-1)?.changes !== 1) await refuseLast(services, caller, userID);
     return { ...viewUser(await needUser(services, caller, userID)), ...ok };
   },
@@ -289,10 +325,10 @@ const removeUser = operation({
   access: 'admin',
   tag: 'Users',
   summary: 'Delete a user',
-  description: `Deletes a user; his logins and API tokens end at once, his live streams within seconds. What he did stays in
-the audit log and in the command ledger under his name. Nobody deletes himself, and the last active administrator of the
-account cannot be deleted (422 \`conflict\`), also when two administrators delete each other at the same moment. An unknown
-user answers 404.`,
+  description: `Deletes a user; logins and API tokens of the user end at once, live streams within seconds. Recorded actions stay in
+the audit log and in the command ledger under the user's id. You cannot delete yourself, and the last active administrator of the
+account who has a password cannot be deleted (422 \`conflict\`), also when two administrators delete each other at the same moment. An unknown
+user answers 404. A user of the login provider is made anew at the next login there: suspend such a user instead.`,
   params: Type.Object({}),
   body: Type.Object(
     { userID: Type.String({ minLength: 1, maxLength: 64, description: 'The user' }) },
@@ -305,68 +341,17 @@ user answers 404.`,
   async run({ body, caller, source }, services) {
     const { userID } = body;
     if (userID === caller.userID) {
-      throw new AppError('conflict', 'nobody deletes himself', {
+      throw new AppError('conflict', 'You cannot delete yourself', {
         hint: 'Ask another administrator of the account.',
       });
     }
-    const deed = { action: 'user.delete', object: userID };
+    const audited = { action: 'user.delete', object: userID };
     const results = await services.db.write(
       deleteUser({ accountID: caller.accountID, userID }, (onlyIf) =>
-        trail(services, { caller, source }, { ...deed, onlyIf }),
+        auditEntry(services, { caller, source }, { ...audited, onlyIf }),
       ),
     );
     if (results.at(-1)?.changes !== 1) await refuseLast(services, caller, userID);
-    return ok;
-  },
-});
-
-const changePassword = operation({
-  id: 'changePassword',
-  method: 'POST',
-  path: '/user/changepassword/authorization',
-  forms: ['versioned'],
-  access: 'viewer',
-  tag: 'Users',
-  summary: 'Change your own password',
-  description: `Sets the password of the calling user. All his other logins and API tokens end; the token of the call goes on. A
-wrong \`currentPassword\` answers 401 \`login_failed\` and counts as a failed login: after some of them the answer is 503
-\`throttled\`. Administrators set the password of others with \`updateUser\`. \`newPassword\` is checked as there.`,
-  params: Type.Object({}),
-  body: Type.Object(
-    {
-      currentPassword: Type.String({
-        minLength: 1,
-        maxLength: passwordMost,
-        description: 'The one until now',
-      }),
-      newPassword,
-    },
-    { additionalProperties: false },
-  ),
-  result: Type.Object(envelope),
-  errors: ['login_failed', 'throttled', 'conflict'],
-  effects: true,
-  // A repeat is known by a hash of the body, which would be a fast hash of the password.
-  answerIsSecret: true,
-  examples: {
-    params: {},
-    body: { currentPassword: 'correct horse battery staple', newPassword: 'seven lamps over the yard' },
-    result: ok,
-  },
-  async run({ body, caller, source }, services) {
-    const { accountID, userID, tokenHash } = caller;
-    needStrongPassword(body.newPassword, caller, '/newPassword');
-    const credentials = { accountID, userID, password: body.currentPassword, address: source };
-    const oldHash = await provePassword(credentials, services);
-    const passwordHash = await services.passwords.hash(body.newPassword);
-    const results = await services.db.write(
-      changeOwnPassword({ accountID, userID, oldHash, passwordHash, tokenHash }, (onlyIf) =>
-        trail(services, { caller, source }, { action: 'user.password', object: userID, onlyIf }),
-      ),
-    );
-    if (results.at(-1)?.changes !== 1) {
-      throw new AppError('conflict', 'the password was changed by somebody else at the same moment');
-    }
     return ok;
   },
 });

@@ -1,13 +1,13 @@
-// Engine cuts that wait for a second user: who may say yes or no, and what comes of it. The rule itself stands in the
-// conditions of the statements, so that two answers at once give one command or none.
-import { Type } from 'typebox';
+// Engine cuts that wait for a second user: list, approve, refuse, withdraw. The statements' conditions enforce the rule, so
+// that two concurrent answers give one command or none.
+import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { refusalOf } from '../../core/command-caps.ts';
-import { lockAccount } from '../../store/accounts.ts';
+import { refusalOf } from '../../core/commands/command-caps.ts';
+import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
   type ApprovalRow,
   approve,
-  approvedWish,
+  approvedOrder,
   type Decider,
   endApproval,
   findApproval,
@@ -15,22 +15,21 @@ import {
   listApprovals,
   mayApprove,
   mayEnd,
-} from '../../store/approvals.ts';
-import { findCapFacts, isSettledNow } from '../../store/command-caps.ts';
-import { type CommandRow, supersedeAndInsert } from '../../store/commands.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
+} from '../../store/commands/approvals.ts';
+import { findCapFacts, isSettledNow } from '../../store/commands/command-caps.ts';
+import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
+import { provePasswordAgain } from '../accounts/password-proof.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { lineText, passwordAgain } from '../base/input-members.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import {
   type ApprovalView,
   approvalAnswer,
   approvalRecord,
   commandAnswer,
-  pageMembers,
-  pageOf,
-  pageQuery,
-  pageSize,
-  placeOf,
   viewApproval,
   viewCommand,
 } from './command-view.ts';
@@ -49,6 +48,7 @@ const exampleApproval: ApprovalView = {
   expires: 1763684100,
   decidedBy: '',
   decided: 0,
+  decidedReason: '',
   commandID: '',
 };
 
@@ -61,8 +61,7 @@ const list = operation({
   tag: 'Commands',
   summary: 'Cuts that wait for a second user',
   description: `Requests about the devices that the caller sees, newest first: those that wait, or with \`?state=all\` also those that were
-decided or ran out. \`?limit=\` (1 to 500, 100 without it) gives that many; while \`more\` is true hand \`next\` back as
-\`?cursor=\`.`,
+decided or ran out. ${pageText}`,
   params: Type.Object({}),
   query: Type.Object(
     {
@@ -101,7 +100,7 @@ decided or ran out. \`?limit=\` (1 to 500, 100 without it) gives that many; whil
 /** @throws AppError `not_found`, also when the device is outside of the caller's scope. */
 async function needApproval(services: ApiServices, caller: Caller, approvalID: string): Promise<ApprovalRow> {
   const row = await findApproval(services.db, caller.scope, approvalID);
-  if (row === null) throw new AppError('not_found', `there is no approval ${JSON.stringify(approvalID)}`);
+  if (row === null) throw new AppError('not_found', `There is no approval ${JSON.stringify(approvalID)}`);
   return row;
 }
 
@@ -116,7 +115,7 @@ async function refuseApproval(services: ApiServices, caller: Caller, approvalID:
   const decider = deciderOf(services, caller);
   if (row.approvalState !== 'pending' || row.expiresMs <= decider.atMs) {
     const state = row.approvalState === 'pending' ? 'expired' : row.approvalState;
-    throw new AppError('conflict', `the request cannot be approved: it is ${state}`, {
+    throw new AppError('conflict', `The request cannot be approved: it is ${state}`, {
       hint:
         state === 'approved'
           ? 'Its command is under way or has ended: see getCommand with the commandID of the request.'
@@ -126,30 +125,26 @@ async function refuseApproval(services: ApiServices, caller: Caller, approvalID:
   if (row.requestedBy === caller.userID) {
     throw new AppError(
       'conflict',
-      'who asked for a cut cannot approve it: nothing was sent, it still waits',
+      'The user who asked for a cut cannot approve it: nothing was sent, it still waits',
       {
         hint: 'Another operator or administrator who sees the device must approve it.',
       },
     );
   }
   const facts = await findCapFacts(services.db, decider);
-  const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedWish);
+  const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedOrder);
   if (facts?.breakerS != null && refusal !== null) throw refusal;
   const isYours = !(await isSettledNow(services.db, decider));
   const whose = isYours ? 'yours' : `that of ${JSON.stringify(row.requestedBy)}`;
-  throw new AppError(
-    'conflict',
-    `two persons must have agreed, and ${whose} does not count: nothing was sent`,
-    {
-      hint: isYours
-        ? 'You must have had your role and password for a day. Another operator or administrator can approve it.'
-        : 'Who asked must be an active operator who has had his role and password for a day. Refuse it and ask yourself; another user can then approve.',
-    },
-  );
+  throw new AppError('conflict', `Two users must agree, and ${whose} does not count: nothing was sent`, {
+    hint: isYours
+      ? 'You must have had your role and password for a day, and be confirmed by an administrator. Another operator or administrator can approve it.'
+      : 'The requester must be an active operator with an unchanged role and password for a day. Refuse it and request the cut yourself; another user can then approve it.',
+  });
 }
 
-async function approveCut(services: ApiServices, doer: Doer, row: ApprovalRow): Promise<CommandRow | null> {
-  const { caller } = doer;
+async function approveCut(services: ApiServices, actor: Actor, row: ApprovalRow): Promise<CommandRow | null> {
+  const { caller } = actor;
   const { approvalID, deviceNo, accountID, deviceID, reason, requestedBy: issuer } = row;
   const decision = { approvalID, decider: deciderOf(services, caller) };
   const approval = { approvalID, approver: caller.userID };
@@ -157,7 +152,7 @@ async function approveCut(services: ApiServices, doer: Doer, row: ApprovalRow): 
     device: { accountID, deviceID, deviceNo },
     statements: ({ commandID, issuedMs }) => {
       const command = {
-        ...approvedWish,
+        ...approvedOrder,
         deviceNo,
         commandID,
         reason,
@@ -171,7 +166,7 @@ async function approveCut(services: ApiServices, doer: Doer, row: ApprovalRow): 
       const detail = { approvalID, commandID, requestedBy: issuer };
       return [
         lockAccount(accountID),
-        trail(services, doer, {
+        auditEntry(services, actor, {
           action: 'command.approve',
           object: deviceID,
           detail,
@@ -189,6 +184,12 @@ const approvalBody = Type.Object(
   { additionalProperties: false },
 );
 
+/** The same with the password, where the account wants it. */
+const approveBody = Type.Object(
+  { ...approvalBody.properties, password: Type.Optional(passwordAgain) },
+  { additionalProperties: false },
+);
+
 const approveOperation = operation({
   id: 'approveCommand',
   method: 'POST',
@@ -198,17 +199,20 @@ const approveOperation = operation({
   tag: 'Commands',
   summary: 'Approve a cut as the second user',
   description: `Signs and sends the cut that another user asked for. The answer is that of a command and does not mean that the vehicle
-has acted. The approver must be another operator or administrator of the account who sees the device; who asked must still
-be an active operator. Nobody may have made, promoted or re-activated either of them or set his password within the last
-day: one of them could be the other under a new name; who is saved as he was keeps his time. So in a new account nothing can be approved on its first day.
+has acted. The approver must be another operator or administrator of the account who sees the device; the requester must still
+be an active operator. Neither of the two may have been created, promoted, re-activated, or given a password or more devices by another user within
+the last day, nor before that without the confirmation of another administrator (\`confirmUser\`): one of them could be the other under
+a new name; saving a user unchanged counts as no change. So in a new account nothing can be approved on its first day.
 Anything else, a request that was decided or ran out, and an open breaker answer 422 \`conflict\`. Of two approvals at once
 one gives the command. While the clock of the service stands before the request, nothing is approved. The life of the command counts from the request, not from the approval. The vehicle and the ledger
-are told both names.`,
+are told both names. In an account with \`needsPassword\` the approver sends his own \`password\`: without it 422
+\`password_needed\`, with a wrong one \`password_wrong\`; the request goes on waiting.`,
   params: Type.Object({}),
-  body: approvalBody,
+  body: approveBody,
   result: commandAnswer,
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'password_needed', 'password_wrong'],
   effects: true,
+  proofMember: 'password',
   examples: {
     params: {},
     body: { approvalID: exampleID },
@@ -221,91 +225,110 @@ are told both names.`,
       commandState: 'sent',
       expires: 1763769600,
       approvalID: exampleID,
+      verdict: null,
       ...ok,
     },
   },
   async run({ body, caller, source }, services) {
     const row = await needApproval(services, caller, body.approvalID);
+    const facts = await findCapFacts(services.db, deciderOf(services, caller));
+    if (facts?.needsPassword === true) await provePasswordAgain(services, { caller, source }, body.password);
     const command = await approveCut(services, { caller, source }, row);
     return viewCommand(command ?? (await refuseApproval(services, caller, body.approvalID)));
   },
 });
 
-/** The operation that ends a request without a command. */
-function endOperation(words: {
+interface Ending {
+  readonly approvalID: string;
   readonly as: 'refused' | 'withdrawn';
-  readonly id: string;
-  readonly verb: string;
-  readonly summary: string;
-  readonly description: string;
-}) {
-  return operation({
-    id: words.id,
-    method: 'POST',
-    path: `/command/${words.verb}/authorization`,
-    forms: ['versioned'],
-    access: 'operator',
-    tag: 'Commands',
-    summary: words.summary,
-    description: words.description,
-    params: Type.Object({}),
-    body: approvalBody,
-    result: approvalAnswer,
-    errors: ['not_found', 'conflict'],
-    effects: true,
-    isOrder: true,
-    examples: {
-      params: {},
-      body: { approvalID: exampleID },
-      result: { ...exampleApproval, approvalState: words.as, decidedBy: 'admin', decided: 1763683230, ...ok },
-    },
-    async run({ body: { approvalID }, caller, source }, services) {
-      const { deviceID } = await needApproval(services, caller, approvalID);
-      const decision = { approvalID, decider: deciderOf(services, caller) };
-      const [, , ended] = await services.db.write([
-        lockAccount(caller.accountID),
-        trail(
-          services,
-          { caller, source },
-          {
-            action: `command.${words.verb}`,
-            object: deviceID,
-            detail: { approvalID },
-            onlyIf: mayEnd(decision, words.as),
-          },
-        ),
-        endApproval(decision, words.as),
-      ]);
-      const row = await needApproval(services, caller, approvalID);
-      if (ended?.changes !== 1) {
-        const why =
-          row.approvalState === 'pending'
-            ? 'this is for somebody else to decide'
-            : `it is ${row.approvalState}`;
-        throw new AppError('conflict', `the request cannot be ${words.as}: ${why}`);
-      }
-      return { ...viewApproval(row), ...ok };
-    },
-  });
+  readonly verb: 'refuse' | 'withdraw';
+  readonly reason?: string | undefined;
 }
 
-const refuse = endOperation({
-  as: 'refused',
+/** Ends a request without a command. @throws AppError `not_found`, `conflict`. */
+async function endRequest(
+  services: ApiServices,
+  actor: Actor,
+  { approvalID, as, verb, reason }: Ending,
+): Promise<Static<typeof approvalAnswer>> {
+  const { caller } = actor;
+  const { deviceID } = await needApproval(services, caller, approvalID);
+  const decision = { approvalID, decider: deciderOf(services, caller) };
+  const [, , ended] = await services.db.write([
+    lockAccount(caller.accountID),
+    auditEntry(services, actor, {
+      action: `command.${verb}`,
+      object: deviceID,
+      detail: { approvalID, ...(reason === undefined ? {} : { reason }) },
+      onlyIf: mayEnd(decision, as),
+    }),
+    endApproval(decision, as, reason ?? null),
+  ]);
+  const row = await needApproval(services, caller, approvalID);
+  if (ended?.changes !== 1) {
+    const why = row.approvalState === 'pending' ? 'another user must decide' : `it is ${row.approvalState}`;
+    throw new AppError('conflict', `The request cannot be ${as}: ${why}`);
+  }
+  return { ...viewApproval(row), ...ok };
+}
+
+const exampleEnded = { ...exampleApproval, decidedBy: 'admin', decided: 1763683230, ...ok };
+
+const refuse = operation({
   id: 'refuseCommand',
-  verb: 'refuse',
+  method: 'POST',
+  path: '/command/refuse/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
   summary: 'Refuse a cut as the second user',
-  description: `Ends a request of another user without a command. Who asked uses \`withdrawCommand\`. A request that was decided or ran
-out answers 422 \`conflict\`.`,
+  description: `Ends a request of another user without a command. \`reason\` is kept with the request and in the audit log. Who asked uses
+\`withdrawCommand\`. A request that was decided or ran out answers 422 \`conflict\`.`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      ...approvalBody.properties,
+      reason: Type.Optional(lineText(200, 'Why, for the requester and the audit log')),
+    },
+    { additionalProperties: false },
+  ),
+  result: approvalAnswer,
+  errors: ['not_found', 'conflict', 'invalid_content'],
+  effects: true,
+  isOrder: true,
+  examples: {
+    params: {},
+    body: { approvalID: exampleID, reason: 'wrong vehicle' },
+    result: { ...exampleEnded, approvalState: 'refused', decidedReason: 'wrong vehicle' },
+  },
+  run: ({ body, caller, source }, services) =>
+    endRequest(services, { caller, source }, { ...body, as: 'refused', verb: 'refuse' }),
 });
 
-const withdraw = endOperation({
-  as: 'withdrawn',
+const withdraw = operation({
   id: 'withdrawCommand',
-  verb: 'withdraw',
+  method: 'POST',
+  path: '/command/withdraw/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
   summary: 'Take back the own request for a cut',
-  description: `Ends the caller's own request, or as an administrator any, before somebody has approved it. Another user uses
+  description: `Ends the caller's own request, or as an administrator any, before it is approved. Another user uses
 \`refuseCommand\`. A request that was
 decided or ran out answers 422 \`conflict\`; a restore of the device withdraws it as well.`,
+  params: Type.Object({}),
+  body: approvalBody,
+  result: approvalAnswer,
+  errors: ['not_found', 'conflict'],
+  effects: true,
+  isOrder: true,
+  examples: {
+    params: {},
+    body: { approvalID: exampleID },
+    result: { ...exampleEnded, approvalState: 'withdrawn' },
+  },
+  run: ({ body, caller, source }, services) =>
+    endRequest(services, { caller, source }, { ...body, as: 'withdrawn', verb: 'withdraw' }),
 });
 
 export const approvalOperations = [list, approveOperation, refuse, withdraw] as const;

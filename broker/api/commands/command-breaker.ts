@@ -1,12 +1,13 @@
-// Limits of engine cuts as people see them, and the way to close the account's breaker after too many. Whoever opened it
-// cannot close it.
+// Limits of engine cuts, and the reset of the account's breaker after too many. The user who opened the breaker cannot
+// reset it.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { capLimits } from '../../core/command-caps.ts';
-import { findCapFacts, mayReset, resetBreaker } from '../../store/command-caps.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+import { capLimits } from '../../core/commands/command-caps.ts';
+import { findCapFacts, isSettledNow, mayReset, resetBreaker } from '../../store/commands/command-caps.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 
 const limits = Type.Object({
   cutsPerHour: Type.Integer({ description: 'Engine cuts that one user may ask for within an hour' }),
@@ -14,6 +15,13 @@ const limits = Type.Object({
   cuts: Type.Integer({ description: 'Cuts that the caller asked for within the last hour' }),
   accountCuts: Type.Integer({ description: 'The same for the whole account' }),
   needsApproval: Type.Boolean({ description: 'True: a cut needs a second user' }),
+  needsPassword: Type.Boolean({
+    description: 'True: a command of state `1`, and its approval, need the password again',
+  }),
+  isSecondPerson: Type.Boolean({
+    description:
+      'True: the caller counts for the second-person rule: may ask for a cut, and approve those of others',
+  }),
   isBreakerOpen: Type.Boolean({ description: 'True: no cut is taken' }),
   breakerOpened: Type.Integer({ description: 'Since when (epoch seconds); 0 while it is closed' }),
   breakerOpenedBy: Type.String({ description: 'Whose cut was one too many; empty while it is closed' }),
@@ -27,6 +35,8 @@ const exampleLimits: LimitsView = {
   cuts: 1,
   accountCuts: 3,
   needsApproval: false,
+  needsPassword: false,
+  isSecondPerson: true,
   isBreakerOpen: false,
   breakerOpened: 0,
   breakerOpenedBy: '',
@@ -40,14 +50,17 @@ const askerOf = ({ clock }: ApiServices, { accountID, userID }: Caller) => ({
 });
 
 async function viewLimits(services: ApiServices, caller: Caller): Promise<LimitsView> {
-  const facts = await findCapFacts(services.db, askerOf(services, caller));
-  if (facts === null) throw new AppError('not_found', 'the account was deleted meanwhile');
+  const asker = askerOf(services, caller);
+  const facts = await findCapFacts(services.db, asker);
+  if (facts === null) throw new AppError('not_found', 'The account was deleted meanwhile');
   return {
     cutsPerHour: facts.cutsPerHour,
     accountCutsPerHour: facts.cutsPerHour * capLimits.accountFactor,
     cuts: facts.userCuts,
     accountCuts: facts.accountCuts,
     needsApproval: facts.needsApproval,
+    needsPassword: facts.needsPassword,
+    isSecondPerson: await isSettledNow(services.db, asker),
     isBreakerOpen: facts.breakerS !== null,
     breakerOpened: facts.breakerS ?? 0,
     breakerOpenedBy: facts.breakerBy ?? '',
@@ -64,7 +77,7 @@ const show = operation({
   tag: 'Commands',
   summary: 'Limits of engine cuts and what is used of them',
   description: `How many engine cuts the caller and the account may ask for within an hour, how many they have, whether a cut needs a
-second user, and whether the breaker is open. Restores are never limited and do not count.`,
+second user or the password again, whether the caller counts as one, and whether the breaker is open. Restores are never limited and do not count.`,
   params: Type.Object({}),
   body: null,
   result: limits,
@@ -82,8 +95,8 @@ const reset = operation({
   access: 'admin',
   tag: 'Commands',
   summary: 'Allow engine cuts again after too many',
-  description: `Closes the account's breaker and begins to count anew. Not by whoever opened it (422 \`conflict\`), nor by an administrator
-whom somebody has made, promoted, re-activated or given a password within the last day. While it is closed the call changes
+  description: `Closes the account's breaker and begins to count anew. Not by the user who opened it (422 \`conflict\`), nor by an administrator
+who was created, promoted, re-activated or given a password by another user within the last day. While it is closed the call changes
 nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
   params: Type.Object({}),
   body: Type.Object(
@@ -102,7 +115,7 @@ nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
     const asker = askerOf(services, caller);
     const onlyIf = mayReset(asker);
     await services.db.write([
-      trail(
+      auditEntry(
         services,
         { caller, source },
         { action: 'command.resetbreaker', object: caller.accountID, detail: body, onlyIf },
@@ -111,8 +124,8 @@ nothing. Opening and closing stand in the audit log, closing with \`reason\`.`,
     ]);
     const view = await viewLimits(services, caller);
     if (!view.isBreakerOpen) return view;
-    throw new AppError('conflict', 'the breaker must be reset by another administrator; it is still open', {
-      hint: 'Not by who opened it, nor by one who has had his role and password for less than a day. Restores are still taken.',
+    throw new AppError('conflict', 'The breaker must be reset by another administrator; it is still open', {
+      hint: 'Another administrator must do it, with role and password of at least a day. Restores are still accepted.',
     });
   },
 });

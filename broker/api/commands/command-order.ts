@@ -1,12 +1,13 @@
-// The one way from a caller's wish to the command ledger, whichever operation it came by. A cut in an account that wants a
-// second user becomes a request to him instead; nothing is signed for it before he has said yes.
+// The one way into the command ledger, for all operations that order a command. In an account with the second-person rule a
+// cut becomes a request for approval; nothing is signed before it is approved.
 import { AppError } from '../../../src/core/errors.ts';
-import type { FeatureName, FeatureState } from '../../../src/core/event.ts';
+import type { FeatureName, FeatureState } from '../../../src/core/events/event.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import { sql } from '../../../src/sql.ts';
-import { type CommandRequest, deviceFor, lifeMs, type RecordDeed } from '../../commands/command-request.ts';
-import { isCut, refusalOf } from '../../core/command-caps.ts';
-import { lockAccount } from '../../store/accounts.ts';
+import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from '../../commands/command-request.ts';
+import { overtaken } from '../../commands/commands.ts';
+import { isCut, isLimited, refusalOf } from '../../core/commands/command-caps.ts';
+import { lockAccount } from '../../store/accounts/accounts.ts';
 import {
   type ApprovalRow,
   expireApprovals,
@@ -14,19 +15,27 @@ import {
   insertApproval,
   isAsked,
   isAwaited,
-} from '../../store/approvals.ts';
-import { findCapFacts, isSettledNow, isTripping, tripBreaker } from '../../store/command-caps.ts';
-import { needDevice } from '../devices/devices.ts';
-import type { ApiServices } from '../operation.ts';
-import { type Doer, trail } from '../trail.ts';
+} from '../../store/commands/approvals.ts';
+import { findCapFacts, isSettledNow, isTripping, tripBreaker } from '../../store/commands/command-caps.ts';
+import { isOvertakenNow } from '../../store/commands/safe-orders.ts';
+import { provePasswordAgain } from '../accounts/password-proof.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import type { ApiServices } from '../base/operation.ts';
+import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, viewCommand, viewWaiting } from './command-view.ts';
 
-export interface Wish {
+export interface CommandOrder {
   readonly deviceID: string;
   readonly feature: FeatureName;
   readonly state: FeatureState;
   readonly reason?: string;
   readonly ttlS?: number;
+  /** Password of the caller, where one was sent; looked at only where the account wants it. */
+  readonly password?: string;
+  /** The password was proven by `needPasswordFor` for the whole request. */
+  readonly isProven?: boolean;
+  /** When the request was taken up, see `CommandLedger.arrived`. */
+  readonly arrivedUs: number;
 }
 
 /** How long a request to a second user waits, unless the command would end before. */
@@ -34,16 +43,19 @@ const approvalMs = 15 * 60_000;
 
 /** A request of this user could never be approved. */
 const tooNew = (): AppError =>
-  new AppError('conflict', 'you cannot ask for a cut yet: nothing was asked and nothing was sent', {
-    hint: 'It needs two users who have each had their role and password for a day. Let another operator ask.',
+  new AppError('conflict', 'You cannot ask for a cut yet: nothing was asked and nothing was sent', {
+    hint: 'It needs two users who have each had their role and password for a day and are confirmed (confirmUser). Let another operator ask.',
   });
 
+type CutRequest = CommandRequest & Pick<CommandOrder, 'arrivedUs'>;
+
 /** Records a cut that waits for a second user, or gives the one that waits already. */
-async function ask(services: ApiServices, doer: Doer, request: CommandRequest): Promise<ApprovalRow> {
+async function ask(services: ApiServices, actor: Actor, request: CutRequest): Promise<ApprovalRow> {
   const { db, clock, entropy, log } = services;
-  const { accountID, userID } = doer.caller;
+  const { accountID, userID } = actor.caller;
   const { deviceNo, deviceID } = await deviceFor(db, request);
   const nowMs = Math.round(clock.utcMs());
+  const order = { deviceNo, feature: request.feature, arrivedUs: request.arrivedUs };
   const asker = { accountID, userID, atMs: nowMs };
   const commandExpiresMs = nowMs + lifeMs(request);
   const approvalID = hexId(entropy.bytes(16));
@@ -52,7 +64,7 @@ async function ask(services: ApiServices, doer: Doer, request: CommandRequest): 
   await db.write([
     lockAccount(accountID),
     expireApprovals(nowMs),
-    trail(services, doer, { action: 'command.tripbreaker', object: accountID, onlyIf: isTripped }),
+    auditEntry(services, actor, { action: 'command.tripbreaker', object: accountID, onlyIf: isTripped }),
     tripBreaker(asker, isTripped),
     insertApproval(asker, {
       approvalID,
@@ -61,47 +73,79 @@ async function ask(services: ApiServices, doer: Doer, request: CommandRequest): 
       requestedMs: nowMs,
       expiresMs: Math.min(nowMs + approvalMs, commandExpiresMs),
       commandExpiresMs,
+      order,
     }),
-    trail(services, doer, {
+    auditEntry(services, actor, {
       action: 'command.askapproval',
       object: deviceID,
       detail,
       onlyIf: isAsked(approvalID),
     }),
   ]);
+  if (await isOvertakenNow(db, order)) throw overtaken(deviceID, request.feature);
   const waiting = await findPending(db, deviceNo);
   if (waiting !== null) {
-    log.info('command waits for approval', { accountID, deviceID, approvalID: waiting.approvalID });
+    log.info('command_waits_for_approval', { accountID, deviceID, approvalID: waiting.approvalID });
     return waiting;
   }
   const facts = await findCapFacts(db, asker);
   if (facts?.breakerS === Math.floor(nowMs / 1000) && facts.breakerBy === userID) {
-    log.error('breaker opened: too many engine cuts', { accountID, issuer: userID });
+    log.error('command_breaker_opened', { accountID, issuer: userID });
   }
   // Without the rule the request is one that the ledger takes; it was switched off in between.
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, request);
   if (refusal === null && !(await isSettledNow(db, asker))) throw tooNew();
   throw (
     refusal ??
-    new AppError('throttled', 'the rules of the account changed meanwhile; nothing was sent', {
+    new AppError('throttled', 'The rules of the account changed meanwhile; nothing was sent', {
       retryAfterS: 1,
     })
   );
 }
 
 /**
- * Carries a wish to the ledger. @throws AppError `not_found` for a device outside of the caller's scope, `unsupported`,
+ * Proves the caller's password once for several orders, where the account wants it; nothing is looked up for the safe state.
+ * @throws AppError `password_needed`, `password_wrong`, `throttled`.
+ */
+export async function needPasswordFor(
+  services: ApiServices,
+  actor: Actor,
+  order: Pick<CommandOrder, 'feature' | 'state' | 'password'>,
+): Promise<void> {
+  if (!isLimited(order)) return;
+  const { accountID, userID } = actor.caller;
+  const facts = await findCapFacts(services.db, { accountID, userID, atMs: services.clock.utcMs() });
+  if (facts?.needsPassword === true) await provePasswordAgain(services, actor, order.password);
+}
+
+/**
+ * Enters an order into the ledger; a restrictive one only with the password where the account wants it, a safe one at once.
+ * @throws AppError `not_found` for a device outside of the caller's scope, `password_needed`, `password_wrong`, `unsupported`,
  * `conflict` and `throttled` for the limits of the account.
  */
-export async function orderCommand(services: ApiServices, doer: Doer, wish: Wish): Promise<CommandView> {
-  const { caller } = doer;
+export async function orderCommand(
+  services: ApiServices,
+  actor: Actor,
+  { password, isProven = false, ...order }: CommandOrder,
+): Promise<CommandView> {
+  const { caller } = actor;
   const { accountID, userID: issuer } = caller;
-  await needDevice(services, caller, wish.deviceID);
-  const record: RecordDeed = (deed) => trail(services, doer, deed);
-  const request = { ...wish, reason: wish.reason ?? '', accountID, issuer, record };
+  await needDevice(services, caller, order.deviceID);
+  const record: RecordAction = (audited) => auditEntry(services, actor, audited);
+  const request = { ...order, reason: order.reason ?? '', accountID, issuer, record };
   const asker = { accountID, userID: issuer, atMs: services.clock.utcMs() };
-  if (isCut(wish) && (await findCapFacts(services.db, asker))?.needsApproval === true) {
-    return viewWaiting(await ask(services, doer, request));
+  // Nothing is looked up for the safe state: it never waits.
+  const facts = isLimited(order) ? await findCapFacts(services.db, asker) : null;
+  if (facts?.needsPassword === true && !isProven) await provePasswordAgain(services, actor, password);
+  if (isCut(order) && facts?.needsApproval === true) {
+    return viewWaiting(await ask(services, actor, request));
   }
-  return viewCommand(await services.ledger.request(request));
+  try {
+    return viewCommand(await services.ledger.request(request));
+  } catch (thrown) {
+    // Refused by a rule that was switched on after it was read: the request waits, as it would have a moment later.
+    const now = isCut(order) ? await findCapFacts(services.db, asker) : null;
+    if (now?.needsApproval === true) return viewWaiting(await ask(services, actor, request));
+    throw thrown;
+  }
 }

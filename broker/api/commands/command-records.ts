@@ -1,23 +1,20 @@
-// The command ledger as people read it, and the withdrawal of a command. Whoever sees the device sees its commands.
+// Reads of the command ledger, and the withdrawal of a command. A user who sees the device sees its commands.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { type CommandRow, findCommand, listCommands } from '../../store/commands.ts';
-import { findVisibleDevice } from '../../store/devices.ts';
-import { needDevice } from '../devices/devices.ts';
-import { exampleVerdict } from '../examples.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+import { type CommandRow, findCommand, listCommands } from '../../store/commands/commands.ts';
+import { findVisibleDevice } from '../../store/devices/devices.ts';
+import { exampleVerdict } from '../answers/examples.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 import {
   type CommandRecordView,
   commandAnswer,
   commandRecord,
   commandRecordAnswer,
-  pageMembers,
-  pageOf,
-  pageQuery,
-  pageSize,
-  placeOf,
   viewCommand,
   viewCommandRecord,
 } from './command-view.ts';
@@ -51,7 +48,7 @@ async function needCommand(services: ApiServices, caller: Caller, commandID: str
   const row = await findCommand(services.db, { accountID: caller.accountID, commandID });
   const device = row === null ? null : await findVisibleDevice(services.db, caller.scope, row.deviceID);
   if (row === null || device === null) {
-    throw new AppError('not_found', `there is no command ${JSON.stringify(commandID)}`);
+    throw new AppError('not_found', `There is no command ${JSON.stringify(commandID)}`);
   }
   return row;
 }
@@ -89,8 +86,7 @@ const list = operation({
   access: 'viewer',
   tag: 'Commands',
   summary: 'Commands of a device',
-  description: `Commands and firmware jobs of the device, newest first, finished ones too. \`?limit=\` (1 to 500, 100 without it) gives
-that many; while \`more\` is true hand \`next\` back as \`?cursor=\`. Cuts that wait for a second user are not commands yet: see
+  description: `Commands and firmware jobs of the device, newest first, finished ones too. ${pageText} Cuts that wait for a second user are not commands yet: see
 \`listApprovals\`.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   query: Type.Object(pageQuery, { additionalProperties: false }),
@@ -147,17 +143,19 @@ for a firmware job that executes; withdrawing twice is no error. Withdrawing doe
       commandState: 'cancelled',
       expires: 1763769600,
       approvalID: '',
+      verdict: null,
       ...ok,
     },
   },
-  async run({ body, caller, source }, services) {
+  async run({ body, caller, source, arrivedUs }, services) {
     const row = await needCommand(services, caller, body.commandID);
     const { accountID, userID: issuer } = caller;
     const withdrawn = await services.ledger.cancel({
       accountID,
       commandID: row.commandID,
       issuer,
-      record: (deed) => trail(services, { caller, source }, deed),
+      arrivedUs,
+      record: (audited) => auditEntry(services, { caller, source }, audited),
     });
     return viewCommand(withdrawn);
   },

@@ -1,20 +1,21 @@
-// Commands to devices. The service only asks; whether and when a vehicle acts is decided on the vehicle (it is never
-// stopped while it moves), and the answer says what the ledger knows at this moment, never more.
+// Commands to devices. The service only requests; the vehicle decides whether and when to act (it is never stopped while
+// moving), and the answer shows the ledger's state at this moment.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/event.ts';
-import { statusCodes } from '../../../src/core/status-codes.ts';
-import { lineText } from '../accounts/people.ts';
-import { needDevice, readParts } from '../devices/devices.ts';
-import { exampleDevice } from '../examples.ts';
-import { type ApiServices, operation } from '../operation.ts';
-import { device as deviceShape, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
-import { viewDevice } from '../views.ts';
+import { type FeatureName, type FeatureState, featureNames } from '../../../src/core/events/event.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
+import { exampleDevice } from '../answers/examples.ts';
+import { viewDevice } from '../answers/views.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { lineText, passwordAgain } from '../base/input-members.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { device as deviceShape, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
+import { readDevice } from '../devices/device-details.ts';
 import { orderCommand } from './command-order.ts';
 import { type CommandView, commandAnswer } from './command-view.ts';
 
-const exampleCommand: CommandView = {
+export const exampleCommand: CommandView = {
   commandID: '5f0c6b0e9d1f4a3f8e7d6c5b4a392817',
   deviceID: 'truck-17',
   feature: 'enginecutoff',
@@ -23,6 +24,7 @@ const exampleCommand: CommandView = {
   commandState: 'sent',
   expires: 1763769600,
   approvalID: '',
+  verdict: null,
   ...ok,
 };
 
@@ -33,11 +35,20 @@ const lifeOfCommand = `The answer comes at once and does not mean that the vehic
 feature replaces an older one that has not executed; when it is withdrawn or runs out before it reaches a vehicle that holds
 an older command of state \`1\`, that one is withdrawn there too. The same command of the same user within 10 seconds is one command (state \`0\`: while the first has not ended).
 
+**Order.** Requests of one connection are handled one after the other. Of two orders at once state \`0\`, the safe one, wins:
+a command of state \`1\`, or a request for one, that came in before a state \`0\` of the same feature was decided answers 422
+\`conflict\`, or is replaced by it. A command of state \`1\` that is sent after the answer to state \`0\` counts.
+
 **Second user.** In an account with \`needsApproval\` a cut (\`enginecutoff\` 1) is not sent: the answer has \`commandState\`
 \`approval\`, an \`approvalID\` and no \`commandID\`. It waits for 15 minutes, or until the command would end, for
-\`approveCommand\` by another user. Only who could be one of two may ask: a user whom somebody made, promoted, re-activated or
-gave a password within the last day is answered 422 \`conflict\`. While one waits, a further cut of the device by anybody is answered with that one. A
+\`approveCommand\` by another user. Only a user who counts for the second-person rule may request it: a user who was created, promoted, re-activated or
+given a password by another user within the last day is answered 422 \`conflict\`. While one waits, any further cut of the device returns that one. A
 restore (\`enginecutoff\` 0) never needs a second user and withdraws what waits.
+
+**Password.** In an account with \`needsPassword\` a command of state \`1\` needs the calling user's \`password\` once more: without it
+422 \`password_needed\`, with a wrong one 422 \`password_wrong\`, after some of those 503 \`throttled\`, as with logins; nothing is done
+then. State \`0\`, the safe one, never needs it and looks at none. \`commandSend\` cannot carry one. An \`Idempotency-Key\` takes no
+notice of it: after a wrong password the same key may be sent with the right one.
 
 **Limits.** A user may give 10 commands and an account 60 within a minute: beyond it 503 \`throttled\`. A user may ask for
 \`cutsPerHour\` engine cuts within an hour (20 unless the account says otherwise), an account for three times as many; asking
@@ -46,7 +57,82 @@ other than who opened it resets it (\`resetBreaker\`). State \`0\` of either fea
 Commands have a request limit of their own (\`RateLimit-Policy: "orders"\`): however often the same token asks for other
 things, a restore is taken.`;
 
-const feature = operation({
+const orderErrors = [
+  'not_found',
+  'unsupported',
+  'conflict',
+  'throttled',
+  'password_needed',
+  'password_wrong',
+] as const;
+
+const deviceMember = { deviceID: Type.String({ description: 'The device' }) } as const;
+export const stateMember = Type.Enum(['0', '1'], { description: 'The state to bring it into, as text' });
+export const furtherMembers = {
+  reason: Type.Optional(lineText(200, 'Why, for the record')),
+  password: Type.Optional(passwordAgain),
+  confirm: Type.Optional(Type.Boolean({ description: 'False: the user did not confirm; nothing is done' })),
+  ttl: Type.Optional(
+    Type.Integer({
+      minimum: 10,
+      maximum: 86_400,
+      description: 'Seconds that it may wait for the vehicle',
+    }),
+  ),
+} as const;
+
+const furtherTexts = `\`ttl\` is how many seconds the command may wait for the vehicle, counted from the request; without it 24 hours
+for \`enginecutoff\` and 60 seconds for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and told to the
+vehicle. \`confirm\`: an app that asks its user once more sends the answer here; false answers 422 and nothing is done, true
+and absent are the same. A device that lacks the feature answers 422 \`unsupported\`.
+The members may be sent flat or under a root member \`data\`, in any letter case.`;
+
+/** What a command is and what limits it, for the descriptions of operations. */
+export const commandText = `${lifeOfCommand}
+
+${furtherTexts}`;
+
+interface FeatureBody {
+  readonly deviceID: string;
+  readonly state: FeatureState;
+  readonly reason?: string;
+  readonly confirm?: boolean;
+  readonly password?: string;
+  readonly ttl?: number;
+}
+
+/** What `orderFeature` acts on; `arrivedUs` is the place of the request in the order of arrival. */
+interface FeatureOrder extends FeatureBody {
+  readonly isProven?: boolean;
+  readonly feature: FeatureName;
+  readonly arrivedUs: number;
+}
+
+/** @throws AppError `invalid_content` when the user did not confirm, and what `orderCommand` throws. */
+export async function orderFeature(
+  services: ApiServices,
+  actor: Actor,
+  { feature, deviceID, state, arrivedUs, reason, ttl, confirm, password, isProven = false }: FeatureOrder,
+): Promise<CommandView> {
+  if (confirm === false) {
+    const message = 'is false: nothing was done';
+    throw new AppError('invalid_content', `/confirm ${message}`, {
+      details: [{ pointer: '/confirm', message }],
+    });
+  }
+  return orderCommand(services, actor, {
+    deviceID,
+    feature,
+    state,
+    arrivedUs,
+    isProven,
+    ...(reason === undefined ? {} : { reason }),
+    ...(ttl === undefined ? {} : { ttlS: ttl }),
+    ...(password === undefined ? {} : { password }),
+  });
+}
+
+const commandFeature = operation({
   id: 'commandFeature',
   method: 'POST',
   path: '/command/feature/authorization',
@@ -55,72 +141,68 @@ const feature = operation({
   tag: 'Commands',
   summary: 'Set a feature of a device',
   description: `Asks the device to bring \`enginecutoff\` (\`0\` Disabled, \`1\` Enabled: the engine cannot run) or
-\`cargoaccess\` (\`0\` Disallowed, \`1\` Allowed) into a state. ${lifeOfCommand}
-
-\`feature\` \`enginecutoff\` makes it the operation "feature engineCutoff": there is one path for both. \`ttl\` is how many
-seconds the command may wait for the vehicle, counted from the request; without it 24 hours for \`enginecutoff\` and 60 seconds
-for \`cargoaccess\`. \`reason\` is kept in the ledger and in the audit log and told to the vehicle. \`confirm\`: an app that
-asks its user once more sends the answer here; false answers 422 and nothing is done, true and absent are the same. A device
-that lacks the feature answers 422 \`unsupported\`.
-The members may be sent flat or under a root member \`data\`; \`deviceid\` is understood too.`,
+\`cargoaccess\` (\`0\` Disallowed, \`1\` Allowed) into a state. ${commandText}`,
   params: Type.Object({}),
   body: Type.Object(
     {
-      deviceID: Type.String({ description: 'The device' }),
+      ...deviceMember,
       feature: Type.Enum([...featureNames], { description: 'What to set' }),
-      state: Type.Enum(['0', '1'], { description: 'The state to bring it into, as text' }),
-      reason: Type.Optional(lineText(200, 'Why, for the record')),
-      confirm: Type.Optional(
-        Type.Boolean({ description: 'False: the user did not confirm; nothing is done' }),
-      ),
-      ttl: Type.Optional(
-        Type.Integer({
-          minimum: 10,
-          maximum: 86_400,
-          description: 'Seconds that it may wait for the vehicle',
-        }),
-      ),
+      state: stateMember,
+      ...furtherMembers,
     },
     { additionalProperties: false },
   ),
   result: commandAnswer,
-  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
+  errors: [...orderErrors, 'invalid_content'],
   effects: true,
   isOrder: true,
+  proofMember: 'password',
   examples: {
     params: {},
     body: { deviceID: 'truck-17', feature: 'enginecutoff', state: '1' },
     result: exampleCommand,
   },
-  async run({ body, caller, source }, services) {
-    const { deviceID, feature: name, state, reason, ttl, confirm } = body;
-    if (confirm === false) {
-      const message = 'is false: nothing was done';
-      throw new AppError('invalid_content', `/confirm ${message}`, {
-        details: [{ pointer: '/confirm', message }],
-      });
-    }
-    return orderCommand(
-      services,
-      { caller, source },
-      {
-        deviceID,
-        feature: name,
-        state,
-        ...(reason === undefined ? {} : { reason }),
-        ...(ttl === undefined ? {} : { ttlS: ttl }),
-      },
-    );
-  },
+  run: ({ body, caller, source, arrivedUs }, services) =>
+    orderFeature(services, { caller, source }, { ...body, arrivedUs }),
 });
 
-interface CodeWish {
+const commandEngineCutoff = operation({
+  id: 'commandFeatureEngineCutoff',
+  method: 'POST',
+  path: '/command/feature/enginecutoff/authorization',
+  forms: ['versioned'],
+  access: 'operator',
+  tag: 'Commands',
+  summary: 'Set the engine cutoff of a device',
+  description: `The same as \`commandFeature\` with \`feature\` \`enginecutoff\`, which may be sent too but need not be: state
+\`0\` Disabled, \`1\` Enabled: the engine cannot run. ${commandText}`,
+  params: Type.Object({}),
+  body: Type.Object(
+    {
+      ...deviceMember,
+      feature: Type.Optional(Type.Enum(['enginecutoff'], { description: 'What to set; may be left out' })),
+      state: stateMember,
+      ...furtherMembers,
+    },
+    { additionalProperties: false },
+  ),
+  result: commandAnswer,
+  errors: [...orderErrors, 'invalid_content'],
+  effects: true,
+  isOrder: true,
+  proofMember: 'password',
+  examples: { params: {}, body: { deviceID: 'truck-17', state: '1' }, result: exampleCommand },
+  run: ({ body, caller, source, arrivedUs }, services) =>
+    orderFeature(services, { caller, source }, { ...body, arrivedUs, feature: 'enginecutoff' }),
+});
+
+interface CodeOrder {
   readonly feature: FeatureName;
   readonly state: FeatureState;
 }
 
 /** The code names what shall be true afterwards, as OpenGTS' expectAckCode does. */
-const wishOfCode: ReadonlyMap<string, CodeWish> = new Map([
+const orderOfCode: ReadonlyMap<string, CodeOrder> = new Map([
   [String(statusCodes.VEHICLE_DISABLED.code), { feature: 'enginecutoff', state: '1' }],
   [String(statusCodes.VEHICLE_ENABLED.code), { feature: 'enginecutoff', state: '0' }],
   [String(statusCodes.DOOR_LOCK.code), { feature: 'cargoaccess', state: '0' }],
@@ -135,13 +217,13 @@ function isKnownButUnsupported(code: number): boolean {
 /** Locate now: a request to the unit, which no relay can come of. */
 const locateCode = String(statusCodes.QUERY.code);
 
-async function locate(services: ApiServices, doer: Doer, deviceID: string): Promise<CommandView> {
-  const device = await needDevice(services, doer.caller, deviceID);
+async function locate(services: ApiServices, actor: Actor, deviceID: string): Promise<CommandView> {
+  const device = await needDevice(services, actor.caller, deviceID);
   const row = await services.requests.ask({
     device,
     kind: 'position',
-    issuer: doer.caller.userID,
-    record: (deed) => trail(services, doer, deed),
+    issuer: actor.caller.userID,
+    record: (audited) => auditEntry(services, actor, audited),
   });
   return {
     commandID: row.requestID,
@@ -152,17 +234,18 @@ async function locate(services: ApiServices, doer: Doer, deviceID: string): Prom
     commandState: row.requestState,
     expires: Math.floor(row.expiresMs / 1000),
     approvalID: '',
+    verdict: null,
     ...ok,
   };
 }
 
-function wishOf(codeText: string): CodeWish {
-  const wish = wishOfCode.get(codeText);
-  if (wish !== undefined) return wish;
-  const allowed = [...wishOfCode.keys(), locateCode].join(', ');
+function orderOf(codeText: string): CodeOrder {
+  const order = orderOfCode.get(codeText);
+  if (order !== undefined) return order;
+  const allowed = [...orderOfCode.keys(), locateCode].join(', ');
   const details = [{ pointer: '/newStatusCode', message: `must be one of ${allowed}` }];
   if (/^[0-9]{1,5}$/.test(codeText) && isKnownButUnsupported(Number(codeText))) {
-    throw new AppError('unsupported', `status code ${codeText} cannot be commanded yet`, { details });
+    throw new AppError('unsupported', `Status code ${codeText} cannot be commanded yet`, { details });
   }
   throw new AppError(
     'invalid_content',
@@ -193,14 +276,14 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
   }),
   body: null,
   result: commandAnswer,
-  errors: ['not_found', 'unsupported', 'invalid_content', 'conflict', 'throttled'],
+  errors: [...orderErrors, 'invalid_content'],
   effects: true,
   isOrder: true,
   examples: { params: { device: 'truck-17', newStatusCode: '63680' }, body: null, result: exampleCommand },
-  run: ({ params, caller, source }, services) => {
+  run: ({ params, caller, source, arrivedUs }, services) => {
     const { device: deviceID, newStatusCode } = params;
     if (newStatusCode === locateCode) return locate(services, { caller, source }, deviceID);
-    return orderCommand(services, { caller, source }, { deviceID, ...wishOf(newStatusCode) });
+    return orderCommand(services, { caller, source }, { deviceID, arrivedUs, ...orderOf(newStatusCode) });
   },
 });
 
@@ -220,28 +303,30 @@ function setFeature(words: {
     tag: 'Commands',
     summary: `Set ${words.feature} and get the device`,
     description: `The same as \`commandFeature\` with \`feature\` \`${words.feature}\` (${words.states}), answered with the device: its
-entry in \`state\` carries \`pendingState\`, \`commandState\` and \`commandID\`. \`state\` itself changes only when the vehicle
+entry in \`state\` carries \`pendingState\`, \`commandState\`, \`commandID\` and, for a cut that waits for a second user, \`approvalID\`. \`state\` itself changes only when the vehicle
 has read its relay back. ${lifeOfCommand}`,
     params: Type.Object({}),
     body: Type.Object(
       {
         deviceID: Type.String({ description: 'The device' }),
         state: Type.Enum(['0', '1'], { description: words.states }),
+        password: Type.Optional(passwordAgain),
       },
       { additionalProperties: false },
     ),
     result: deviceShape,
-    errors: ['not_found', 'unsupported', 'conflict', 'throttled'],
+    errors: orderErrors,
     effects: true,
     isOrder: true,
+    proofMember: 'password',
     examples: {
       params: {},
       body: { deviceID: 'truck-17', state: words.state },
       result: exampleDevice,
     },
-    async run({ body, caller, source }, services) {
-      await orderCommand(services, { caller, source }, { ...body, feature: words.feature });
-      return viewDevice(await readParts(services, caller, body.deviceID), caller);
+    async run({ body, caller, source, arrivedUs }, services) {
+      await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: words.feature });
+      return viewDevice(await readDevice(services, caller, body.deviceID), caller);
     },
   });
 }
@@ -260,4 +345,10 @@ const updateEngineCutoff = setFeature({
   states: '`0` Disabled, `1` Enabled: the engine cannot run',
 });
 
-export const commandOperations = [feature, send, updateCargoAccess, updateEngineCutoff] as const;
+export const commandOperations = [
+  commandFeature,
+  commandEngineCutoff,
+  send,
+  updateCargoAccess,
+  updateEngineCutoff,
+] as const;

@@ -1,21 +1,22 @@
-// Firmware jobs: an administrator names a version and where it lies, the unit decides. The broker never fetches the file,
-// and tells a unit only of addresses at hosts that the operator of the service has listed.
+// Firmware jobs: an administrator names a version and its URL, the unit decides. The broker never fetches the file, and
+// accepts only hosts that the operator of the service has listed.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { refusalOf } from '../../core/command-caps.ts';
-import { lockAccount } from '../../store/accounts.ts';
-import { findCapFacts, isPermitted } from '../../store/command-caps.ts';
-import { isRecorded, newestCommand, supersedeAndInsert } from '../../store/commands.ts';
-import { needDevice } from '../devices/devices.ts';
-import { operation } from '../operation.ts';
-import { ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+import { refusalOf } from '../../core/commands/command-caps.ts';
+import { isPlainUrl } from '../../core/notifications/delivery-targets.ts';
+import { lockAccount } from '../../store/accounts/accounts.ts';
+import { findCapFacts, isPermitted } from '../../store/commands/command-caps.ts';
+import { isRecorded, newestCommand, supersedeAndInsert } from '../../store/commands/commands.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { operation } from '../base/operation.ts';
+import { ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 import { type CommandView, commandAnswer, viewCommand } from './command-view.ts';
 
 const defaultTtlS = 7 * 86_400;
 const ttlMostS = 30 * 86_400;
 /** What a job asks for, as the ledger keeps it. */
-const wish = { feature: 'firmware', state: '1' } as const;
+const order = { feature: 'firmware', state: '1' } as const;
 
 const exampleJob: CommandView = {
   commandID: '9e2d4c6b8a7f41d0b3c5e7f901234567',
@@ -26,6 +27,7 @@ const exampleJob: CommandView = {
   commandState: 'sent',
   expires: 1764288000,
   approvalID: '',
+  verdict: null,
   ...ok,
 };
 
@@ -34,8 +36,8 @@ const withPort = (host: string): string => (host.includes(':') ? host : `${host}
 
 /** @throws AppError `invalid_content` unless it is https at a listed host and port, without a user name or fragment. */
 function needAllowed(url: string, hosts: readonly string[]): void {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  const isPlain = parsed !== null && parsed.username === '' && parsed.password === '' && parsed.hash === '';
+  const parsed = isPlainUrl(url) ? new URL(url) : null;
+  const isPlain = parsed !== null && parsed.hash === '';
   if (isPlain && parsed.protocol === 'https:' && hosts.map(withPort).includes(withPort(parsed.host))) return;
   const message = 'must be an https address at a host and port that the service allows';
   throw new AppError('invalid_content', `/url ${message}`, {
@@ -112,14 +114,14 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
         const expiresMs = issuedMs + ttl * 1000;
         const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - 10_000 };
         const { deviceNo } = device;
-        const job = { deviceNo, commandID, reason: '', issuer: caller.userID, content, ...wish, ...times };
+        const job = { deviceNo, commandID, reason: '', issuer: caller.userID, content, ...order, ...times };
         // What follows the path may be a key to the file.
         const detail = { commandID, version, url: url.split('?')[0], sha256 };
         const onlyIf = isRecorded(commandID);
         return [
           lockAccount(caller.accountID),
-          ...supersedeAndInsert(job, isPermitted(asker, wish, 'command')),
-          trail(
+          ...supersedeAndInsert(job, isPermitted(asker, order, 'command')),
+          auditEntry(
             services,
             { caller, source },
             { action: 'command.firmware', object: deviceID, detail, onlyIf },
@@ -130,9 +132,9 @@ same job of the same user within 10 seconds is one job. Jobs count as commands (
     if (row !== null) return viewCommand(row);
     const known = await newestCommand(services.db, { deviceNo: device.deviceNo, feature: 'firmware' });
     const facts = await findCapFacts(services.db, asker);
-    const refusal = facts === null ? null : refusalOf(facts, wish);
+    const refusal = facts === null ? null : refusalOf(facts, order);
     if (refusal !== null || known === null)
-      throw refusal ?? new AppError('not_found', 'the device was deleted');
+      throw refusal ?? new AppError('not_found', 'The device was deleted');
     return viewCommand(known);
   },
 });

@@ -1,9 +1,9 @@
-// Messages between people and vehicles. What people write is kept until the vehicle has confirmed that it has it; what a
-// vehicle writes is an event like any other and stays unread for each user until he says otherwise.
+// Text messages between users and vehicles. A message to a vehicle is kept until the vehicle confirms it; a message from a
+// vehicle is an event and stays unread per user until marked as read.
 import { type Static, Type } from 'typebox';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
-import type { DeviceRow } from '../../store/devices.ts';
 import {
   insertMessage,
   isWritten,
@@ -13,17 +13,15 @@ import {
   messageLimits,
   trimMessages,
   unreadMessages,
-} from '../../store/messages.ts';
-import { lastEventNo } from '../../store/slices.ts';
-import { needDevice } from '../devices/devices.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, placeOf } from './command-view.ts';
-
-const seconds = (ms: number | null): number => Math.max(0, Math.floor((ms ?? 0) / 1000));
-const epoch = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
+} from '../../store/commands/messages.ts';
+import type { DeviceRow } from '../../store/devices/devices.ts';
+import { lastEventNo } from '../../store/slices/slices.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { envelope, epoch, numberOrDigits, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 
 const vehicleMessage = Type.Object({
   messageNo: Type.Integer({ description: 'Grows; hand the highest one to `readMessages`' }),
@@ -40,7 +38,7 @@ const getMessages = operation({
   access: 'viewer',
   tag: 'Messages',
   summary: 'Unread messages of vehicles',
-  description: `Messages of the vehicles that the caller sees, which he has not marked as read, from the last 30 days, oldest first and
+  description: `Messages of the vehicles that the caller sees, which the caller has not marked as read, from the last 30 days, oldest first and
 at most 500; \`more\` true: there are further ones. Reading changes nothing: \`readMessages\` marks them, for this user alone. A
 message of a vehicle is an event with status code 4392 and the text in the attribute \`message\`.`,
   params: Type.Object({}),
@@ -76,7 +74,7 @@ message of a vehicle is an event with status code 4392 and the text in the attri
       messageNo: row.eventNo,
       deviceID: row.deviceID,
       message: row.text,
-      timestamp: seconds(row.timestampMs),
+      timestamp: epochSeconds(row.timestampMs),
     }));
     return { ...ok, messages, more: rows.length > most };
   },
@@ -95,11 +93,7 @@ number than before changes nothing.`,
   params: Type.Object({}),
   body: Type.Object(
     {
-      upTo: Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Highest `messageNo` read',
-      }),
+      upTo: numberOrDigits('Highest `messageNo` read'),
     },
     { additionalProperties: false },
   ),
@@ -108,7 +102,7 @@ number than before changes nothing.`,
   effects: true,
   examples: { params: {}, body: { upTo: 4711 }, result: ok },
   async run({ body, caller }, services) {
-    await services.db.write([markRead(caller, body.upTo, await lastEventNo(services.db))]);
+    await services.db.write([markRead(caller, Number(body.upTo), await lastEventNo(services.db))]);
     return ok;
   },
 });
@@ -118,7 +112,7 @@ const queued = Type.Object({
   deviceID: Type.String({ description: 'The vehicle' }),
 });
 
-interface Letter {
+interface OutgoingMessage {
   readonly devices: readonly DeviceRow[];
   readonly text: string;
 }
@@ -127,14 +121,18 @@ function invalid(pointer: string, message: string): AppError {
   return new AppError('invalid_content', `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
-interface LetterBody {
+interface MessageBody {
   readonly deviceID?: string;
   readonly deviceIDs?: readonly string[];
   readonly message?: string;
 }
 
 /** Null for a body that asks for nothing. @throws AppError `not_found`, `invalid_content`. */
-async function readLetter(services: ApiServices, caller: Caller, body: LetterBody): Promise<Letter | null> {
+async function readMessage(
+  services: ApiServices,
+  caller: Caller,
+  body: MessageBody,
+): Promise<OutgoingMessage | null> {
   const { deviceID, deviceIDs = [], message } = body;
   const ids = [...new Set([...(deviceID === undefined ? [] : [deviceID]), ...deviceIDs])];
   if (ids.length === 0 && message === undefined) return null;
@@ -145,15 +143,15 @@ async function readLetter(services: ApiServices, caller: Caller, body: LetterBod
   return { devices, text: message };
 }
 
-async function write(services: ApiServices, doer: Doer, { devices, text }: Letter) {
+async function write(services: ApiServices, actor: Actor, { devices, text }: OutgoingMessage) {
   const { db, clock, entropy, ledger, log } = services;
   const sentMs = Math.round(clock.utcMs());
-  const { userID: sender } = doer.caller;
+  const { userID: sender } = actor.caller;
   const wanted = devices.map((device) => ({ device, messageID: hexId(entropy.bytes(16)) }));
   const results = await db.write(
     wanted.flatMap(({ device: { deviceNo, deviceID }, messageID }) => [
       insertMessage({ messageID, deviceNo, text, sender, sentMs }),
-      trail(services, doer, {
+      auditEntry(services, actor, {
         action: 'message.send',
         object: deviceID,
         detail: { messageID },
@@ -167,7 +165,7 @@ async function write(services: ApiServices, doer: Doer, { devices, text }: Lette
   for (const { device } of sent) {
     // It is recorded: what cannot be sent now goes out on the next connect.
     await ledger.sendMessages(device).catch((thrown: unknown) => {
-      log.warn('message not sent yet', { deviceID: device.deviceID, reason: messageOf(thrown) });
+      log.warn('message_not_sent', { deviceID: device.deviceID, reason: messageOf(thrown) });
     });
   }
   return {
@@ -230,9 +228,9 @@ ${messageLimits.waiting} messages wait for a vehicle: those that have so many ar
     },
   },
   async run({ body, caller, source }, services) {
-    const letter = await readLetter(services, caller, body);
-    if (letter === null) return { ...ok, messages: [], refused: [] };
-    const outcome = await write(services, { caller, source }, letter);
+    const message = await readMessage(services, caller, body);
+    if (message === null) return { ...ok, messages: [], refused: [] };
+    const outcome = await write(services, { caller, source }, message);
     if (outcome.messages.length > 0) return { ...ok, ...outcome };
     throw new AppError(
       'conflict',
@@ -255,9 +253,9 @@ function viewSent(row: MessageRow): Static<typeof sentMessage> {
     messageID: row.messageID,
     message: row.text,
     sender: row.sender,
-    sent: seconds(row.sentMs),
-    expires: seconds(row.expiresMs),
-    delivered: seconds(row.deliveredMs),
+    sent: epochSeconds(row.sentMs),
+    expires: epochSeconds(row.expiresMs),
+    delivered: epochSeconds(row.deliveredMs),
   };
 }
 
@@ -269,8 +267,7 @@ const sentMessages = operation({
   access: 'viewer',
   tag: 'Messages',
   summary: 'What was written to a vehicle',
-  description: `Messages to the vehicle (the newest ${messageLimits.kept} are kept), newest first, each with the time at which the vehicle confirmed it. \`?limit=\` (1 to 500, 100
-without it) gives that many; while \`more\` is true hand \`next\` back as \`?cursor=\`.`,
+  description: `Messages to the vehicle (the newest ${messageLimits.kept} are kept), newest first, each with the time at which the vehicle confirmed it. ${pageText}`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   query: Type.Object(pageQuery, { additionalProperties: false }),
   body: null,

@@ -1,12 +1,13 @@
-// The address of a position, given by whoever looked it up: the service itself asks no map service. It names a place and
-// never changes one.
+// Street addresses of positions, supplied by clients: the service itself asks no map service. An address never changes a
+// position.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { isPositioned, isPositionIn, setAddressIn, setLastAddress } from '../../store/addresses.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { needDevice } from './devices.ts';
+import { touchRecords } from '../../store/base/record-revision.ts';
+import { isPositioned, isPositionIn, setAddressIn, setLastAddress } from '../../store/events/addresses.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 
 const updateAddress = operation({
   id: 'updateAddress',
@@ -50,20 +51,20 @@ belongs to what was looked up. A device without a position, or no record with on
     const target = { scope: caller.scope, deviceID };
     const span = { ...target, fromMs: timestamp * 1000, toMs: timestamp * 1000 + 999 };
     const isLast = timestamp === 0;
-    const deed = {
+    const audited = {
       action: 'device.address',
       object: deviceID,
       detail: { timestamp },
       onlyIf: isLast ? isPositioned(target) : await isPositionIn(db, span),
     };
-    const given = { address, atMs: Math.round(services.clock.utcMs()) };
-    const [, ...results] = await db.write([
-      trail(services, { caller, source }, deed),
-      ...(await (isLast ? setLastAddress(db, target, given) : setAddressIn(db, span, given))),
+    const [, , ...results] = await db.write([
+      touchRecords(caller.accountID),
+      auditEntry(services, { caller, source }, audited),
+      ...(await (isLast ? setLastAddress(db, target, address) : setAddressIn(db, span, address))),
     ]);
     if (results.every(({ changes }) => changes === 0)) {
       const what = isLast ? 'no position yet' : `no record with a position at ${timestamp}`;
-      throw new AppError('not_found', `device ${deviceID} has ${what}`);
+      throw new AppError('not_found', `Device ${deviceID} has ${what}`);
     }
     return ok;
   },

@@ -1,16 +1,18 @@
-// Many devices at once from a CSV file: every line is checked before anything is written, and either all of it is written or
-// nothing. It must never write a file half, and never guess what a line may have meant.
+// Import of many devices from a CSV file: every line is checked before anything is written, and either all lines are
+// written or none. It never guesses the meaning of a line.
 import { setImmediate as turn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { isDataFault } from '../../ingest/store-faults.ts';
-import { lockAccount } from '../../store/accounts.ts';
-import { clearUniqueIDs, type ImportRow, insertBare, updateMany } from '../../store/device-import.ts';
-import { deviceRoom, needRoom } from '../../store/device-limit.ts';
-import { readCsv } from '../csv.ts';
-import { type ApiServices, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
+import type { Statement } from '../../../src/ports.ts';
+import { lockAccount } from '../../store/accounts/accounts.ts';
+import { isDataFault } from '../../store/base/store-faults.ts';
+import { clearUniqueIDs, type ImportRow, insertBare, updateMany } from '../../store/devices/device-import.ts';
+import { freeDevices, needRoom } from '../../store/devices/device-limit.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { readCsv } from '../base/csv.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { fullAccount } from './device-members.ts';
 import { type CheckedLine, judge, readFleet, readLines } from './import-lines.ts';
 
@@ -18,19 +20,30 @@ const linesMost = 10_000;
 const faultsShown = 50;
 const linesPerPage = 500;
 
-const lineView = Type.Object({
+/** What becomes of a line. */
+export const lineMembers = {
   line: Type.Integer({ description: 'Line of the file' }),
   deviceID: Type.String({ description: 'The device; empty when the line names none' }),
   action: Type.Enum(['create', 'update', 'unchanged', 'error'], { description: 'What would happen' }),
   message: Type.String({ description: 'What is wrong; empty when nothing is' }),
-});
+} as const;
+const lineView = Type.Object(lineMembers);
 
-type Plan = readonly CheckedLine[];
+export type Plan = readonly CheckedLine[];
 
 const countOf = (plan: Plan, action: CheckedLine['action']): number =>
   plan.filter((line) => line.action === action).length;
 
-function countsOf(plan: Plan) {
+/** Members of the answer beside the lines. */
+export const countMembers = {
+  created: Type.Integer({ description: 'Lines that create a device' }),
+  updated: Type.Integer({ description: 'Lines that change a device' }),
+  unchanged: Type.Integer({ description: 'Lines that say what is there already' }),
+  failed: Type.Integer({ description: 'Lines at fault; always 0 when something was written' }),
+} as const;
+
+/** How many lines do what. */
+export function countsOf(plan: Plan) {
   return {
     created: countOf(plan, 'create'),
     updated: countOf(plan, 'update'),
@@ -48,12 +61,26 @@ function needNoFault(plan: Plan): void {
       pointer: '/csv',
       message: `line ${line}: ${message}`,
     })),
-    hint: 'Nothing was written. With ?dryRun=true every line is told what would happen.',
+    hint: 'Nothing was written. With ?dryRun=true the answer says for every line what would happen.',
   });
 }
 
-async function write(services: ApiServices, doer: Doer, plan: Plan): Promise<void> {
-  const { accountID } = doer.caller;
+/** The devices that a plan creates. */
+export const createdBy = (plan: Plan): readonly string[] =>
+  plan.filter(({ action }) => action === 'create').map(({ deviceID }) => deviceID);
+
+/**
+ * Writes what the plan says, all of it or nothing.
+ * @param further statements of the same batch, after the devices.
+ * @throws AppError `invalid_content` for a line at fault, `conflict`.
+ */
+export async function writePlan(
+  services: ApiServices,
+  actor: Actor,
+  { plan, further = [] }: { readonly plan: Plan; readonly further?: readonly Statement[] },
+): Promise<void> {
+  needNoFault(plan);
+  const { accountID } = actor.caller;
   const atMs = Math.round(services.clock.utcMs());
   const toRow = ({ deviceID, fields }: CheckedLine): ImportRow => ({ deviceID, fields });
   const created = plan.filter(({ action }) => action === 'create').map(toRow);
@@ -66,22 +93,23 @@ async function write(services: ApiServices, doer: Doer, plan: Plan): Promise<voi
     ...insertBare(accountID, created, Math.floor(atMs / 1000)),
   ];
   await turn();
-  const updates = updateMany(accountID, [...created, ...changed], atMs);
+  const updates = updateMany(accountID, [...created, ...changed]);
   await turn();
   try {
     await services.db.write([
       lockAccount(accountID),
-      trail(services, doer, { action: 'device.import', object: '', detail: counts }),
+      auditEntry(services, actor, { action: 'device.import', object: '', detail: counts }),
       ...inserts,
       ...updates,
+      ...further,
       needRoom(accountID),
     ]);
   } catch (thrown) {
     if (!isDataFault(thrown)) throw thrown;
-    const room = await deviceRoom(services.db, accountID);
+    const room = await freeDevices(services.db, accountID);
     if (room !== null && room.count + created.length > room.limit)
       throw await fullAccount(services, accountID);
-    throw new AppError('conflict', 'a uniqueid of the file was given to another device meanwhile', {
+    throw new AppError('conflict', 'A uniqueid of the file was given to another device meanwhile', {
       hint: 'Nothing was written. Send the file again.',
     });
   }
@@ -95,6 +123,33 @@ async function* pagesOf(plan: Plan): Pages<Pick<CheckedLine, 'line' | 'deviceID'
     await turn();
   }
 }
+
+/**
+ * Reads a file and judges each line; writes nothing.
+ * @throws AppError `forbidden` for a caller who does not see the whole account, `invalid_content` for what is no such file.
+ */
+export async function planOf(
+  services: ApiServices,
+  caller: Caller,
+  file: { readonly csv: string; readonly linesMost: number },
+): Promise<Plan> {
+  if (caller.scope.limitedTo !== null) {
+    throw new AppError('forbidden', 'You see the devices of your groups only, and so cannot import', {
+      hint: 'Ask an administrator of the account.',
+    });
+  }
+  const rows = await readLines(await readCsv(file.csv, file.linesMost + 1));
+  const fleet = await readFleet(services, caller, rows);
+  await turn();
+  const plan = judge(rows, fleet);
+  await turn();
+  return plan;
+}
+
+/** Asks for a check only. */
+export const dryRunQuery = {
+  dryRun: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: check and write nothing' })),
+} as const;
 
 const importDevices = operation({
   id: 'importDevices',
@@ -122,20 +177,12 @@ ${faultsShown} faults are in \`errors\` with their line. With \`?dryRun=true\` n
 of each line what would happen; otherwise \`lines\` is empty. Who sees the devices of some groups only cannot import (422
 \`forbidden\`).`,
   params: Type.Object({}),
-  query: Type.Object(
-    {
-      dryRun: Type.Optional(Type.Enum(['true', 'false'], { description: '`true`: check and write nothing' })),
-    },
-    { additionalProperties: false },
-  ),
+  query: Type.Object(dryRunQuery, { additionalProperties: false }),
   body: Type.Object({ csv: Type.String({ description: 'The file' }) }, { additionalProperties: false }),
   textBody: { mediaType: 'text/csv', member: 'csv' },
   result: Type.Object({
     ...envelope,
-    created: Type.Integer({ description: 'Lines that create a device' }),
-    updated: Type.Integer({ description: 'Lines that change a device' }),
-    unchanged: Type.Integer({ description: 'Lines that say what is there already' }),
-    failed: Type.Integer({ description: 'Lines at fault; always 0 when something was written' }),
+    ...countMembers,
     lines: Type.Array(lineView, { description: 'With `dryRun`: every line; otherwise empty' }),
   }),
   errors: ['conflict', 'forbidden'],
@@ -146,21 +193,9 @@ of each line what would happen; otherwise \`lines\` is empty. Who sees the devic
     result: { ...ok, created: 1, updated: 0, unchanged: 0, failed: 0, lines: [] },
   },
   async run({ body, query, caller, source }, services) {
-    if (caller.scope.limitedTo !== null) {
-      throw new AppError('forbidden', 'you see the devices of your groups only, and so cannot import', {
-        hint: 'Ask an administrator of the account.',
-      });
-    }
-    const rows = await readLines(await readCsv(body.csv, linesMost + 1));
-    const fleet = await readFleet(services, caller, rows);
-    await turn();
-    const plan = judge(rows, fleet);
-    await turn();
+    const plan = await planOf(services, caller, { csv: body.csv, linesMost });
     const isDry = query.dryRun === 'true';
-    if (!isDry) {
-      needNoFault(plan);
-      await write(services, { caller, source }, plan);
-    }
+    if (!isDry) await writePlan(services, { caller, source }, { plan });
     return { ...ok, ...countsOf(plan), lines: isDry ? pagesOf(plan) : [] };
   },
 });

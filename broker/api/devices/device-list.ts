@@ -1,69 +1,35 @@
-// The list of all devices, complete unless the caller asks for less. It is read and sent in pages, so that a large fleet
-// holds up nobody; it must never leave a device out in silence.
+// The list of all devices, complete unless the caller limits it. It is read and sent in pages, so that a large fleet blocks
+// no other request; it must never omit a device silently.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import type { DevicePage } from '../../store/device-page.ts';
-import { type DeviceRow, listDeviceIDs, listDevices, listStates } from '../../store/devices.ts';
-import { exampleDevice } from '../examples.ts';
+import type { DevicePage } from '../../store/devices/device-page.ts';
+import { listDeviceIDs } from '../../store/devices/devices.ts';
+import { fleetRevisions, needsWholeList, noRevisions } from '../../store/devices/fleet.ts';
+import { exampleDevice } from '../answers/examples.ts';
+import { type DeviceDetails, mayUpdateDevices, narrowDevice, viewDevice } from '../answers/views.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { type ReadyJson, readyJson } from '../base/ready-json.ts';
+import { envelope, type ListedDevice, listedDevice, ok } from '../base/shapes.ts';
 import { geozoneMap } from '../geozones/geozone-shapes.ts';
-import { viewZones } from '../geozones/geozone-views.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { type DeviceView, device, envelope, ok } from '../shapes.ts';
-import { mayUpdateDevices, viewDevice } from '../views.ts';
-import { pendingOn } from './pending.ts';
+import { mayUpdateGeozones, viewZones } from '../geozones/geozone-views.ts';
+import { listDetails } from './device-details.ts';
 
-/** Devices read at once: a few milliseconds of work, then others have their turn. */
-const devicesPerPage = 100;
 /** Most devices of an answer with `limit`. */
 const limitMost = 1000;
-/** What is being stored while the list is read may carry a time this much older. */
-const overlapS = 15;
 
-type Reader = Pick<ApiServices, 'db'>;
-
-async function viewPage(
-  { db }: Reader,
+/** @param names the members of each device, besides `deviceID`; null: all. */
+async function* viewPages(
+  pages: Pages<DeviceDetails>,
   caller: Caller,
-  page: { readonly rows: readonly DeviceRow[]; readonly sinceMs: number | null },
-): Promise<readonly DeviceView[]> {
-  const { rows, sinceMs } = page;
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const span = { from: first.deviceID, to: last.deviceID, sinceMs };
-  const [states, pending] = await Promise.all([
-    listStates(db, caller.scope, span),
-    pendingOn(db, caller.scope, span),
-  ]);
-  return rows.map((row) =>
-    viewDevice(
-      { row, states: states.get(row.deviceNo) ?? new Map(), pending: pending.get(row.deviceNo) ?? [] },
-      caller,
-    ),
-  );
-}
-
-/** What of the list is asked for. */
-type Range = Omit<DevicePage, 'limit'>;
-
-async function* devicesOf(services: Reader, caller: Caller, range: Range): Pages<DeviceView> {
-  let { after } = range;
-  for (;;) {
-    const rows = await listDevices(services.db, caller.scope, { ...range, after, limit: devicesPerPage });
-    if (rows.length > 0) yield await viewPage(services, caller, { rows, sinceMs: range.sinceMs ?? null });
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < devicesPerPage) return;
-    after = last.deviceID;
-  }
-}
-
-/** Devices with the given members only; always with `deviceID`. */
-async function* narrowed(pages: Pages<DeviceView>, names: ReadonlySet<string>): Pages<{ deviceID: string }> {
-  for await (const views of pages) {
-    yield views.map(({ deviceID, ...others }) => ({
-      deviceID,
-      ...Object.fromEntries(Object.entries(others).filter(([name]) => names.has(name))),
-    }));
+  names: ReadonlySet<string> | null,
+): Pages<ListedDevice> {
+  for await (const page of pages) {
+    yield page.map((details) => {
+      const view = viewDevice(details, caller);
+      return names === null ? view : narrowDevice(view, names);
+    });
   }
 }
 
@@ -75,7 +41,7 @@ function invalid(pointer: string, message: string): AppError {
 function membersOf(fields: string | undefined): ReadonlySet<string> | null {
   if (fields === undefined) return null;
   const names = fields.split(',');
-  const unknown = names.find((name) => !Object.hasOwn(device.properties, name));
+  const unknown = names.find((name) => !Object.hasOwn(listedDevice.properties, name));
   if (unknown === undefined) return new Set(names);
   throw invalid('/fields', `${JSON.stringify(unknown)} is no member of a device`);
 }
@@ -93,10 +59,73 @@ interface Cut {
 }
 
 /** Where an answer of at most `limit` devices ends. */
-async function cutOf({ db }: Reader, caller: Caller, page: DevicePage): Promise<Cut> {
+async function cutOf({ db }: Pick<ApiServices, 'db'>, caller: Caller, page: DevicePage): Promise<Cut> {
   const ids = await listDeviceIDs(db, caller.scope, page);
   const more = ids.length > page.limit;
   return { upTo: ids[Math.min(ids.length, page.limit) - 1] ?? page.after, more };
+}
+
+interface Asked {
+  readonly names: ReadonlySet<string> | null;
+  readonly limit: number | null;
+  readonly after: string;
+  readonly since: number | null;
+  readonly hasZones: boolean;
+  /** Equal for equal queries. */
+  readonly key: string;
+}
+
+interface Shown {
+  readonly next: string | null;
+  readonly asOf: number;
+  readonly isWhole: boolean;
+}
+
+/** The members behind the devices. */
+const tailOf = (caller: Caller, { limit, since }: Asked, { next, asOf, isWhole }: Shown) => ({
+  hasUpdateDevicePrivileges: mayUpdateDevices(caller),
+  ...(limit === null ? {} : { more: next !== null, next }),
+  ...(since === null ? {} : { asOf, isWhole }),
+});
+
+/** From memory; null: the fleet is too large for that. */
+async function fromPicture(services: ApiServices, caller: Caller, asked: Asked): Promise<ReadyJson | null> {
+  const { fleet } = services;
+  const mayUpdate = mayUpdateDevices(caller);
+  const part = await fleet.part(caller, { ...asked, mayUpdate });
+  const mayUpdateZones = mayUpdateGeozones(caller);
+  const zones = asked.hasZones ? await fleet.zones(caller, mayUpdateZones) : [];
+  if (part === null || zones === null) return null;
+  const { revision, pieces, next, isWhole } = part;
+  const head = JSON.stringify(ok).slice(0, -1);
+  const tail = JSON.stringify(tailOf(caller, asked, { next, asOf: revision, isWhole })).slice(1);
+  return readyJson(
+    () => [
+      Buffer.from(`${head},"geozones":{`),
+      ...zones,
+      Buffer.from('},"devices":['),
+      ...pieces(),
+      Buffer.from(`],${tail}`),
+    ],
+    JSON.stringify([revision, caller.scope, mayUpdate, mayUpdateZones, asked.key]),
+  );
+}
+
+/** Read page by page while it is sent. */
+async function fromStore(services: ApiServices, caller: Caller, asked: Asked) {
+  const { names, limit, after } = asked;
+  const revisions = (await fleetRevisions(services.db, caller.accountID)) ?? noRevisions;
+  const asOf = revisions.fleet;
+  const isWhole = needsWholeList(revisions, asked.since);
+  const range = { after, since: isWhole ? null : asked.since };
+  const cut = limit === null ? null : await cutOf(services, caller, { ...range, limit });
+  const pages = listDetails(services.db, caller.scope, { ...range, upTo: cut?.upTo ?? null });
+  return {
+    ...ok,
+    geozones: asked.hasZones ? viewZones(services, caller) : {},
+    devices: viewPages(pages, caller, names),
+    ...tailOf(caller, asked, { next: cut?.more === true ? cut.upTo : null, asOf, isWhole }),
+  };
 }
 
 const getAllDevices = operation({
@@ -112,7 +141,8 @@ const getAllDevices = operation({
 feature states and pending commands. \`geozones\` is an object with every geozone of the account by its id.
 
 The answer is complete. It carries an \`ETag\`: send it back in \`If-None-Match\`, and an unchanged fleet is answered with
-304 and no body. Send \`Accept-Encoding: br\` or \`gzip\`: a fleet shrinks to a twentieth.
+304 and no body. A fleet of more than some 60,000 devices is not held in memory: of its list only one that is shorter than 4 MiB
+compressed has a tag. Send \`Accept-Encoding: br\` or \`gzip\`: a fleet shrinks to a twentieth.
 
 Who wants less asks for less:
 
@@ -120,9 +150,10 @@ Who wants less asks for less:
   the \`cursor\` to ask for them with. Without \`limit\` neither member is there.
 - \`cursor\` gives the devices after that device id; \`geozones\` is then empty, because the first page had them.
 - \`fields\` is a list of device members with commas between them; each device then has these only, and \`deviceID\`.
-- \`since\` (epoch seconds) gives only devices that reported, were changed by somebody or have a command that moved on since
-  then. \`asOf\` is the \`since\` to ask with next time: it lies ${overlapS} seconds back, so a device may be given twice and
-  never not at all. **A deleted device is not told of this way:** read the whole list now and then.
+- \`since\` gives only devices of which something in this answer changed after that revision of the fleet: they reported, were
+  changed by a user, or have a command that moved on. Begin with 0; \`asOf\` is the \`since\` to ask with next time. When devices
+  or groups came or went meanwhile, \`isWhole\` is true and the answer is the whole list, to be put in the place of the
+  former one. With \`limit\`, begin anew when a later page says so and the first one did not.
 
 An unknown query parameter answers 422.`,
   params: Type.Object({}),
@@ -143,8 +174,8 @@ An unknown query parameter answers 422.`,
       ),
       since: Type.Optional(
         Type.String({
-          pattern: '^[0-9]{1,10}$',
-          description: 'Epoch seconds; only devices with something new',
+          pattern: '^[0-9]{1,16}$',
+          description: '`asOf` of an earlier answer, or 0; only devices that changed since',
         }),
       ),
     },
@@ -154,12 +185,7 @@ An unknown query parameter answers 422.`,
   result: Type.Object({
     ...envelope,
     geozones: geozoneMap,
-    devices: Type.Union([
-      Type.Array(device, { description: 'In the order of device ids' }),
-      Type.Array(Type.Object({ deviceID: Type.String({ description: 'Identifier of the device' }) }), {
-        description: 'With `fields`: the members asked for',
-      }),
-    ]),
+    devices: Type.Array(listedDevice, { description: 'In the order of device ids' }),
     hasUpdateDevicePrivileges: Type.Boolean({ description: 'Whether the caller may update devices' }),
     more: Type.Optional(Type.Boolean({ description: 'With `limit`: whether there are further devices' })),
     next: Type.Optional(
@@ -168,7 +194,12 @@ An unknown query parameter answers 422.`,
       }),
     ),
     asOf: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'With `since`: the `since` of the next call (epoch seconds)' }),
+      Type.Integer({ minimum: 0, description: 'With `since`: the `since` of the next call' }),
+    ),
+    isWhole: Type.Optional(
+      Type.Boolean({
+        description: 'With `since`: true when this is the whole list and not only what changed',
+      }),
     ),
   }),
   errors: ['invalid_content'],
@@ -179,21 +210,16 @@ An unknown query parameter answers 422.`,
     result: { ...ok, geozones: {}, devices: [exampleDevice], hasUpdateDevicePrivileges: true },
   },
   async run({ query, caller }, services) {
-    const names = membersOf(query.fields);
     const limit = limitOf(query.limit);
-    const nowS = Math.floor(services.clock.utcMs() / 1000);
-    const sinceMs = query.since === undefined ? null : Number(query.since) * 1000;
-    const range = { after: query.cursor ?? '', sinceMs };
-    const cut = limit === null ? null : await cutOf(services, caller, { ...range, limit });
-    const pages = devicesOf(services, caller, { ...range, upTo: cut?.upTo ?? null });
-    return {
-      ...ok,
-      geozones: query.cursor === undefined ? viewZones(services, caller) : {},
-      devices: names === null ? pages : narrowed(pages, names),
-      hasUpdateDevicePrivileges: mayUpdateDevices(caller),
-      ...(cut === null ? {} : { more: cut.more, next: cut.more ? cut.upTo : null }),
-      ...(sinceMs === null ? {} : { asOf: Math.max(0, nowS - overlapS) }),
+    const asked: Asked = {
+      names: membersOf(query.fields),
+      limit,
+      after: query.cursor ?? '',
+      since: query.since === undefined ? null : Number(query.since),
+      hasZones: query.cursor === undefined,
+      key: JSON.stringify(query),
     };
+    return (await fromPicture(services, caller, asked)) ?? fromStore(services, caller, asked);
   },
 });
 

@@ -1,14 +1,16 @@
-// The members of a device that people set, with their schemas, and the writing of a batch that claims hardware ids. Shared
-// by create, change, settings and import, so that all four know the same limits.
+// Members of a device that users set: schemas, and the write of a batch that claims hardware ids. Shared by create, change,
+// settings and import, so that all four have the same limits.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
 import type { Statement, WriteResult } from '../../../src/ports.ts';
-import { isDataFault } from '../../ingest/store-faults.ts';
-import { deviceRoom } from '../../store/device-limit.ts';
-import type { DeviceFields, DeviceKey } from '../../store/devices.ts';
-import { holderOfUniqueID } from '../../store/unique-ids.ts';
-import type { ApiServices } from '../operation.ts';
+import { isDataFault } from '../../store/base/store-faults.ts';
+import { type DeviceKey } from '../../store/devices/device-key.ts';
+import { freeDevices } from '../../store/devices/device-limit.ts';
+import type { DeviceFields } from '../../store/devices/devices.ts';
+import { holderOfUniqueID } from '../../store/devices/unique-ids.ts';
+import { linesText, lineText } from '../base/input-members.ts';
+import type { ApiServices } from '../base/operation.ts';
 
 /** Id of a device that may be new. */
 export const newDeviceID = Type.String({
@@ -17,27 +19,46 @@ export const newDeviceID = Type.String({
 });
 
 /** Largest integer that JSON carries exactly everywhere; an IMEI has 15 digits. */
-export const uniqueMost = Number.MAX_SAFE_INTEGER;
+const uniqueMost = Number.MAX_SAFE_INTEGER;
 
-export const uniqueNumber = Type.Integer({
+const uniqueWords = 'Unique hardware identifier (IMEI or the like), unique within the account';
+
+/** The hardware id as a number; what a cell of a file is made into. */
+export const uniqueNumber = Type.Integer({ minimum: 0, maximum: uniqueMost, description: uniqueWords });
+
+/** The same, or the text of `deviceUnique` as answers give it. One keyword each: a fault is then one fault at one place. */
+export const uniqueValue = Type.Unsafe<number | string>({
+  type: ['integer', 'string'],
   minimum: 0,
   maximum: uniqueMost,
-  description: 'Unique hardware identifier (IMEI or the like), unique within the account',
+  pattern: '^[0-9]{0,16}$',
+  description: `${uniqueWords}; or the same as decimal text, empty for none`,
 });
 
-// A control character would break lists, files and the terminal of whoever looks at it.
-const printable = '^[^\\u0000-\\u001f\\u007f]*$';
-export const shortText = (description: string) => Type.String({ maxLength: 128, description });
-const plainText = (description: string, maxLength = 128) =>
-  Type.String({ maxLength, pattern: printable, description });
+/**
+ * The hardware id for the store: decimal text without leading zeros, so that a number and its text are one id; empty for none.
+ * @throws AppError `invalid_content` for a text beyond `uniqueMost`.
+ */
+export function uniqueTextOf(sent: number | string | undefined): string | undefined {
+  if (sent === undefined || sent === '') return sent;
+  const value = Number(sent);
+  if (value <= uniqueMost) return String(value);
+  const message = `must be at most ${uniqueMost}`;
+  throw new AppError('invalid_content', `/uniqueid ${message}`, {
+    details: [{ pointer: '/uniqueid', message }],
+  });
+}
+
+export const shortText = (description: string, maxLength = 128) => lineText(maxLength, description);
+export const descriptionText = linesText(128, 'Description');
 
 /** One address or none; what is beyond this is for the mail server to say. */
 const emailPattern = '^([^\\s@,;<>"]{1,64}@[A-Za-z0-9.-]{1,253})?$';
 
 /** Members of the settings operation, all optional. */
 export const settingMembers = {
-  deviceDisplayName: Type.Optional(plainText('Short name for lists and maps')),
-  deviceType: Type.Optional(plainText('Type of the unit', 64)),
+  deviceDisplayName: Type.Optional(shortText('Short name for lists and maps')),
+  deviceType: Type.Optional(shortText('Type of the unit', 64)),
   deviceNotifyEmail: Type.Optional(
     Type.String({
       maxLength: 254,
@@ -48,10 +69,10 @@ export const settingMembers = {
   pinColor: Type.Optional(
     Type.String({ pattern: '^[0-9A-Fa-f]{6}$', description: 'Hexadecimal colour without `#`' }),
   ),
-  pinTag: Type.Optional(plainText('Tag of the map pin', 64)),
-  additionalPinDisplay: Type.Optional(plainText('Further text of the map pin')),
-  equipmentTypeId: Type.Optional(plainText('Equipment template', 64)),
-  equipmentTypeDesc: Type.Optional(plainText('Name of the equipment template')),
+  pinTag: Type.Optional(shortText('Tag of the map pin', 64)),
+  additionalPinDisplay: Type.Optional(shortText('Further text of the map pin')),
+  equipmentTypeId: Type.Optional(shortText('Equipment template', 64)),
+  equipmentTypeDesc: Type.Optional(shortText('Name of the equipment template')),
   maxPassengers: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1000, description: 'Seats; what passengercount compares with' }),
   ),
@@ -82,8 +103,8 @@ export function fieldsOf(settings: Settings): DeviceFields {
   });
 }
 
-/** What the audit log tells of a change: which members, not the names and numbers of people in them. */
-export const told = (fields: DeviceFields) => ({ members: Object.keys(fields) });
+/** What the audit entry records of a change: which members, not the names and numbers of people in them. */
+export const changedMembers = (fields: DeviceFields) => ({ members: Object.keys(fields) });
 
 /** What a device gets whose creator says nothing. */
 export const generatedFields = (deviceID: string): DeviceFields => ({
@@ -91,12 +112,12 @@ export const generatedFields = (deviceID: string): DeviceFields => ({
   displayName: deviceID,
 });
 
-export interface DeviceWish {
+export interface DeviceChange {
   readonly key: DeviceKey;
   readonly fields: DeviceFields;
 }
 
-async function checkUnique(services: ApiServices, { key, fields }: DeviceWish): Promise<void> {
+async function checkUnique(services: ApiServices, { key, fields }: DeviceChange): Promise<void> {
   const holder = await holderOfUniqueID(services.db, {
     accountID: key.accountID,
     uniqueID: fields.uniqueID ?? '',
@@ -108,26 +129,26 @@ async function checkUnique(services: ApiServices, { key, fields }: DeviceWish): 
   });
 }
 
-/** Writes what names a uniqueid. Of two calls at once that claim one number the later is told so, as if it had come later. */
+/** Writes a change that may name a uniqueid. Of two concurrent claims of one number the second fails as a conflict. */
 export async function writeUnique(
   services: ApiServices,
-  wish: DeviceWish,
+  change: DeviceChange,
   batch: readonly Statement[],
 ): Promise<readonly WriteResult[]> {
-  await checkUnique(services, wish);
+  await checkUnique(services, change);
   try {
     return await services.db.write(batch);
   } catch (thrown) {
-    if (isDataFault(thrown)) await checkUnique(services, wish);
+    if (isDataFault(thrown)) await checkUnique(services, change);
     throw thrown;
   }
 }
 
 /** The error of an account that has as many devices as it may have. */
 export async function fullAccount(services: ApiServices, accountID: string): Promise<AppError> {
-  const room = await deviceRoom(services.db, accountID);
-  const words = room === null ? 'has no room' : `has ${room.count} of at most ${room.limit} devices`;
-  return new AppError('conflict', `the account ${words}`, {
+  const room = await freeDevices(services.db, accountID);
+  const words = room === null ? 'is at its limit' : `has ${room.count} of at most ${room.limit} devices`;
+  return new AppError('conflict', `The account ${words}`, {
     hint: 'Delete devices that are no longer used, or ask the operator of the service for more.',
   });
 }

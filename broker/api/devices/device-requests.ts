@@ -1,30 +1,30 @@
-// What people ask a unit to tell now: its health, its position, the newest lines of its log. Asking and reading a log are
-// audited; nothing here can move a relay. An answer shows what the unit said and nothing that it did not.
+// Requests to a unit: health, position, newest log lines, whether it would cut now. Requests and reads of a log are audited; none can move a relay.
+// An answer contains only what the unit sent.
 import { type Static, Type } from 'typebox';
-import { requestKinds } from '../../../src/core/device-request.ts';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import type { AttributeValue } from '../../../src/core/events/event.ts';
+import { verdictFrom } from '../../../src/core/verdict/verdict.ts';
+import { requestKinds } from '../../../src/core/wire/device-request.ts';
 import { requestLifeS } from '../../commands/device-requests.ts';
+import { verdictRecord } from '../../core/commands/verdict-record.ts';
 import {
-  answersTo,
+  answersFor,
   deviceRequestLimits,
   findRequest,
   listRequests,
   type RequestRow,
-} from '../../store/device-requests.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { needDevice } from './devices.ts';
-
-const text = (description: string) => Type.String({ description });
-const epoch = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
-const seconds = (ms: number): number => Math.max(0, Math.floor(ms / 1000));
+} from '../../store/devices/device-requests.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, epoch, ok, text, verdict } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 
 const members = {
   requestID: text('Names the request'),
   deviceID: text('The device'),
-  kind: text('`diagnostic`, `log` or `position`'),
+  kind: text('`diagnostic`, `log`, `position` or `interlock`'),
   requestState: text(
     '`requested` (the unit is not there) -> `sent` -> `answering` (a log comes in parts) -> `answered`; or `refused`, `expired`',
   ),
@@ -34,7 +34,7 @@ const members = {
   issued: epoch('When it was asked'),
   expires: epoch('It is not sent, and not answered, after this'),
   answered: epoch('When the newest part of the answer came; 0 before that'),
-  parts: Type.Integer({ minimum: 0, description: 'Parts of the answer; 0 while nobody knows' }),
+  parts: Type.Integer({ minimum: 0, description: 'Parts of the answer; 0 while unknown' }),
 } as const;
 const requestRecord = Type.Object(members);
 type RequestView = Static<typeof requestRecord>;
@@ -48,9 +48,9 @@ function view(row: RequestRow): RequestView {
     hasEnded: !row.isOpen,
     detail: row.detail,
     issuer: row.issuer,
-    issued: seconds(row.issuedMs),
-    expires: seconds(row.expiresMs),
-    answered: seconds(row.answeredMs),
+    issued: epochSeconds(row.issuedMs),
+    expires: epochSeconds(row.expiresMs),
+    answered: epochSeconds(row.answeredMs),
     parts: row.parts,
   };
 }
@@ -72,7 +72,7 @@ const example: RequestView = {
 /** @throws AppError `not_found`, also for a request of a device that the caller does not see. */
 async function needRequest({ db }: ApiServices, { scope }: Caller, requestID: string): Promise<RequestRow> {
   const row = await findRequest(db, scope, requestID);
-  if (row === null) throw new AppError('not_found', `there is no request ${JSON.stringify(requestID)}`);
+  if (row === null) throw new AppError('not_found', `There is no request ${JSON.stringify(requestID)}`);
   return row;
 }
 
@@ -85,22 +85,24 @@ const ask = operation({
   tag: 'Diagnostics',
   summary: 'Ask a unit for its health, its log or its position',
   description: `An addition to the interface. The request is signed and sent at once when the unit is online, else on its next hello,
-until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} for a position and ${requestLifeS.standard.diagnostic} for the rest). Follow it with \`getRequest\`.
+until \`ttl\` seconds have passed (without it ${requestLifeS.standard.position} for a position, ${requestLifeS.standard.interlock} for \`interlock\` and ${requestLifeS.standard.diagnostic} for the rest). Follow it with \`getRequest\`.
 
 - \`diagnostic\`: the unit sends a Diagnostic event (64816) now; \`diagnostic\` and \`diagnosticall\` show it too.
 - \`position\`: locate now. The unit answers with an event 61504 (Query): its last believable fix and how old that is. The same
   as \`commandSend\` with 61504.
 - \`log\`: the unit sends the newest lines of its own log, at most 63 KiB, which hold no secrets; read them with \`readLog\`. They
   give way to everything else, so they may take a while, and at a used-up data budget they wait.
+- \`interlock\`: rehearsal. Would the unit carry out an engine cut at this moment, and if not, why? The vehicle's interlock judges as for a cut
+  that is ordered now and reports its \`verdict\`. No relay moves, and a cut that waits goes on waiting. It says nothing about later.
 
-A unit has at most one request for its health or log under way, and one for its position: asking for the same again gives
+A unit has at most one request for its health or log under way, one for its position and one \`interlock\`: asking for the same again gives
 that one, asking for another answers 422 \`conflict\`. Units refuse what is asked too often (a log every 15 minutes after the
-first two, health every 2 minutes, a position every 20 seconds). The newest ${deviceRequestLimits.kept} requests of a device are kept, for 30 days.`,
+first two, health every 2 minutes, a position or \`interlock\` every 20 seconds). A unit that does not know a kind answers nothing. The newest ${deviceRequestLimits.kept} requests of a device are kept, for 30 days.`,
   params: Type.Object({}),
   body: Type.Object(
     {
       deviceID: text('The device'),
-      kind: Type.Enum([...requestKinds], { description: 'What it is to tell' }),
+      kind: Type.Enum([...requestKinds], { description: 'What the unit is asked to report' }),
       ttl: Type.Optional(
         Type.Integer({
           minimum: requestLifeS.low,
@@ -134,7 +136,7 @@ first two, health every 2 minutes, a position every 20 seconds). The newest ${de
       kind: body.kind,
       issuer: caller.userID,
       ...(body.ttl === undefined ? {} : { ttlS: body.ttl }),
-      record: (deed) => trail(services, { caller, source }, deed),
+      record: (audited) => auditEntry(services, { caller, source }, audited),
     });
     return { ...view(row), ...ok };
   },
@@ -147,7 +149,7 @@ const list = operation({
   forms: ['versioned'],
   access: 'operator',
   tag: 'Diagnostics',
-  summary: 'What a unit was asked to tell',
+  summary: 'State and answer of a request to a unit',
   description: `The requests of \`requestDiagnostic\` to the device, newest first; the newest ${deviceRequestLimits.kept} are kept.`,
   params: Type.Object({ deviceID: text('The device') }),
   body: null,
@@ -164,7 +166,7 @@ const list = operation({
   },
 });
 
-function parsed(content: string | undefined): Record<string, unknown> {
+function parsed(content: string | undefined): Record<string, AttributeValue> {
   const value: unknown = JSON.parse(content ?? '{}');
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
@@ -192,13 +194,15 @@ const get = operation({
   description: `\`answer\` is what the unit sent: for \`diagnostic\` the attributes of its event; for \`position\` these and \`latitude\`,
 \`longitude\`, \`speed\`, \`heading\` of a fix that is at most 10 seconds old at \`timestamp\` (epoch milliseconds), or \`lastLatitude\`
 and \`lastLongitude\` of an older one, with its age as \`fixAgeS\`; \`gps\` says which (\`fix\`, \`old\`, \`none\`). It is empty until
-the unit has answered, and for a log, whose text \`readLog\` gives. An answer that comes after the request has expired is still
+the unit has answered, and for a log, whose text \`readLog\` gives. \`verdict\` is the answer to \`interlock\`: with \`code\` \`allowed\` the
+unit would have cut at that moment; otherwise it names the first rule that was not met, and \`rules\` what was seen and needed. An answer that comes after the request has expired is still
 taken.`,
   params: Type.Object({ requestID: text('The request') }),
   body: null,
   result: Type.Object({
     ...members,
     answer: Type.Record(Type.String(), Type.Unknown(), { description: 'As the unit sent it' }),
+    verdict,
     ...envelope,
   }),
   errors: ['not_found'],
@@ -206,12 +210,16 @@ taken.`,
   examples: {
     params: { requestID: example.requestID },
     body: null,
-    result: { ...example, kind: 'position', answer: examplePosition, ...ok },
+    result: { ...example, kind: 'position', answer: examplePosition, verdict: null, ...ok },
   },
   async run({ params, caller }, services) {
     const row = await needRequest(services, caller, params.requestID);
-    const [first] = row.kind === 'log' ? [] : await answersTo(services.db, row.requestNo);
-    return { ...view(row), answer: parsed(first?.content), ...ok };
+    const [first] = row.kind === 'log' ? [] : await answersFor(services.db, row.requestNo);
+    const answer = parsed(first?.content);
+    const judged = row.kind === 'interlock' ? verdictFrom(answer) : null;
+    const { timestamp } = answer;
+    const atMs = typeof timestamp === 'number' ? timestamp : row.answeredMs;
+    return { ...view(row), answer, verdict: verdictRecord(judged, atMs), ...ok };
   },
 });
 
@@ -232,7 +240,7 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
     requestID: text('The request'),
     deviceID: text('The device'),
     isWhole: Type.Boolean({ description: 'Whether all parts have come' }),
-    parts: Type.Integer({ minimum: 0, description: 'Parts that the unit sends; 0 while nobody knows' }),
+    parts: Type.Integer({ minimum: 0, description: 'Parts that the unit sends; 0 while unknown' }),
     received: Type.Integer({ minimum: 0, description: 'Parts that have come' }),
     log: text('The lines'),
     ...envelope,
@@ -258,11 +266,11 @@ in the audit log. A request of another kind answers 422 \`conflict\`.`,
     if (kind !== 'log')
       throw new AppError(
         'conflict',
-        `request ${JSON.stringify(requestID)} asked for no log: its kind is ${kind}`,
+        `Request ${JSON.stringify(requestID)} asked for no log: its kind is ${kind}`,
       );
-    const deed = { action: 'device.readlog', object: deviceID, detail: { requestID } };
-    await services.db.write([trail(services, { caller, source }, deed)]);
-    const answers = await answersTo(services.db, row.requestNo);
+    const audited = { action: 'device.readlog', object: deviceID, detail: { requestID } };
+    await services.db.write([auditEntry(services, { caller, source }, audited)]);
+    const answers = await answersFor(services.db, row.requestNo);
     const log = answers.map(({ content }) => parsed(content)['text']).join('');
     const isWhole = parts > 0 && answers.length === parts;
     return { requestID, deviceID, isWhole, parts, received: answers.length, log, ...ok };

@@ -1,20 +1,21 @@
-// What else people do to one device: its settings, a new secret for its unit, its deletion. A secret is shown once and
-// never kept or logged; a vehicle that is cut off, or has a command that has not ended, is never deleted.
+// Further operations on one device: settings, a new secret, deletion. A secret is shown once and never kept or logged; a
+// vehicle that is cut off, or has an unfinished command, is never deleted.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { hashSecret, makeSecret } from '../../devices/device-secret.ts';
-import { isDataFault } from '../../ingest/store-faults.ts';
-import { revokeAllCertificates } from '../../store/certificates.ts';
-import { deleteDevice, hindranceOf } from '../../store/deletions.ts';
-import { isThere } from '../../store/device-limit.ts';
-import { type DeviceRow, replaceSecret, updateDevice } from '../../store/devices.ts';
-import { exampleDevice } from '../examples.ts';
-import { type ApiServices, operation } from '../operation.ts';
-import { device, envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
-import { viewDevice } from '../views.ts';
-import { fieldsOf, settingMembers, told } from './device-members.ts';
-import { needDevice, readParts } from './devices.ts';
+import { isDataFault } from '../../store/base/store-faults.ts';
+import { revokeAllCertificates } from '../../store/devices/certificates.ts';
+import { deleteDevice, deletionBlockerOf } from '../../store/devices/device-deletion.ts';
+import { isThere } from '../../store/devices/device-limit.ts';
+import { hashSecret, makeSecret } from '../../store/devices/device-secret.ts';
+import { type DeviceRow, replaceSecret, updateDevice } from '../../store/devices/devices.ts';
+import { exampleDevice } from '../answers/examples.ts';
+import { viewDevice } from '../answers/views.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { device, envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
+import { readDevice } from './device-details.ts';
+import { changedMembers, fieldsOf, settingMembers } from './device-members.ts';
 
 const named = { deviceID: Type.String({ description: 'The device' }) } as const;
 
@@ -44,12 +45,14 @@ passengercount shows. Names, members under \`data\` and refusals are as in updat
     const key = { accountID: caller.accountID, deviceID };
     await needDevice(services, caller, deviceID);
     const fields = fieldsOf(members);
-    const deed = { action: 'device.update', object: deviceID, detail: told(fields), onlyIf: isThere(key) };
-    await services.db.write([
-      trail(services, { caller, source }, deed),
-      updateDevice(key, fields, Math.round(services.clock.utcMs())),
-    ]);
-    return viewDevice(await readParts(services, caller, deviceID), caller);
+    const audited = {
+      action: 'device.update',
+      object: deviceID,
+      detail: changedMembers(fields),
+      onlyIf: isThere(key),
+    };
+    await services.db.write([auditEntry(services, { caller, source }, audited), updateDevice(key, fields)]);
+    return viewDevice(await readDevice(services, caller, deviceID), caller);
   },
 });
 
@@ -92,9 +95,9 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
     await needDevice(services, caller, body.deviceID);
     const secret = makeSecret(services.entropy);
     const atMs = Math.round(services.clock.utcMs());
-    const deed = { action: 'device.issuesecret', object: body.deviceID, onlyIf: isThere(key) };
+    const audited = { action: 'device.issuesecret', object: body.deviceID, onlyIf: isThere(key) };
     await services.db.write([
-      trail(services, { caller, source }, deed),
+      auditEntry(services, { caller, source }, audited),
       ...revokeAllCertificates(key, { atMs, isForSecret: true }),
       replaceSecret({ ...key, secretHash: hashSecret(secret), atS: Math.floor(atMs / 1000) }),
     ]);
@@ -105,21 +108,22 @@ An \`Idempotency-Key\` means nothing here: a repeated call issues a further secr
 
 /** Why a deletion did not happen. */
 async function refusalOf(services: ApiServices, row: DeviceRow): Promise<AppError | null> {
-  const hindrance = await hindranceOf(services.db, row.deviceNo);
+  const hindrance = await deletionBlockerOf(services.db, row.deviceNo);
   const name = JSON.stringify(row.deviceID);
-  if (hindrance === null) return new AppError('not_found', `there is no device ${name}`);
+  if (hindrance === null) return new AppError('not_found', `There is no device ${name}`);
   if (hindrance.isCutOff) {
-    return new AppError('conflict', `the engine of device ${name} is cut off`, {
+    return new AppError('conflict', `The engine of device ${name} is cut off`, {
       hint: 'Enable it again and wait until the vehicle has confirmed that.',
     });
   }
   if (!hindrance.hasPendingCommand) return null;
-  return new AppError('conflict', `device ${name} has a command that has not come to an end`, {
+  return new AppError('conflict', `Device ${name} has a command that has not come to an end`, {
     hint: 'Withdraw it, or wait until it is confirmed or has expired.',
   });
 }
 
-async function remove(services: ApiServices, doer: Doer, row: DeviceRow): Promise<void> {
+/** Deletes a device with its history. @throws AppError `not_found`, `conflict`. */
+export async function removeDevice(services: ApiServices, actor: Actor, row: DeviceRow): Promise<void> {
   const { deviceID } = row;
   const atS = Math.floor(services.clock.utcMs() / 1000);
   const detail = { deviceNo: row.deviceNo, uniqueID: row.uniqueID, description: row.description };
@@ -127,8 +131,8 @@ async function remove(services: ApiServices, doer: Doer, row: DeviceRow): Promis
   if (refusal !== null) throw refusal;
   try {
     await services.db.write([
-      trail(services, doer, { action: 'device.delete', object: deviceID, detail }),
-      ...deleteDevice(row, doer.caller.scope, atS),
+      auditEntry(services, actor, { action: 'device.delete', object: deviceID, detail }),
+      ...deleteDevice(row, actor.caller.scope, atS),
     ]);
   } catch (thrown) {
     throw (isDataFault(thrown) ? await refusalOf(services, row) : null) ?? thrown;
@@ -162,7 +166,7 @@ second call answers 404.`,
   examples: { params: {}, body: { deviceID: 'van-9' }, result: ok },
   async run({ body, caller, source }, services) {
     const row = await needDevice(services, caller, body.deviceID);
-    await remove(services, { caller, source }, row);
+    await removeDevice(services, { caller, source }, row);
     return ok;
   },
 });

@@ -2,57 +2,31 @@
 // outside of the caller's groups.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { lockAccount } from '../../store/accounts.ts';
-import { isCreatable, isThere } from '../../store/device-limit.ts';
+import { lockAccount } from '../../store/accounts/accounts.ts';
+import { isCreatable, isThere } from '../../store/devices/device-limit.ts';
+import { findVisibleDevice, insertDevice, updateDevice } from '../../store/devices/devices.ts';
+import { exampleDevice } from '../answers/examples.ts';
+import { mayUpdateDevices, viewDevice } from '../answers/views.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { readyJson } from '../base/ready-json.ts';
+import { device } from '../base/shapes.ts';
+import { needDevice, unknownDevice } from '../base/visible-device.ts';
+import { readDevice } from './device-details.ts';
 import {
-  type DeviceRow,
-  deviceStates,
-  findVisibleDevice,
-  insertDevice,
-  updateDevice,
-} from '../../store/devices.ts';
-import { exampleDevice } from '../examples.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { device } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
-import { type DeviceParts, viewDevice } from '../views.ts';
-import {
-  type DeviceWish,
+  changedMembers,
+  type DeviceChange,
+  descriptionText,
   fullAccount,
   generatedFields,
   given,
   newDeviceID,
   shortText,
-  told,
-  uniqueNumber,
+  uniqueTextOf,
+  uniqueValue,
   writeUnique,
 } from './device-members.ts';
-import { pendingOf } from './pending.ts';
-
-/** @throws AppError `not_found`, in the same words for a device of another account or outside of the caller's groups. */
-export async function needDevice(
-  services: ApiServices,
-  caller: Caller,
-  deviceID: string,
-): Promise<DeviceRow> {
-  const row = await findVisibleDevice(services.db, caller.scope, deviceID);
-  if (row === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
-  return row;
-}
-
-/** A device with its states and pending commands. */
-export async function readParts(
-  services: ApiServices,
-  caller: Caller,
-  deviceID: string,
-): Promise<DeviceParts> {
-  const row = await needDevice(services, caller, deviceID);
-  const [states, pending] = await Promise.all([
-    deviceStates(services.db, row.deviceNo),
-    pendingOf(services.db, row.deviceNo),
-  ]);
-  return { row, states, pending };
-}
 
 const getDevice = operation({
   id: 'getDevice',
@@ -75,38 +49,39 @@ vehicle has read its relay back. \`witnesses\` says which sensors can prove that
   effects: false,
   examples: { params: { deviceID: 'truck-17' }, body: null, result: exampleDevice },
   async run({ params, caller }, services) {
-    return viewDevice(await readParts(services, caller, params.deviceID), caller);
+    const json = await services.fleet.device(caller, params.deviceID, mayUpdateDevices(caller));
+    if (json === null) throw unknownDevice(params.deviceID);
+    return readyJson(() => [json]);
   },
 });
 
-const spelling = `The members may be sent flat or under a root member \`data\` (an object, or an array of one). Both
-documented letter cases are understood: \`deviceID\`/\`deviceid\`, \`uniqueID\`/\`uniqueid\`,
-\`deviceDescription\`/\`devicedescription\`, \`deviceDriver\`/\`devicedriver\`. Other members are refused (422), and so is
-a value of another type: \`uniqueid\` is a JSON integer, not text.`;
+const spelling = `The members may be sent flat or under a root member \`data\` (an object, or an array of one), their names in
+any letter case: \`deviceID\`, \`deviceid\`. Other members are refused (422), and so is a value of another type. \`uniqueid\` is a
+JSON integer, or the decimal text of \`deviceUnique\` as answers give it; empty text takes it away.`;
 
-/** @throws AppError `forbidden` when the device is not one that the caller sees and he may not make new ones. */
+/** @throws AppError `forbidden` when the device is not visible to the caller, who may not create devices. */
 async function needRightToCreate(services: ApiServices, caller: Caller, deviceID: string): Promise<void> {
   if (caller.scope.limitedTo === null) return;
   if ((await findVisibleDevice(services.db, caller.scope, deviceID)) !== null) return;
-  throw new AppError('forbidden', 'you see the devices of your groups only, and so cannot create one', {
+  throw new AppError('forbidden', 'You see the devices of your groups only, and so cannot create one', {
     hint: 'Ask an administrator of the account to create it and to put it into one of your groups.',
   });
 }
 
-async function createOrChange(services: ApiServices, doer: Doer, wish: DeviceWish): Promise<void> {
-  const { key, fields } = wish;
-  await needRightToCreate(services, doer.caller, key.deviceID);
+async function createOrChange(services: ApiServices, actor: Actor, change: DeviceChange): Promise<void> {
+  const { key, fields } = change;
+  await needRightToCreate(services, actor.caller, key.deviceID);
   const atMs = Math.round(services.clock.utcMs());
-  const deed = { object: key.deviceID, detail: told(fields) };
+  const audited = { object: key.deviceID, detail: changedMembers(fields) };
   const created = { ...generatedFields(key.deviceID), ...fields };
   // One transaction: a new device is complete, one that is there gets the given fields only. The log is asked first,
-  // while it can still be told which of the two it is.
-  const results = await writeUnique(services, wish, [
+  // while it is still known which of the two it is.
+  const results = await writeUnique(services, change, [
     lockAccount(key.accountID),
-    trail(services, doer, { ...deed, action: 'device.create', onlyIf: isCreatable(key) }),
-    trail(services, doer, { ...deed, action: 'device.update', onlyIf: isThere(key) }),
+    auditEntry(services, actor, { ...audited, action: 'device.create', onlyIf: isCreatable(key) }),
+    auditEntry(services, actor, { ...audited, action: 'device.update', onlyIf: isThere(key) }),
     ...insertDevice(key, { createdS: Math.floor(atMs / 1000), fields: created }),
-    updateDevice(key, fields, atMs),
+    updateDevice(key, fields),
   ]);
   if (results.at(-1)?.changes !== 1) throw await fullAccount(services, key.accountID);
 }
@@ -133,9 +108,9 @@ The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, o
   body: Type.Object(
     {
       deviceID: newDeviceID,
-      uniqueid: Type.Optional(uniqueNumber),
+      uniqueid: Type.Optional(uniqueValue),
       sms: Type.Optional(shortText('Telephone number of the unit')),
-      deviceDescription: Type.Optional(shortText('Description')),
+      deviceDescription: Type.Optional(descriptionText),
       deviceDriver: Type.Optional(shortText('Driver')),
     },
     { additionalProperties: false },
@@ -151,13 +126,13 @@ The unit's own MQTT secret is issued by \`/device/issuesecret/authorization\`, o
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, deviceID: body.deviceID };
     const fields = given({
-      uniqueID: body.uniqueid?.toString(),
+      uniqueID: uniqueTextOf(body.uniqueid),
       sms: body.sms,
       description: body.deviceDescription,
       driver: body.deviceDriver,
     });
     await createOrChange(services, { caller, source }, { key, fields });
-    return viewDevice(await readParts(services, caller, key.deviceID), caller);
+    return viewDevice(await readDevice(services, caller, key.deviceID), caller);
   },
 });
 
@@ -176,9 +151,9 @@ ${spelling}`,
   body: Type.Object(
     {
       deviceid: Type.String({ description: 'The device' }),
-      uniqueid: Type.Optional(uniqueNumber),
+      uniqueid: Type.Optional(uniqueValue),
       sms: Type.Optional(shortText('Telephone number of the unit')),
-      devicedescription: Type.Optional(shortText('Description')),
+      devicedescription: Type.Optional(descriptionText),
       devicedriver: Type.Optional(shortText('Driver')),
     },
     { additionalProperties: false },
@@ -195,22 +170,22 @@ ${spelling}`,
     const key = { accountID: caller.accountID, deviceID: body.deviceid };
     await needDevice(services, caller, body.deviceid);
     const fields = given({
-      uniqueID: body.uniqueid?.toString(),
+      uniqueID: uniqueTextOf(body.uniqueid),
       sms: body.sms,
       description: body.devicedescription,
       driver: body.devicedriver,
     });
-    const deed = {
+    const audited = {
       action: 'device.update',
       object: key.deviceID,
-      detail: told(fields),
+      detail: changedMembers(fields),
       onlyIf: isThere(key),
     };
     await writeUnique(services, { key, fields }, [
-      trail(services, { caller, source }, deed),
-      updateDevice(key, fields, Math.round(services.clock.utcMs())),
+      auditEntry(services, { caller, source }, audited),
+      updateDevice(key, fields),
     ]);
-    return viewDevice(await readParts(services, caller, key.deviceID), caller);
+    return viewDevice(await readDevice(services, caller, key.deviceID), caller);
   },
 });
 

@@ -1,6 +1,6 @@
-// The health of the units: what each last said of itself, and which fell silent. What a unit did not say is null and
-// never made up.
+// Health of the units: the last diagnostic report of each, and which are silent. A value that was not reported is null.
 import { type Static, Type } from 'typebox';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import {
   type DiagnosticRow,
@@ -8,25 +8,24 @@ import {
   listDiagnostics,
   type SilentKey,
   silentDevices,
-} from '../../store/diagnostics.ts';
-import { exampleDevice } from '../examples.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { type DeviceView, device, envelope, ok } from '../shapes.ts';
-import { viewDevice } from '../views.ts';
-import { readParts } from './devices.ts';
+} from '../../store/devices/diagnostics.ts';
+import { exampleDevice } from '../answers/examples.ts';
+import { viewDevice } from '../answers/views.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { type DeviceView, device, envelope, epoch, ok } from '../base/shapes.ts';
+import { readDevice } from './device-details.ts';
 
-const epoch = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
 const said = (description: string) =>
   Type.Union([Type.Number(), Type.String(), Type.Null()], {
-    description: `${description}; null when the unit did not say`,
+    description: `${description}; null when the unit did not report it`,
   });
 
 const diagnosticMembers = {
   deviceID: Type.String({ description: 'The device' }),
   online: Type.Boolean({ description: 'Whether the unit is connected now' }),
-  lastHeartbeat: epoch('Last sign of life; 0 for a new device'),
-  lastHello: epoch('When the unit last connected and told of itself; 0 before that'),
+  lastHeartbeat: epoch('Last message of the device; 0 for a new device'),
+  lastHello: epoch('When the unit last connected and described itself; 0 before that'),
   agentVersion: Type.String({ description: 'Program of the unit; empty before its first hello' }),
   boot: Type.Union([Type.String(), Type.Null()], {
     description: 'Its running boot; null before its first hello',
@@ -35,19 +34,17 @@ const diagnosticMembers = {
   sensors: Type.Array(Type.String(), { description: 'Inputs that are fitted' }),
   timeQuality: Type.String({ description: 'Where its clock came from: none, rtc, ntp, server, gnss' }),
   lastFix: epoch('Last valid position; 0 while there is none'),
-  diagnosticTime: epoch('When it last told of its health; 0 before the first time'),
+  diagnosticTime: epoch('When it last reported its health; 0 before the first time'),
   queueDepth: said('Events that wait on the unit'),
   voltage: said('Supply in volts'),
-  gps: said('Its receiver; fleetward-agent says `fix`, `no-fix` or `no-port`'),
-  disk: said('Free room on its disk in MiB'),
+  gps: said('Its receiver; fleetward-agent sends `fix`, `no-fix` or `no-port`'),
+  disk: said('Free space on its disk in MiB'),
   diagnostic: Type.Record(Type.String(), Type.Unknown(), {
     description: 'All attributes of its newest Diagnostic record, as sent; empty before the first',
   }),
 } as const;
 const diagnosticEntry = Type.Object(diagnosticMembers);
 type DiagnosticView = Static<typeof diagnosticEntry>;
-
-const seconds = (ms: number): number => Math.max(0, Math.floor(ms / 1000));
 
 function view(row: DiagnosticRow): DiagnosticView {
   const diagnostic = row.diagnostic ?? {};
@@ -58,15 +55,15 @@ function view(row: DiagnosticRow): DiagnosticView {
   return {
     deviceID: row.deviceID,
     online: row.isOnline,
-    lastHeartbeat: seconds(row.heartbeatMs),
-    lastHello: seconds(row.helloMs),
+    lastHeartbeat: epochSeconds(row.heartbeatMs),
+    lastHello: epochSeconds(row.helloMs),
     agentVersion: row.agentVersion,
     boot: row.boot,
     features: [...row.features],
     sensors: [...row.sensors],
     timeQuality: row.timeQuality,
-    lastFix: seconds(row.fixMs),
-    diagnosticTime: seconds(row.diagnosticMs),
+    lastFix: epochSeconds(row.fixMs),
+    diagnosticTime: epochSeconds(row.diagnosticMs),
     queueDepth: attribute('queueDepth'),
     voltage: attribute('voltage'),
     gps: attribute('gps'),
@@ -153,7 +150,7 @@ const diagnostic = operation({
   async run({ params, caller }, { db }) {
     const row = await findDiagnostic(db, caller.scope, params.deviceID);
     if (row === null) {
-      throw new AppError('not_found', `there is no device ${JSON.stringify(params.deviceID)}`);
+      throw new AppError('not_found', `There is no device ${JSON.stringify(params.deviceID)}`);
     }
     return { ...ok, ...view(row) };
   },
@@ -170,7 +167,7 @@ async function viewSilent(
   { deviceID }: SilentKey,
 ): Promise<DeviceView[]> {
   try {
-    return [viewDevice(await readParts(services, caller, deviceID), caller)];
+    return [viewDevice(await readDevice(services, caller, deviceID), caller)];
   } catch (thrown) {
     if (thrown instanceof AppError && thrown.code === 'not_found') return [];
     throw thrown;

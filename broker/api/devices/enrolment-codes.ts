@@ -1,24 +1,24 @@
-// One-time codes with which a vehicle gets its secret: make, list, revoke. A code is shown once. What a vehicle does with it
-// stands in `enrolment.ts`.
+// One-time enrolment codes: create, list, revoke. A code is shown once. The vehicle's side is in `enrolment.ts`.
 import { type Static, Type } from 'typebox';
-import { codeIDPattern } from '../../../src/core/enrolment-code.ts';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
+import { codeHoursMost } from '../../config/enrolment-config.ts';
 import { makeEnrolmentCode } from '../../devices/enrolment.ts';
-import { codeHoursMost } from '../../enrolment-config.ts';
 import {
   findListedCode,
   hasOpenCode,
   type ListedCode,
   listCodes,
   revokeCode,
-} from '../../store/enrolment-codes.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { needDevice } from './devices.ts';
+} from '../../store/devices/enrolment-codes.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 
 const codesAtOnce = 200;
-const secondsOf = (ms: number): number => Math.floor(ms / 1000);
 
 const onlineWarning =
   'the unit of this device is connected now: when the code is used, its secret is worth nothing and it is cut off';
@@ -87,7 +87,7 @@ and in the audit log. An \`Idempotency-Key\` means nothing here.`,
       deviceID,
       code: made.code,
       codeID: made.codeID,
-      expires: secondsOf(made.expiresMs),
+      expires: epochSeconds(made.expiresMs),
       isOnline,
       warning: isOnline ? onlineWarning : null,
     };
@@ -120,10 +120,10 @@ async function* viewCodes({ db, clock }: ApiServices, { scope }: Caller): Pages<
       codeID: code.codeID,
       deviceID: code.deviceID,
       state: stateOf(code, clock.utcMs()),
-      createdOn: secondsOf(code.createdMs),
+      createdOn: epochSeconds(code.createdMs),
       createdBy: code.createdBy,
-      expires: secondsOf(code.expiresMs),
-      usedOn: code.usedMs === null ? null : secondsOf(code.usedMs),
+      expires: epochSeconds(code.expiresMs),
+      usedOn: code.usedMs === null ? null : epochSeconds(code.usedMs),
       usedFrom: code.usedFrom,
     }));
     if (codes.length < codesAtOnce) return;
@@ -194,17 +194,17 @@ further code. A code of another account answers 404.`,
   async run({ body, caller, source }, services) {
     const { codeID } = body;
     const known = await findListedCode(services.db, caller.scope, codeID);
-    if (known === null) throw new AppError('not_found', `there is no enrolment code ${codeID}`);
+    if (known === null) throw new AppError('not_found', `There is no enrolment code ${codeID}`);
     const nowMs = Math.round(services.clock.utcMs());
-    const deed = { action: 'enrolmentcode.revoke', object: known.deviceID, detail: { codeID } };
+    const audited = { action: 'enrolmentcode.revoke', object: known.deviceID, detail: { codeID } };
     const onlyIf = hasOpenCode(caller.scope, codeID, nowMs);
     const results = await services.db.write([
-      trail(services, { caller, source }, { ...deed, onlyIf }),
+      auditEntry(services, { caller, source }, { ...audited, onlyIf }),
       revokeCode(caller.scope, codeID, nowMs),
     ]);
     if (results.at(-1)?.changes !== 1) {
       const now = (await findListedCode(services.db, caller.scope, codeID)) ?? known;
-      throw new AppError('conflict', `enrolment code ${codeID} is ${stateOf(now, nowMs)} already`, {
+      throw new AppError('conflict', `Enrolment code ${codeID} is ${stateOf(now, nowMs)} already`, {
         hint: 'If it was used by the wrong unit, issue a new secret for the device.',
       });
     }

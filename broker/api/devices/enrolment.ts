@@ -1,7 +1,8 @@
-// What a vehicle without credentials does with a one-time code: it proves that it has the code and gets its secret, sealed.
-// The code is used, the secret replaced and the deed recorded in one batch; the same request gets the same answer again, so
-// that a lost answer costs nothing, and no other request gets anything. Before the proof is right, nothing is told.
+// Enrolment of a vehicle with a one-time code: it proves possession of the code and receives its secret, sealed. One batch
+// uses the code, replaces the secret and writes the audit entry; an identical request gets the same answer again, so that a
+// lost answer costs nothing, and no other request gets any. Nothing is disclosed before the proof is verified.
 import { Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
 import {
   decodeSealedGrant,
   type EnrolmentRequest,
@@ -11,17 +12,22 @@ import {
   enrolmentPatterns,
   type SealedGrant,
   transcriptOf,
-} from '../../../src/core/enrolment.ts';
-import { codeIDPattern } from '../../../src/core/enrolment-code.ts';
-import { AppError } from '../../../src/core/errors.ts';
-import { hashSecret, makeSecret } from '../../devices/device-secret.ts';
+} from '../../../src/core/wire/enrolment.ts';
+import { codeIDPattern } from '../../../src/core/wire/enrolment-code.ts';
 import type { IssuedCertificate } from '../../devices/enrolment.ts';
-import { insertAudit } from '../../store/audit.ts';
-import { recordCertificate, revokeAllCertificates } from '../../store/certificates.ts';
-import { replaceSecret } from '../../store/devices.ts';
-import { type CodeRow, type CodeUse, findCode, isUsedBy, useCode } from '../../store/enrolment-codes.ts';
-import { type ApiServices, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import { insertAudit } from '../../store/accounts/audit.ts';
+import { recordCertificate, revokeAllCertificates } from '../../store/devices/certificates.ts';
+import { hashSecret, makeSecret } from '../../store/devices/device-secret.ts';
+import { replaceSecret } from '../../store/devices/devices.ts';
+import {
+  type CodeRow,
+  type CodeUse,
+  findCode,
+  isUsedBy,
+  useCode,
+} from '../../store/devices/enrolment-codes.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 
 interface Attempt {
   readonly request: EnrolmentRequest;
@@ -38,7 +44,7 @@ function recordFailure(services: ApiServices, row: CodeRow, { source, atMs }: At
   const entry = { accountID, atMs, actor: 'device', source, object: deviceID, detail: { codeID } };
   services.db
     .write([insertAudit({ ...entry, action: 'enrolmentcode.fail' })])
-    .catch(() => services.log.warn('enrolment-failure-not-recorded'));
+    .catch(() => services.log.warn('enrolment_failure_not_recorded'));
 }
 
 /**
@@ -48,12 +54,12 @@ function recordFailure(services: ApiServices, row: CodeRow, { source, atMs }: At
 async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeRow> {
   const { db, clock, log, enrolment } = services;
   const { request, source } = attempt;
-  // No account has an empty id: these counters are nobody's logins.
+  // No account has an empty id, so these counters are separate from logins.
   const guess = { accountID: '', userID: request.codeID, address: source };
   const decision = enrolment.throttle.begin(guess, clock.monoMs());
   if (!decision.isAllowed) {
-    log.warn('enrolment-throttled', { codeID: request.codeID, source });
-    throw new AppError('throttled', 'too many wrong enrolment codes; wait before the next attempt', {
+    log.warn('enrolment_throttled', { codeID: request.codeID, source });
+    throw new AppError('throttled', 'Too many wrong enrolment codes; wait before the next attempt', {
       retryAfterS: decision.retryAfterS,
     });
   }
@@ -69,9 +75,9 @@ async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeR
     enrolment.throttle.succeed(guess);
     return row;
   }
-  log.warn('enrolment-failed', { codeID: request.codeID, source });
+  log.warn('enrolment_failed', { codeID: request.codeID, source });
   if (row !== null) recordFailure(services, row, attempt);
-  throw new AppError('not_found', 'there is no such enrolment code', {
+  throw new AppError('not_found', 'There is no such enrolment code', {
     hint: 'Compare every character with the code. Another one is made by an administrator of the account.',
   });
 }
@@ -83,14 +89,14 @@ const refuse = (message: string): AppError =>
 
 /** The answer that the same request got before, or null while the code is open. @throws AppError `conflict`. */
 function answerBefore(row: CodeRow, requestHash: string, nowMs: number): SealedGrant | null {
-  if (row.expiresMs <= nowMs) throw refuse(`the enrolment code ended on ${dayOf(row.expiresMs)}`);
+  if (row.expiresMs <= nowMs) throw refuse(`The enrolment code ended on ${dayOf(row.expiresMs)}`);
   if (row.usedMs !== null) {
     const answer = row.requestHash === requestHash ? decodeSealedGrant(row.answer ?? '') : null;
     if (answer !== null) return answer;
-    throw refuse(`the enrolment code was used on ${dayOf(row.usedMs)}, by another unit or another attempt`);
+    throw refuse(`The enrolment code was used on ${dayOf(row.usedMs)}, by another unit or another attempt`);
   }
-  if (row.revokedMs !== null) throw refuse('the enrolment code was revoked, or replaced by a newer one');
-  if (!row.isAccountActive) throw refuse('the account of the enrolment code is suspended or over');
+  if (row.revokedMs !== null) throw refuse('The enrolment code was revoked, or replaced by a newer one');
+  if (!row.isAccountActive) throw refuse('The account of the enrolment code is suspended or has expired');
   return null;
 }
 
@@ -99,7 +105,7 @@ function certify({ enrolment }: ApiServices, row: CodeRow, attempt: Attempt): Is
   const { certificateRequest } = attempt.request;
   if (certificateRequest === undefined) return null;
   if (enrolment.authority === null) {
-    throw new AppError('unsupported', 'this broker signs no certificates', {
+    throw new AppError('unsupported', 'This broker signs no certificates', {
       hint: 'Enrol without --certificate, or set enrolment.caCertFile and enrolment.caKeyFile at the broker.',
     });
   }
@@ -144,7 +150,7 @@ function grant(services: ApiServices, row: CodeRow, attempt: Attempt): Granted {
 }
 
 /** Uses the code. @returns false when another request was faster, or the code was ended meanwhile. */
-async function enact(
+async function enrolOnce(
   services: ApiServices,
   row: CodeRow,
   { use, granted }: { readonly use: CodeUse; readonly granted: Granted },
@@ -164,7 +170,7 @@ async function enact(
     replaceSecret({ accountID, deviceID, secretHash, atS: Math.floor(atMs / 1000) }, isMine),
   ]);
   if (used?.changes !== 1) return false;
-  services.log.info('device-enrolled', { accountID, deviceID, codeID, source });
+  services.log.info('device_enrolled', { accountID, deviceID, codeID, source });
   services.kick(row, 'its secret was replaced');
   return true;
 }
@@ -179,11 +185,11 @@ async function enrol(services: ApiServices, attempt: Attempt): Promise<SealedGra
   const granted = grant(services, row, attempt);
   const answer = JSON.stringify(granted.answer);
   const use = { codeID: row.codeID, requestHash, answer, source, atMs };
-  if (await enact(services, row, { use, granted })) return granted.answer;
+  if (await enrolOnce(services, row, { use, granted })) return granted.answer;
   const now = await findCode(services.db, row.codeID, Math.floor(atMs / 1000));
   const other = now === null ? null : answerBefore(now, requestHash, atMs);
   if (other !== null) return other;
-  throw refuse('the enrolment code ended while it was used');
+  throw refuse('The enrolment code ended while it was used');
 }
 
 const binary = (pattern: string, description: string) => Type.String({ pattern, description });

@@ -1,20 +1,29 @@
-// From the rows of an import file to what each line would do: its cells against the schema, its device against the fleet, its
-// uniqueid against every other one. Nothing is written here.
+// Checks each line of an import file: its cells against the schema, its device against the fleet, its uniqueid against all
+// others. Writes nothing.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Static, Type } from 'typebox';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
-import { type DeviceFields, type DeviceRow, listDevices } from '../../store/devices.ts';
-import type { CsvRow } from '../csv.ts';
-import type { ApiServices, Caller } from '../operation.ts';
-import { createChecker } from '../request.ts';
-import { fieldsOf, given, newDeviceID, settingMembers, shortText, uniqueNumber } from './device-members.ts';
+import { type DeviceFields, type DeviceRow, listDevices } from '../../store/devices/devices.ts';
+import { type Caller } from '../base/caller.ts';
+import type { CsvRow } from '../base/csv.ts';
+import type { ApiServices } from '../base/operation.ts';
+import { createChecker } from '../base/request.ts';
+import {
+  descriptionText,
+  fieldsOf,
+  given,
+  newDeviceID,
+  settingMembers,
+  shortText,
+  uniqueNumber,
+} from './device-members.ts';
 
 const lineShape = Type.Object(
   {
     deviceID: newDeviceID,
     uniqueid: Type.Optional(uniqueNumber),
     sms: Type.Optional(shortText('Telephone number of the unit')),
-    deviceDescription: Type.Optional(shortText('Description')),
+    deviceDescription: Type.Optional(descriptionText),
     deviceDriver: Type.Optional(shortText('Driver')),
     ...settingMembers,
   },
@@ -103,7 +112,7 @@ function readLine(names: readonly string[], { line, cells }: CsvRow): ReadLine {
 export async function readLines(rows: readonly CsvRow[]): Promise<readonly ReadLine[]> {
   const [header, ...others] = rows;
   const names = needHeader(header);
-  if (others.length === 0) throw new AppError('invalid_content', 'the file has no line below its header');
+  if (others.length === 0) throw new AppError('invalid_content', 'The file has no line below its header');
   const lines: ReadLine[] = [];
   for (const row of others) {
     lines.push(readLine(names, row));

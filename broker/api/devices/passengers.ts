@@ -1,9 +1,9 @@
-// How many people are aboard, as the vehicle counted them. Nothing is added up here.
+// The passenger count as the vehicle reported it.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { findPassengers } from '../../store/passengers.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import { findPassengers } from '../../store/devices/passengers.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
 
@@ -19,13 +19,13 @@ const passengerCount = operation({
 attribute \`passengers\` (a whole number, 0 to 10000: people aboard after the event) of the status codes 63532
 Person_Embark, 63533 Person_Disembark and 63534 Person_Inventory. Events of these codes without it do not change the
 count: single steps cannot be added up exactly when some come late. \`passengerCount\` is null while no count was
-reported, \`maxPassengers\` while nobody has set it.`,
+reported, \`maxPassengers\` while it is not set.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   body: null,
   result: Type.Object({
     deviceID: Type.String({ description: 'The device' }),
     passengerCount: integerOrNull('People aboard; null while no count was reported'),
-    maxPassengers: integerOrNull('People that it may carry; null while nobody has set it'),
+    maxPassengers: integerOrNull('People that it may carry; null while it is not set'),
     timestamp: Type.Integer({
       minimum: 0,
       description: 'When they were counted (epoch seconds); 0 = never, or unknown',
@@ -41,7 +41,7 @@ reported, \`maxPassengers\` while nobody has set it.`,
   },
   async run({ params: { deviceID }, caller }, services) {
     const found = await findPassengers(services.db, caller.scope, deviceID);
-    if (found === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
+    if (found === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
     return {
       deviceID,
       passengerCount: found.count,

@@ -1,22 +1,20 @@
-// What is under way for devices as their views show it: unfinished commands, and cuts that wait for a second user.
+// Pending commands of devices for their views: unfinished commands, and cuts that wait for a second user.
 import type { Database } from '../../../src/ports.ts';
-import { type ApprovalRow, approvedWish, findPending, pendingApprovals } from '../../store/approvals.ts';
-import { type CommandRow, unfinishedCommands, unfinishedOf } from '../../store/commands.ts';
-import type { DeviceSpan } from '../../store/devices.ts';
-import type { Scope } from '../../store/scope.ts';
-import { waitingReason, waitingState } from '../commands/command-view.ts';
+import type { Scope } from '../../store/base/scope.ts';
+import {
+  type ApprovalRow,
+  approvedOrder,
+  findPending,
+  pendingApprovals,
+} from '../../store/commands/approvals.ts';
+import { unfinishedCommands, unfinishedOf } from '../../store/commands/commands.ts';
+import type { DeviceSpan } from '../../store/devices/devices.ts';
+import type { Pending } from '../answers/pending-feature.ts';
+import { waitingReason, waitingState } from '../answers/pending-feature.ts';
 
-/** Something that may still change the state of a feature. */
-export interface Pending extends Pick<CommandRow, 'deviceNo' | 'feature' | 'state' | 'detail' | 'verdict'> {
-  /** Null while it waits for a second user. */
-  readonly commandID: string | null;
-  /** State of the command, or the word for one that waits for a second user. */
-  readonly commandState: string;
-}
-
-function waiting({ deviceNo }: ApprovalRow): Pending {
-  const noCommand = { commandID: null, commandState: waitingState, verdict: null };
-  return { deviceNo, ...approvedWish, detail: waitingReason, ...noCommand };
+function waiting({ deviceNo, approvalID }: ApprovalRow): Pending {
+  const noCommand = { commandID: null, commandState: waitingState, verdict: null, reportedMs: 0 };
+  return { deviceNo, ...approvedOrder, detail: waitingReason, approvalID, ...noCommand };
 }
 
 /** What is under way for one device; commands stand before what waits. */

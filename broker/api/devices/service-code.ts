@@ -1,12 +1,12 @@
-// The one-time code that restores an engine where the vehicle has no network. It can cut nothing and unlock nothing; it is
-// shown once and stands in no log, no audit entry and no answer that is kept.
+// The one-time code that restores an engine where the vehicle has no network. It can cut and unlock nothing; it is shown
+// once and is in no log, audit entry or stored answer.
 import { Type } from 'typebox';
 import { showServiceCode } from '../../commands/service-codes.ts';
-import { isThere } from '../../store/device-limit.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { needDevice } from './devices.ts';
+import { isThere } from '../../store/devices/device-limit.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 
 const showCode = operation({
   id: 'showServiceCode',
@@ -49,8 +49,12 @@ since the last that was used. Each call shows a further code; an \`Idempotency-K
     const { deviceID } = body;
     const { accountID } = caller;
     const { deviceNo } = await needDevice(services, caller, deviceID);
-    const deed = { action: 'device.servicecode', object: deviceID, onlyIf: isThere({ accountID, deviceID }) };
-    const audit = trail(services, { caller, source }, deed);
+    const audited = {
+      action: 'device.servicecode',
+      object: deviceID,
+      onlyIf: isThere({ accountID, deviceID }),
+    };
+    const audit = auditEntry(services, { caller, source }, audited);
     const { code, number } = await showServiceCode(services.db, { accountID, deviceID, deviceNo }, audit);
     return { deviceID, code, number, ...ok };
   },

@@ -1,6 +1,7 @@
-// Settings of vehicles as people choose them: for all vehicles of the account, and for one. What is saved is checked against
-// the very limits that the vehicle checks; what can hurt somebody is no setting and cannot be reached from here.
+// Settings of vehicles: for all vehicles of the account, and for one. They are checked against the same limits as on the
+// vehicle; safety-relevant behaviour is not configurable and out of reach from here.
 import { type Static, Type } from 'typebox';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
 import {
   mergeChanges,
@@ -8,7 +9,7 @@ import {
   settingsChangeSchema,
 } from '../../../src/core/settings/change.ts';
 import { overlaySettings, standardSettings } from '../../../src/core/settings/settings.ts';
-import { type DeviceConfigRow, readDeviceConfig } from '../../store/device-configs.ts';
+import { type DeviceConfigRow, readDeviceConfig } from '../../store/devices/device-configs.ts';
 import {
   type AccountChoice,
   type Choice,
@@ -18,15 +19,14 @@ import {
   readDeviceChoice,
   saveAccountSettings,
   saveDeviceSettings,
-} from '../../store/vehicle-settings.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
-import { needDevice } from './devices.ts';
-import { needRoom } from './vehicle-config-room.ts';
+} from '../../store/devices/vehicle-settings.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, epoch, ok } from '../base/shapes.ts';
+import { requireConfigFits } from '../base/vehicle-config-size.ts';
+import { needDevice } from '../base/visible-device.ts';
 
-const epoch = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
 const revision = Type.Integer({
   minimum: 0,
   description: 'Grows with every change; 0: nothing was ever chosen',
@@ -88,8 +88,6 @@ const exampleDevice: Static<typeof deviceView> = {
   ...ok,
 };
 
-const seconds = (ms: number): number => Math.floor(ms / 1000);
-
 /** @throws AppError `invalid_content` with a pointer to each setting that is unknown or out of its limits. */
 function needSound(settings: SettingsChange): void {
   const verdict = overlaySettings(standardSettings, settings);
@@ -102,7 +100,7 @@ function needSound(settings: SettingsChange): void {
 }
 
 function changedMeanwhile(wanted: number | undefined, found: number): AppError {
-  const message = `the settings are at revision ${found}, not ${wanted}: somebody changed them; nothing was saved`;
+  const message = `The settings are at revision ${found}, not ${wanted}: they were changed meanwhile; nothing was saved`;
   return new AppError('conflict', message, {
     details: [{ pointer: '/revision', message: `is not ${found}` }],
     hint: 'Read them again, and save your change with the revision that you read.',
@@ -148,10 +146,10 @@ async function viewDevice(services: ApiServices, deviceID: string, deviceNo: num
       state,
       wantedVersion: config.version,
       heldVersion: config.heldVersion,
-      heldOn: seconds(config.heldMs),
-      sentOn: seconds(config.sentMs),
+      heldOn: epochSeconds(config.heldMs),
+      sentOn: epochSeconds(config.sentMs),
       failedVersion: config.failedVersion,
-      failedOn: seconds(config.failedMs),
+      failedOn: epochSeconds(config.failedMs),
       reason,
     },
     ...ok,
@@ -217,13 +215,13 @@ ${meanings}`,
     const { accountID } = caller;
     const { settings } = body;
     needSound(settings);
-    await needRoom(services, accountID, { settings });
+    await requireConfigFits(services, accountID, { settings });
     const atMs = Math.round(services.clock.utcMs());
     const write = { settings, revision: body.revision ?? null, atMs };
     const onlyIf = isAccountAt(accountID, write.revision);
-    const deed = { action: 'settings.saveaccount', object: accountID, detail: { settings }, onlyIf };
+    const audited = { action: 'settings.saveaccount', object: accountID, detail: { settings }, onlyIf };
     const results = await services.db.write([
-      trail(services, { caller, source }, deed),
+      auditEntry(services, { caller, source }, audited),
       ...saveAccountSettings(accountID, write),
     ]);
     const saved = await readAccountChoice(services.db, accountID);
@@ -292,13 +290,15 @@ ${meanings}`,
     const { deviceNo, deviceID } = await needDevice(services, caller, body.deviceID);
     needSound(settings);
     const account = await readAccountChoice(services.db, caller.accountID);
-    await needRoom(services, caller.accountID, { settings: mergeChanges(account.settings, settings) });
+    await requireConfigFits(services, caller.accountID, {
+      settings: mergeChanges(account.settings, settings),
+    });
     const atMs = Math.round(services.clock.utcMs());
     const write = { settings, revision: body.revision ?? null, atMs };
     const onlyIf = isDeviceAt(deviceNo, write.revision);
-    const deed = { action: 'settings.savedevice', object: deviceID, detail: { settings }, onlyIf };
+    const audited = { action: 'settings.savedevice', object: deviceID, detail: { settings }, onlyIf };
     const results = await services.db.write([
-      trail(services, { caller, source }, deed),
+      auditEntry(services, { caller, source }, audited),
       ...saveDeviceSettings(deviceNo, write),
     ]);
     if (results.at(-1)?.changes !== 1) {

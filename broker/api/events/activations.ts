@@ -1,40 +1,46 @@
-// Alerts: of a device, of the fleet, their summary, and one that a person records on a device's behalf. Such a record goes
-// through the same ingest as a vehicle's own, and must never claim that a relay moved or what became of a command.
+// Alerts: of a device, of the fleet, their summary, and one that a user records for a device. Such a record goes through
+// the same ingest as a vehicle's events, and must never claim a relay move or the outcome of a command.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { statusText } from '../../../src/core/status-codes.ts';
+import { statusText } from '../../../src/core/events/status-codes.ts';
 import {
   type ActivationCategory,
   activationCodes,
   codesByCategory,
   raisableCodes,
-} from '../../core/activation.ts';
-import { countByCode } from '../../store/event-counts.ts';
-import { bareKey } from '../../store/event-insert.ts';
-import { codesKeys, deviceKeys, type KeyRange } from '../../store/event-keys.ts';
-import { eventNoOf, isNewEvent } from '../../store/event-records.ts';
-import { lastEventNo } from '../../store/slices.ts';
-import { needDevice } from '../devices/devices.ts';
-import { exampleEvent } from '../examples.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+} from '../../core/events/activation.ts';
+import { impliedState } from '../../core/events/projection.ts';
+import { createQueues } from '../../scheduling/queues.ts';
+import { deviceStates } from '../../store/devices/devices.ts';
+import { countByCode } from '../../store/events/event-counts.ts';
+import { bareKey } from '../../store/events/event-insert.ts';
+import { codesKeys, deviceKeys, type KeyRange } from '../../store/events/event-keys.ts';
+import { eventNoOf, eventRecords, isNewEvent } from '../../store/events/event-records.ts';
+import { lastEventNo } from '../../store/slices/slices.ts';
+import { exampleEvent } from '../answers/examples.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { count, envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 import {
-  capWords,
   eventListAnswer,
   eventPages,
   findEvents,
   type ListQuery,
   lastDay,
   listQuery,
-  queryWords,
+  oneRecord,
+  queryText,
   rangeParams,
   type Span,
   spanOf,
+  wholeListText,
 } from './event-list.ts';
 
-const categoryWords = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo
-(doors, breach, lock) and base (zones, towing, tamper, supply and battery)`;
+const categoryWords = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
+and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones that nobody asked to be
+told of, are records but no alerts`;
 const dayWords = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
 time of its arrival`;
 
@@ -44,20 +50,21 @@ const example = {
   eventdata: { devices: [{ ...exampleEvent, statusCode: 63553, statusDescription: 'Panic' }] },
 };
 
-interface Asked {
+interface Selection {
   readonly deviceID: string;
   readonly span: Span;
   readonly query: ListQuery;
 }
 
-async function answerDevice(services: ApiServices, caller: Caller, { deviceID, span, query }: Asked) {
+async function answerDevice(services: ApiServices, caller: Caller, { deviceID, span, query }: Selection) {
   await needDevice(services, caller, deviceID);
   const codes = new Set(activationCodes);
   const listing = await findEvents(services, caller, {
     subject: `device-activations ${deviceID} ${span.toMs}`,
     span,
     query,
-    open: (range: KeyRange) => deviceKeys(services.archive, { ...range, deviceID }, codes),
+    open: (range: KeyRange) =>
+      deviceKeys(services.archive, { ...range, deviceID, isAlertsOnly: true }, codes),
   });
   return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
 }
@@ -72,9 +79,9 @@ const ofDevice = operation({
   summary: 'Alerts of a device in the last 24 hours',
   description: `The records ${dayWords}, whose status code is an alert of one of the four categories ${categoryWords}.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object(deviceParam),
   query: listQuery,
   body: null,
@@ -98,9 +105,9 @@ const ofDeviceRange = operation({
 alert of one of the four categories ${categoryWords}. startTime 0 = from the beginning; endTime 0 = up to now, including
 records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object({ ...deviceParam, ...rangeParams }),
   query: listQuery,
   body: null,
@@ -127,9 +134,9 @@ const ofFleet = operation({
   description: `The records ${dayWords}, of every device that the caller sees, whose status code is an alert of one of the
 four categories ${categoryWords}.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object({}),
   query: listQuery,
   body: null,
@@ -142,19 +149,19 @@ ${capWords}`,
       subject: 'fleet-activations',
       span: lastDay(services),
       query,
-      open: (range: KeyRange) => codesKeys(services.archive, range, activationCodes),
+      open: (range: KeyRange) =>
+        codesKeys(services.archive, { ...range, isAlertsOnly: true }, activationCodes),
     });
     return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
   },
 });
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const summaryAnswer = Type.Object({
   ...envelope,
   fuel: count('Refill, theft, low, sender faulty'),
   activations: count('Inputs on, panic, vehicle alarm, intrusion'),
-  cargo: count('Doors opened and closed, breach, lock and unlock'),
-  base: count('Zone arrival and departure, towing, tamper, power lost, battery low'),
+  cargo: count('Breach: the cargo was opened while access was not allowed'),
+  base: count('Arrival at and departure from zones with an alert, towing, tamper, power lost, battery low'),
 });
 type Counts = Pick<Static<typeof summaryAnswer>, ActivationCategory>;
 
@@ -168,15 +175,15 @@ const summary = operation({
   summary: 'Count of alerts in the last 24 hours',
   description: `How many alerts of each category the devices that the caller sees had in the last 24 hours by event time:
 exactly the records that \`activations\` lists. A record more than a day in the future counts by the time of its arrival.
-Status codes: fuel 63825, 63826, 63828, 63838; activations 62496-62527, 62466, 63553, 63559, 63617; cargo 62672-62677,
-62688-62693, 63625, 63637, 63638; base 61968, 62000, 63601, 63621, 64787, 64784. The counts stand at the root of the
+Status codes: fuel 63825, 63826, 63828, 63838; activations 62496-62527, 62466, 63553, 63559, 63617; cargo 63625;
+base 61968 and 62000 (unless the zone asks for no alert), 63601, 63621, 64787, 64784. The counts stand at the root of the
 answer.`,
   params: Type.Object({}),
   body: null,
   result: summaryAnswer,
   errors: [],
   effects: false,
-  examples: { params: {}, body: null, result: { ...ok, fuel: 0, activations: 1, cargo: 14, base: 3 } },
+  examples: { params: {}, body: null, result: { ...ok, fuel: 0, activations: 1, cargo: 2, base: 3 } },
   async run({ caller }, services) {
     const upToNo = await lastEventNo(services.archive);
     const range: KeyRange = { ...lastDay(services), scope: caller.scope, after: null, sinceNo: 0, upToNo };
@@ -193,14 +200,75 @@ answer.`,
   },
 });
 
-/** @throws AppError `invalid_content` for a code that is none or that only a vehicle can tell. */
+/** @throws AppError `invalid_content` for a code that is none or that only a vehicle can send. */
 function raisableOf(text: string): number {
   const code = Number(text);
   if (raisableCodes.includes(code)) return code;
-  throw new AppError('invalid_content', `status code ${text} cannot be recorded by a person`, {
+  throw new AppError('invalid_content', `Status code ${text} cannot be recorded by a person`, {
     details: [{ pointer: '/statusCode', message: `must be one of ${raisableCodes.join()}` }],
     hint: 'Only the vehicle itself reports positions, relays and commands.',
   });
+}
+
+/** A repeat within this time is the same record, as with commands. */
+const sameRecordS = 10;
+
+interface Activation {
+  readonly deviceNo: number;
+  readonly statusCode: number;
+  /** The second of the call, epoch ms. */
+  readonly atMs: number;
+}
+
+/**
+ * The record of the last seconds that this call repeats: of the same code by the same user, while nothing has changed what it
+ * says of the device. Null when there is none.
+ */
+async function repeatedNo(services: ApiServices, caller: Caller, raised: Activation): Promise<number | null> {
+  const { deviceNo, statusCode, atMs } = raised;
+  const told = impliedState(statusCode);
+  const states = told === null ? null : await deviceStates(services.db, deviceNo);
+  if (told !== null && states?.get(told.name)?.state !== told.state) return null;
+  for (let back = 1; back < sameRecordS; back++) {
+    const timestampMs = atMs - back * 1000;
+    const known = { boot: `@${timestampMs}`, seq: statusCode, timestampMs };
+    const eventNo = await eventNoOf(services.db, { deviceNo }, known);
+    if (eventNo === null) continue;
+    const [record] = await eventRecords(services.db, caller.scope, [eventNo]);
+    return record?.attributes?.['by'] === caller.userID ? eventNo : null;
+  }
+  return null;
+}
+
+const turns = createQueues();
+
+/** Records it, or finds what it repeats. @returns the number of the record. @throws AppError `not_found`. */
+async function raise(
+  services: ApiServices,
+  actor: Actor,
+  activation: { readonly deviceID: string; readonly deviceNo: number; readonly statusCode: number },
+): Promise<number> {
+  const { deviceID, deviceNo, statusCode } = activation;
+  const { accountID, userID } = actor.caller;
+  const timestamp = Math.floor(services.clock.utcMs() / 1000) * 1000;
+  const repeated = await repeatedNo(services, actor.caller, { deviceNo, statusCode, atMs: timestamp });
+  if (repeated !== null) return repeated;
+  const event = { timestamp, statusCode, attributes: { by: userID } };
+  const known = {
+    ...bareKey({ ...event, seq: 0, upMs: null, timeQuality: 'server' }),
+    timestampMs: timestamp,
+  };
+  const entry = auditEntry(services, actor, {
+    action: 'event.create',
+    object: deviceID,
+    detail: { statusCode, text: statusText(statusCode), timestamp },
+    onlyIf: await isNewEvent(services.db, deviceNo, known),
+  });
+  const payload = new TextEncoder().encode(JSON.stringify(event));
+  const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
+  const eventNo = outcome.kind === 'stored' ? await eventNoOf(services.db, { deviceNo }, known) : null;
+  if (eventNo === null) throw new AppError('not_found', `There is no device ${JSON.stringify(deviceID)}`);
+  return eventNo;
 }
 
 const create = operation({
@@ -215,8 +283,10 @@ const create = operation({
 gives it back. It has no position. It counts, shows and notifies like one that the vehicle sent: a panic sets the sensor
 \`panic\`, its end 63554 clears it.
 
-Once per device, status code and second: a repeated call within the second gives the same record and changes nothing.
-Allowed are the alerts of the four categories and notices: 61508 (notice), 62466, 62496-62527, 62672-62677, 62688-62693,
+Once per device and status code: a call that the same user repeats within ${sameRecordS} seconds gives the same record and changes
+nothing, unless the state that it says was changed in between (a panic that was ended). The record is no sign of life: it changes
+neither \`deviceLastHeartbeat\` nor the last position, also of a device that was never heard of.
+Allowed are the alerts of the four categories, doors and notices: 61508 (notice), 62466, 62496-62527, 62672-62677, 62688-62693,
 63553, 63554, 63559, 63560, 63601, 63602, 63617, 63618, 63621, 63622, 63625, 63626, 63825, 63826, 63828, 63838, 63839,
 64784, 64786, 64787, 64789. Any other code answers 422; so do those that claim that a relay moved or a command's state
 (63680, 63681, 63637, 63638, 63539, 4352-4362) and zone arrival and departure (61968, 62000): only the vehicle knows.`,
@@ -231,29 +301,15 @@ Allowed are the alerts of the four categories and notices: 61508 (notice), 62466
   examples: { params: { deviceID: 'truck-17', statusCode: '63553' }, body: null, result: example },
   async run({ params, caller, source }, services) {
     const statusCode = raisableOf(params.statusCode);
-    const { accountID } = caller;
     const { deviceID, deviceNo } = await needDevice(services, caller, params.deviceID);
-    const timestamp = Math.floor(services.clock.utcMs() / 1000) * 1000;
-    const event = { timestamp, statusCode, attributes: { by: caller.userID } };
-    const key = bareKey({ ...event, seq: 0, upMs: null, timeQuality: 'server' });
-    const known = { ...key, timestampMs: timestamp };
-    const entry = trail(
-      services,
-      { caller, source },
-      {
-        action: 'event.create',
-        object: deviceID,
-        detail: { statusCode, text: statusText(statusCode), timestamp },
-        onlyIf: await isNewEvent(services.db, deviceNo, known),
-      },
+    const actor = { caller, source };
+    // One after the other: of two at once the second one finds the first.
+    const eventNo = await turns.run(`${caller.accountID}/${deviceNo}`, () =>
+      raise(services, actor, { deviceID, deviceNo, statusCode }),
     );
-    const payload = new TextEncoder().encode(JSON.stringify(event));
-    const outcome = await services.ingest.submit({ accountID, deviceID, deviceNo }, payload, [entry]);
-    const eventNo = outcome.kind === 'stored' ? await eventNoOf(services.db, { deviceNo }, known) : null;
-    if (eventNo === null) throw new AppError('not_found', `there is no device ${JSON.stringify(deviceID)}`);
     return {
       ...ok,
-      eventdata: { devices: eventPages(services, caller, { eventNos: [eventNo], fields: null }) },
+      eventdata: { devices: eventPages(services, caller, oneRecord(eventNo)) },
     };
   },
 });

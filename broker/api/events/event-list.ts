@@ -1,20 +1,20 @@
-// What every listing of event records has in common: the time range of the path, the opt-in query, the limit, the cursor and
-// the pages of the answer. An answer is complete or it is refused or it says `more`; it must never be cut short in silence.
+// Common parts of all listings of event records: the time range of the path, the query, the limit, the cursor and the pages
+// of the answer. An answer is complete, rejected, or says `more`; it is never truncated silently.
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { eventLimits } from '../../../src/core/event.ts';
-import { aheadMostMs } from '../../core/projection.ts';
-import type { EventKey, KeyRange, KeyStream } from '../../store/event-keys.ts';
-import { type EventRecord, eventRecords, recordsPerRead } from '../../store/event-records.ts';
-import { lastEventNo } from '../../store/slices.ts';
-import { decodeCursor, encodeCursor } from '../cursor.ts';
+import { eventLimits } from '../../../src/core/events/event.ts';
+import { aheadMostMs } from '../../core/events/projection.ts';
+import { pageLimits } from '../../scheduling/per-account-limits.ts';
+import type { EventKey, KeyRange, KeyStream } from '../../store/events/event-keys.ts';
+import { type EventRecord, eventRecords, recordsPerRead } from '../../store/events/event-records.ts';
+import { lastEventNo } from '../../store/slices/slices.ts';
+import { viewEvent } from '../answers/views.ts';
+import { type Caller } from '../base/caller.ts';
+import { decodeCursor, encodeCursor } from '../base/cursor.ts';
+import type { ApiServices, Pages } from '../base/operation.ts';
+import { envelope, type ListedEvent, listedEvent } from '../base/shapes.ts';
 import { zoneNames } from '../geozones/geozone-views.ts';
-import type { ApiServices, Caller, Pages } from '../operation.ts';
-import { type EventView, envelope, eventData } from '../shapes.ts';
-import { viewEvent } from '../views.ts';
 
-/** Most records of an answer that is not paged; about 10 MB of JSON. */
-export const recordsMost = 20_000;
 /** Most records of a page. */
 const limitMost = 5000;
 const dayMs = 24 * 3_600_000;
@@ -49,24 +49,24 @@ export const listQuery = Type.Object(
 export type ListQuery = Static<typeof listQuery>;
 
 /** What the query does, for the descriptions of the operations. */
-export const queryWords = `**Paging, opt-in.** \`?limit=\` (1 to ${limitMost}) gives that many records and the members \`more\` and \`next\`;
+export const queryText = `**Paging, opt-in.** \`?limit=\` (1 to ${limitMost}) gives that many records and the members \`more\` and \`next\`;
 hand \`next\` back as \`?cursor=\` until \`more\` is false (a cursor alone gives pages of 1000). \`?fields=timestamp,speed\` gives
 only these members of each record; an unknown one answers 422. \`?since=\` gives only records that were stored after that
 number, whatever their event time, so late ones too: it is \`upTo\` of an earlier answer to any query with one of these
 parameters, or an id of the live stream. A wrong cursor and any
 other parameter answer 422.`;
 
-/** Why an answer without paging may be refused. */
-export const capWords = `Without them the answer is complete: it is as of the moment of the request, and more than ${recordsMost} records answer
-422 with a hint, before anything is sent.`;
+/** What an answer without paging is. */
+export const wholeListText = `Without them the answer is complete, however many records there are: it is as of the moment of the request, and
+is sent while it is read. A fault on the way breaks the connection, so an answer that ended properly is complete. A client that takes
+nothing for ${pageLimits.stalledMs / 1000} seconds is cut. More than ${pageLimits.answers.account} long answers of an account at once answer 503 \`throttled\`.`;
 
-const record = eventData.properties.devices.items;
-const recordMembers: readonly string[] = Object.keys(record.properties);
+export const recordMembers: readonly string[] = Object.keys(listedEvent.properties);
 
 /** Records, whole or with some of their members. */
 export const eventList = Type.Object(
   {
-    devices: Type.Array(Type.Union([record, Type.Partial(record)]), {
+    devices: Type.Array(listedEvent, {
       description: 'Records in the order of event time; with `fields` only the members asked for',
     }),
   },
@@ -141,7 +141,7 @@ export function periodOf(
   const toMs = endTime === '0' ? nowMs : span.toMs;
   const fromMs = Number(startTime) === 0 ? (firstMs ?? toMs) : span.fromMs;
   if (toMs - fromMs > daysMost * dayMs) {
-    throw new AppError('invalid_content', `the period is longer than ${daysMost} days`, {
+    throw new AppError('invalid_content', `The period is longer than ${daysMost} days`, {
       details: [{ pointer: '/startTime', message: `must be within ${daysMost} days of endTime` }],
       hint: 'Ask for several shorter periods.',
     });
@@ -155,19 +155,25 @@ export function lastDay({ clock }: Pick<ApiServices, 'clock'>): Span {
   return { fromMs: nowMs - dayMs, toMs: latestMs, plausibleMs: nowMs + aheadMostMs };
 }
 
-export interface Wanted {
+export interface Selection {
   /** Path of the listing with its variables filled in: a cursor fits no other. */
   readonly subject: string;
   readonly span: Span;
   readonly query: ListQuery;
   readonly open: (range: KeyRange) => KeyStream;
-  /** Known at small cost before the keys are read; without it the keys themselves tell. */
-  readonly holdsMore?: (range: KeyRange, most: number) => Promise<boolean>;
+}
+
+/** Members of an answer that say where its page stands. */
+export interface ListPage {
+  readonly more?: boolean;
+  readonly next?: string | null;
+  readonly upTo?: string;
 }
 
 export interface Listing {
-  readonly eventNos: readonly number[];
-  readonly page: { readonly more?: boolean; readonly next?: string | null; readonly upTo?: string };
+  /** Numbers of the records in order, some at a time; each call reads them anew, and finds the same ones. */
+  readonly numbers: () => AsyncIterable<readonly number[]>;
+  readonly page: ListPage;
   /** Null: all. */
   readonly fields: ReadonlySet<string> | null;
 }
@@ -181,11 +187,8 @@ async function take(stream: KeyStream, most: number): Promise<readonly EventKey[
   return found;
 }
 
-function tooMany(lastMs: number | null): AppError {
-  const end = lastMs === null ? '' : `; the first ${recordsMost} records end at ${Math.floor(lastMs / 1000)}`;
-  return new AppError('invalid_content', `the range holds more than ${recordsMost} records`, {
-    hint: `Ask for a shorter range${end}. Or ask for pages with ?limit= and follow \`next\`.`,
-  });
+async function* numbersOf(stream: KeyStream): AsyncGenerator<readonly number[]> {
+  for await (const keys of stream) yield keys.map(({ eventNo }) => eventNo);
 }
 
 function limitOf({ limit, cursor }: ListQuery): number | null {
@@ -202,56 +205,91 @@ function fieldsOf({ fields }: ListQuery, members: readonly string[]): ReadonlySe
   const wanted = fields.split(',');
   const unknown = wanted.find((name) => !members.includes(name));
   if (unknown === undefined) return new Set(wanted);
-  throw new AppError('invalid_content', `a record has no member ${JSON.stringify(unknown)}`, {
+  throw new AppError('invalid_content', `A record has no member ${JSON.stringify(unknown)}`, {
     details: [{ pointer: '/fields', message: `must be some of ${members.join()}` }],
   });
 }
 
+interface ListRequest {
+  /** Null: no page was asked for. */
+  readonly limit: number | null;
+  /** Null: all. */
+  readonly fields: ReadonlySet<string> | null;
+  readonly after: EventKey | null;
+  readonly sinceNo: number;
+  /** One of the parameters is there that make an answer say `upTo`. */
+  readonly isAsked: boolean;
+}
+
 /**
- * Finds which records an answer holds, before any of them is read.
- * @throws AppError `invalid_content` for a wrong query, and for too many records without paging.
+ * What a query asks for.
+ * @param members that `fields` may name.
+ * @throws AppError `invalid_content`.
+ */
+export function readQuery(
+  query: ListQuery,
+  { subject, members }: { readonly subject: string; readonly members: readonly string[] },
+): ListRequest {
+  const limit = limitOf(query);
+  const fields = fieldsOf(query, members);
+  const after = query.cursor === undefined ? null : decodeCursor(subject, query.cursor);
+  const isAsked = limit !== null || fields !== null || query.since !== undefined;
+  return { limit, fields, after, sinceNo: Number(query.since ?? 0), isAsked };
+}
+
+/**
+ * Finds which records an answer holds. A page is found before any record is read; a whole listing while it is sent, from the
+ * events that were stored when it was asked for.
+ * @throws AppError `invalid_content` for a wrong query.
  */
 export async function findEvents(
   services: ApiServices,
   caller: Caller,
-  { subject, span, query, open, holdsMore }: Wanted,
-  members = recordMembers,
+  { subject, span, query, open }: Selection,
 ): Promise<Listing> {
-  const limit = limitOf(query);
-  const fields = fieldsOf(query, members);
-  const after = query.cursor === undefined ? null : decodeCursor(subject, query.cursor);
+  const { limit, fields, after, sinceNo, isAsked } = readQuery(query, { subject, members: recordMembers });
   const upToNo = await lastEventNo(services.db);
-  const sinceNo = Number(query.since ?? 0);
   const range: KeyRange = { ...span, scope: caller.scope, after, sinceNo, upToNo };
-  if (limit === null && (await holdsMore?.(range, recordsMost)) === true) throw tooMany(null);
-  const most = limit ?? recordsMost;
-  const keys = await take(open(range), most + 1);
-  const isMore = keys.length > most;
-  const last = keys[most - 1];
-  if (limit === null && isMore) throw tooMany(last?.timestampMs ?? null);
-  const next = isMore && last !== undefined ? encodeCursor(subject, last) : null;
-  const isAsked = limit !== null || fields !== null || query.since !== undefined;
-  return {
-    eventNos: keys.slice(0, most).map(({ eventNo }) => eventNo),
-    page: {
-      ...(limit === null ? {} : { more: isMore, next }),
-      ...(isAsked ? { upTo: String(upToNo) } : {}),
-    },
-    fields,
+  const upTo = isAsked ? { upTo: String(upToNo) } : {};
+  if (limit === null) return { numbers: () => numbersOf(open(range)), page: upTo, fields };
+  const keys = await take(open(range), limit + 1);
+  const more = keys.length > limit;
+  const last = keys[limit - 1];
+  const next = more && last !== undefined ? encodeCursor(subject, last) : null;
+  const numbers = async function* onePage() {
+    yield keys.slice(0, limit).map(({ eventNo }) => eventNo);
   };
+  return { numbers, page: { more, next, ...upTo }, fields };
 }
 
-/** The records of a listing, read some at a time while they are sent. */
+/** The records of a listing, read some at a time while they are sent; a page may be empty. */
 export async function* recordPages(
   services: ApiServices,
   caller: Caller,
-  { eventNos }: Pick<Listing, 'eventNos'>,
+  { numbers }: Pick<Listing, 'numbers'>,
 ): Pages<EventRecord> {
-  // A short answer is waited for.
-  const db = eventNos.length <= recordsPerRead ? services.db : services.archive;
-  for (let start = 0; start < eventNos.length; start += recordsPerRead) {
-    yield await eventRecords(db, caller.scope, eventNos.slice(start, start + recordsPerRead));
+  const { db, archive } = services;
+  let found: readonly number[] = [];
+  let isShort = true;
+  for await (const some of numbers()) {
+    found = [...found, ...some];
+    // Nothing yet: the turn goes to others.
+    if (found.length <= recordsPerRead) yield [];
+    for (; found.length > recordsPerRead; found = found.slice(recordsPerRead)) {
+      isShort = false;
+      yield await eventRecords(archive, caller.scope, found.slice(0, recordsPerRead));
+    }
   }
+  // A short answer is waited for.
+  yield await eventRecords(isShort ? db : archive, caller.scope, found);
+}
+
+/** A listing of one record, with all of its members. */
+export function oneRecord(eventNo: number): Pick<Listing, 'numbers' | 'fields'> {
+  const numbers = async function* one() {
+    yield [eventNo];
+  };
+  return { numbers, fields: null };
 }
 
 /** The members of a view that were asked for. */
@@ -264,9 +302,13 @@ export function pickFields<T extends object>(view: T, fields: ReadonlySet<string
 export async function* eventPages(
   services: ApiServices,
   caller: Caller,
-  listing: Pick<Listing, 'eventNos' | 'fields'>,
-): Pages<EventView | Partial<EventView>> {
+  listing: Pick<Listing, 'numbers' | 'fields'>,
+): Pages<ListedEvent> {
   for await (const records of recordPages(services, caller, listing)) {
+    if (records.length === 0) {
+      yield [];
+      continue;
+    }
     const ids = [...new Set(records.map(({ geozoneID }) => geozoneID).filter((id) => id !== ''))];
     const zones = await zoneNames(services, caller.accountID, ids);
     yield records.map((one) =>

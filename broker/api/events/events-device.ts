@@ -1,49 +1,75 @@
 // Event data of one device: the newest record, and its records over a time range.
-import { Type } from 'typebox';
-import { aheadMostMs } from '../../core/projection.ts';
-import { deviceKeys, type KeyRange } from '../../store/event-keys.ts';
-import { type DeviceOf, type EventRow, latestEvents, latestEventUntil } from '../../store/events.ts';
-import { needDevice, readParts } from '../devices/devices.ts';
-import { exampleEvent, exampleMetadata, exampleSensors, exampleState } from '../examples.ts';
-import { zoneNames } from '../geozones/geozone-views.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
+import { type Static, Type } from 'typebox';
+import { AppError } from '../../../src/core/errors.ts';
+import { aheadMostMs } from '../../core/events/projection.ts';
+import { exportLimits } from '../../scheduling/per-account-limits.ts';
+import type { DeviceRow } from '../../store/devices/devices.ts';
+import { type EventRow, latestPosition } from '../../store/events/events.ts';
+import { type NumberedTrackEvent, numberedTrackEvents } from '../../store/events/trip-events.ts';
+import { exampleEvent, exampleMetadata, exampleSensors, exampleState } from '../answers/examples.ts';
+import { mayUpdateDevices, viewEvent, viewStates } from '../answers/views.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { readyJson } from '../base/ready-json.ts';
 import {
   envelope,
   eventAnswer,
-  eventData,
-  type MetadataView,
-  metadataEntry,
+  listedEvent,
+  listedMetadata,
   ok,
   sensorMap,
   stateMap,
-} from '../shapes.ts';
-import { mayUpdateDevices, viewEvent, viewMetadata, viewStates } from '../views.ts';
+} from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
+import { readDevice } from '../devices/device-details.ts';
+import { zoneNames } from '../geozones/geozone-views.ts';
 import {
-  capWords,
   eventList,
   eventListAnswer,
   eventPages,
-  findEvents,
-  type Listing,
   type ListQuery,
   lastDay,
   listQuery,
   pageMembers,
-  pickFields,
-  queryWords,
+  queryText,
   rangeParams,
-  recordPages,
+  recordMembers,
   type Span,
   spanOf,
+  wholeListText,
 } from './event-list.ts';
+import { pointsOf, pointsQuery, pointsText, thinnedNumbers, thinningResult } from './thinned.ts';
+import { findWritten, type WrittenListing } from './written-events.ts';
 
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
 
-/** One record from a clock that ran years ahead must not hide all that follow; it stands only where it is the only kind. */
-async function newestOf(services: ApiServices, of: DeviceOf): Promise<readonly EventRow[]> {
-  const toMs = Math.round(services.clock.utcMs()) + aheadMostMs;
-  const newest = await latestEventUntil(services.db, { ...of, toMs });
-  return newest === null ? latestEvents(services.db, of, 1) : [newest];
+/**
+ * The record of the last position. A device that has one says when, so nothing that came after it is looked through. One without
+ * may have sent some by a clock that runs years ahead, which must not hide what follows; they stand only where there is nothing else.
+ */
+function lastPosition(services: ApiServices, caller: Caller, device: DeviceRow): Promise<EventRow | null> {
+  const of = { scope: caller.scope, deviceID: device.deviceID };
+  const aheadMs = Math.round(services.clock.utcMs()) + aheadMostMs;
+  const span =
+    device.fixMs > 0
+      ? { fromMs: Number.MIN_SAFE_INTEGER, toMs: device.fixMs }
+      : { fromMs: aheadMs, toMs: Number.MAX_SAFE_INTEGER };
+  return latestPosition(services.db, { ...of, ...span });
+}
+
+/** The answer about it; null: there is none. @throws AppError `not_found`. */
+async function lastPositionJson(
+  services: ApiServices,
+  caller: Caller,
+  deviceID: string,
+): Promise<Buffer | null> {
+  const device = await needDevice(services, caller, deviceID);
+  const { description } = device;
+  const row = await lastPosition(services, caller, device);
+  if (row === null) return null;
+  const zones = await zoneNames(services, caller.accountID, row.geozoneID === '' ? [] : [row.geozoneID]);
+  const answer = { ...ok, eventdata: { devices: [viewEvent(row, { description, zones })] } };
+  return Buffer.from(JSON.stringify(answer));
 }
 
 const latest = operation({
@@ -53,9 +79,10 @@ const latest = operation({
   forms: ['versioned'],
   access: 'viewer',
   tag: 'Events',
-  summary: 'Newest record of a device',
-  description: `The newest record by event time, as the one entry of \`eventdata.devices\`; the list is empty while the
-device has sent nothing. A record more than a day in the future is left out as long as there is any other.
+  summary: 'Last position of a device',
+  description: `The newest record with a position by event time, as the one entry of \`eventdata.devices\`; the list is empty
+while the device has sent no position. Newer records without one (a configuration, a panic that a person recorded) are in
+\`devicedata\` and \`activations\`. A record more than a day in the future is left out as long as there is any other.
 \`latitude\` and \`longitude\` are decimal degrees.`,
   params: Type.Object(deviceParam),
   body: null,
@@ -68,41 +95,39 @@ device has sent nothing. A record more than a day in the future is left out as l
     result: { ...ok, eventdata: { devices: [exampleEvent] } },
   },
   async run({ params, caller }, services) {
-    const { description, deviceID } = await needDevice(services, caller, params.deviceID);
-    const rows = await newestOf(services, { scope: caller.scope, deviceID });
-    const ids = rows.map(({ geozoneID }) => geozoneID).filter((id) => id !== '');
-    const zones = await zoneNames(services, caller.accountID, ids);
-    return { ...ok, eventdata: { devices: rows.map((row) => viewEvent(row, { description, zones })) } };
+    const { deviceID } = params;
+    const known = await services.fleet.unchanged(caller, `latest ${deviceID}`, () =>
+      lastPositionJson(services, caller, deviceID),
+    );
+    return known === null ? { ...ok, eventdata: { devices: [] } } : readyJson(() => [known]);
   },
 });
 
-interface Asked {
+interface Selection {
   readonly deviceID: string;
   readonly span: Span;
   readonly query: ListQuery;
-  readonly members?: readonly string[];
 }
 
-/** The records of a device; a cursor of one of its forms fits that form and range only. */
+/** The records of a device; a cursor of one of its forms fits that form and range only. @throws AppError `not_found`. */
 function findDeviceEvents(
   services: ApiServices,
   caller: Caller,
-  { deviceID, span, query, members }: Asked,
-): Promise<Listing> {
+  { deviceID, span, query, members }: Selection & { readonly members: readonly string[] },
+): Promise<WrittenListing> {
   const subject = `device ${deviceID} ${span.toMs}`;
-  const open = (range: KeyRange) => deviceKeys(services.archive, { ...range, deviceID }, null);
-  return findEvents(services, caller, { subject, span, query, open }, members);
+  return findWritten(services, caller, { subject, span, query, listed: { deviceID }, members });
 }
 
-const record = eventData.properties.devices.items;
 const metadataMembers: readonly string[] = [
-  ...new Set([...Object.keys(record.properties), ...Object.keys(metadataEntry.properties)]),
+  ...new Set([...Object.keys(listedEvent.properties), ...Object.keys(listedMetadata.properties)]),
 ];
 
 const metadataAnswer = Type.Object({
   ...envelope,
-  metadata: Type.Array(Type.Union([metadataEntry, Type.Partial(metadataEntry)]), {
-    description: 'The same records in short, in the same order',
+  metadata: Type.Array(listedMetadata, {
+    description:
+      'The same records in short, in the same order; those in a row with one code at one place are one entry',
   }),
   eventdata: eventList,
   sensors: sensorMap,
@@ -120,31 +145,27 @@ const metadataExample = {
   hasUpdateDevicePrivileges: true,
 };
 
-async function* metadataPages(
-  services: ApiServices,
-  caller: Caller,
-  listing: Listing,
-): Pages<MetadataView | Partial<MetadataView>> {
-  for await (const records of recordPages(services, caller, listing)) {
-    yield records.map((one) => pickFields(viewMetadata(one, one), listing.fields));
-  }
-}
-
-async function answerMetadata(services: ApiServices, caller: Caller, asked: Asked) {
-  const parts = await readParts(services, caller, asked.deviceID);
-  const listing = await findDeviceEvents(services, caller, { ...asked, members: metadataMembers });
+async function answerMetadata(services: ApiServices, caller: Caller, asked: Selection) {
+  const [details, listing] = await Promise.all([
+    readDevice(services, caller, asked.deviceID),
+    findDeviceEvents(services, caller, { ...asked, members: metadataMembers }),
+  ]);
   return {
     ...ok,
-    metadata: metadataPages(services, caller, listing),
-    eventdata: { devices: eventPages(services, caller, listing) },
-    ...viewStates(parts),
+    metadata: listing.pins(),
+    eventdata: { devices: listing.records() },
+    ...viewStates(details),
     hasUpdateDevicePrivileges: mayUpdateDevices(caller),
     ...listing.page,
   };
 }
 
 const metadataWords = `as \`metadata\` entries (coordinates and codes as decimal text) and as \`eventdata\` records, with the
-device's present \`sensors\` and \`state\`. \`fields\` may name members of both; each list then has those it knows.`;
+device's present \`sensors\` and \`state\`. \`fields\` may name members of both; each list then has those it knows.
+
+A metadata entry is a pin of a map. Records that follow each other with one status code at one place (five decimals) are one entry
+with the times of the first, and \`count\` says how many they are; on pages (\`limit\`, which counts records) each page begins anew. A
+record without a position has \`isPositionValid\` false and 0.00000 for both coordinates: it is an entry of its own and no pin.`;
 const rangeWords = `from startTime to endTime by event time, both included, oldest first. startTime 0 = from the beginning;
 endTime 0 = up to now, including records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.`;
 const dayWords = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
@@ -158,7 +179,7 @@ const metadataRange = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device over a time range, in two forms',
-  description: `Every record ${rangeWords} They come ${metadataWords}\n\n${queryWords}\n\n${capWords}`,
+  description: `Every record ${rangeWords} They come ${metadataWords}\n\n${queryText}\n\n${wholeListText}`,
   params: Type.Object({ ...deviceParam, ...rangeParams }),
   query: listQuery,
   body: null,
@@ -182,7 +203,7 @@ const metadataDay = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours, in two forms',
-  description: `Every record ${dayWords} They come ${metadataWords}\n\n${queryWords}\n\n${capWords}`,
+  description: `Every record ${dayWords} They come ${metadataWords}\n\n${queryText}\n\n${wholeListText}`,
   params: Type.Object(deviceParam),
   query: listQuery,
   body: null,
@@ -194,11 +215,59 @@ const metadataDay = operation({
     answerMetadata(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
 });
 
-async function answerData(services: ApiServices, caller: Caller, asked: Asked) {
-  await needDevice(services, caller, asked.deviceID);
-  const listing = await findDeviceEvents(services, caller, asked);
-  return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
+async function answerData(services: ApiServices, caller: Caller, asked: Selection) {
+  const listing = await findDeviceEvents(services, caller, { ...asked, members: recordMembers });
+  return { ...ok, eventdata: { devices: listing.records() }, ...listing.page };
 }
+
+/** Parameters that choose records by themselves. */
+const notThinned = ['limit', 'cursor', 'since'] as const;
+
+/** Without what a clock that ran ahead stamped before the span, as in the other listings. */
+async function* believable(pages: AsyncIterable<readonly NumberedTrackEvent[]>, span: Span) {
+  for await (const page of pages) {
+    yield page.filter(
+      ({ event }) => event.timestampMs <= span.plausibleMs || event.receivedMs >= span.fromMs,
+    );
+  }
+}
+
+async function answerTrack(
+  services: ApiServices,
+  caller: Caller,
+  asked: Selection & { readonly query: DataQuery; readonly until: AbortSignal },
+) {
+  const { query, deviceID, span, until } = asked;
+  if (query.points === undefined) return answerData(services, caller, asked);
+  const other = notThinned.find((name) => query[name] !== undefined);
+  if (other !== undefined) {
+    throw new AppError('invalid_content', `points cannot be combined with ${other}`, {
+      details: [{ pointer: '/points', message: `must stand without ${other}` }],
+    });
+  }
+  const points = pointsOf(query.points);
+  await needDevice(services, caller, deviceID);
+  const { fields, page } = await findDeviceEvents(services, caller, { ...asked, members: recordMembers });
+  services.exportLimit.begin(caller.accountID, until);
+  const track = { ...span, scope: caller.scope, deviceID };
+  const events = believable(numberedTrackEvents(services.archive, track), span);
+  const { numbers, thinning } = thinnedNumbers({ points, events });
+  return {
+    ...ok,
+    eventdata: { devices: eventPages(services, caller, { numbers, fields }) },
+    ...page,
+    thinning,
+  };
+}
+
+const dataQuery = Type.Object({ ...listQuery.properties, ...pointsQuery }, { additionalProperties: false });
+type DataQuery = Static<typeof dataQuery>;
+const dataAnswer = Type.Object({ ...eventListAnswer.properties, thinning: Type.Optional(thinningResult) });
+const dataText = `${queryText}
+
+${pointsText} With \`points\` only \`fields\` may stand; the call then counts as a report (${exportLimits.account} at once for an account).
+
+${wholeListText}`;
 
 const dataExample = { ...ok, eventdata: { devices: [exampleEvent] } };
 
@@ -210,20 +279,20 @@ const dataRange = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device over a time range',
-  description: `Every record ${rangeWords}\n\n${queryWords}\n\n${capWords}`,
+  description: `Every record ${rangeWords}\n\n${dataText}`,
   params: Type.Object({ ...deviceParam, ...rangeParams }),
-  query: listQuery,
+  query: dataQuery,
   body: null,
-  result: eventListAnswer,
-  errors: ['not_found', 'invalid_content'],
+  result: dataAnswer,
+  errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
   examples: {
     params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '0' },
     body: null,
     result: dataExample,
   },
-  run: ({ params, query, caller }, services) =>
-    answerData(services, caller, { deviceID: params.deviceID, span: spanOf(params), query }),
+  run: ({ params, query, caller, until }, services) =>
+    answerTrack(services, caller, { deviceID: params.deviceID, span: spanOf(params), query, until: until() }),
 });
 
 const dataDay = operation({
@@ -234,16 +303,21 @@ const dataDay = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Records of a device in the last 24 hours',
-  description: `Every record ${dayWords}\n\n${queryWords}\n\n${capWords}`,
+  description: `Every record ${dayWords}\n\n${dataText}`,
   params: Type.Object(deviceParam),
-  query: listQuery,
+  query: dataQuery,
   body: null,
-  result: eventListAnswer,
-  errors: ['not_found', 'invalid_content'],
+  result: dataAnswer,
+  errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
   examples: { params: { deviceID: 'truck-17' }, body: null, result: dataExample },
-  run: ({ params, query, caller }, services) =>
-    answerData(services, caller, { deviceID: params.deviceID, span: lastDay(services), query }),
+  run: ({ params, query, caller, until }, services) =>
+    answerTrack(services, caller, {
+      deviceID: params.deviceID,
+      span: lastDay(services),
+      query,
+      until: until(),
+    }),
 });
 
 export const deviceEventOperations = [latest, metadataRange, metadataDay, dataRange, dataDay] as const;

@@ -1,49 +1,44 @@
 // Event data of the whole fleet over a time range, with one status code or any.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { codesKeys, fleetHoldsMore, fleetKeys, type KeyRange } from '../../store/event-keys.ts';
-import { isRoutine } from '../../store/routine-codes.ts';
-import { exampleEvent } from '../examples.ts';
-import { type ApiServices, type Caller, operation } from '../operation.ts';
-import { ok } from '../shapes.ts';
+import { isRoutine } from '../../store/base/routine-codes.ts';
+import { fleetKeys, type KeyRange } from '../../store/events/event-keys.ts';
+import { exampleEvent } from '../answers/examples.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { ok } from '../base/shapes.ts';
 import {
-  capWords,
   eventListAnswer,
   eventPages,
   findEvents,
   type ListQuery,
   listQuery,
-  queryWords,
+  queryText,
   rangeParams,
+  recordMembers,
   type Span,
   spanOf,
+  wholeListText,
 } from './event-list.ts';
+import { findWritten } from './written-events.ts';
 
-interface Asked {
+interface Selection {
   readonly span: Span;
   readonly query: ListQuery;
   /** Null: any. */
   readonly code: number | null;
 }
 
-function streamOf(services: ApiServices, code: number | null) {
-  const { archive: db } = services;
-  return (range: KeyRange) => {
-    if (code === null) return fleetKeys(db, range, null);
-    return isRoutine(code) ? fleetKeys(db, range, new Set([code])) : codesKeys(db, range, [code]);
-  };
-}
-
-async function answerFleet(services: ApiServices, caller: Caller, { span, query, code }: Asked) {
-  const listing = await findEvents(services, caller, {
-    subject: `fleet ${code ?? '*'} ${span.toMs}`,
-    span,
-    query,
-    open: streamOf(services, code),
-    ...(code === null
-      ? { holdsMore: (range: KeyRange, most: number) => fleetHoldsMore(services.archive, range, most) }
-      : {}),
-  });
+async function answerFleet(services: ApiServices, caller: Caller, { span, query, code }: Selection) {
+  const subject = `fleet ${code ?? '*'} ${span.toMs}`;
+  if (code !== null && !isRoutine(code)) {
+    const asked = { subject, span, query, listed: { code }, members: recordMembers };
+    const { records, page } = await findWritten(services, caller, asked);
+    return { ...ok, eventdata: { devices: records() }, ...page };
+  }
+  const codes = code === null ? null : new Set([code]);
+  const open = (range: KeyRange) => fleetKeys(services.archive, range, codes);
+  const listing = await findEvents(services, caller, { subject, span, query, open });
   return { ...ok, eventdata: { devices: eventPages(services, caller, listing) }, ...listing.page };
 }
 
@@ -63,9 +58,9 @@ const fleetMetadata = operation({
   summary: 'Records of the fleet over a time range',
   description: `Every record ${fleetWords} They are the same records, in the same shape, as those of fleetdata with \`*\`.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object(rangeParams),
   query: listQuery,
   body: null,
@@ -87,9 +82,9 @@ const fleetDataRange = operation({
   summary: 'Records of the fleet over a time range, any status code',
   description: `Every record ${fleetWords} The same as fleetdata with the status code \`*\`.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object(rangeParams),
   query: listQuery,
   body: null,
@@ -122,9 +117,9 @@ const fleetData = operation({
   description: `Every record with that status code ${fleetWords} The code is decimal, 1 to 65535; \`*\` matches any. A
 code that no record carries, known or not, gives an empty list.
 
-${queryWords}
+${queryText}
 
-${capWords}`,
+${wholeListText}`,
   params: Type.Object({
     statusCode: Type.String({ pattern: '^([0-9]{1,5}|\\*)$', description: 'Decimal status code; `*` = any' }),
     ...rangeParams,

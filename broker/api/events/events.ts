@@ -1,4 +1,4 @@
-// The operations on event data, one list of their files.
+// The list of the operations on event data.
 import { activationOperations } from './activations.ts';
 import { deviceEventOperations } from './events-device.ts';
 import { fleetEventOperations } from './events-fleet.ts';

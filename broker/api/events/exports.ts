@@ -1,7 +1,7 @@
-// Files of a device's records: GPX, CSV, GeoJSON. Written page by page while they are sent, however many records there are;
-// nothing is held but a page and the line that is being drawn.
+// Exports of a device's records: GPX, CSV, GeoJSON. Written page by page while they are sent; in memory are one page and
+// the current line of the track.
 import { Type } from 'typebox';
-import { statusCodes } from '../../../src/core/status-codes.ts';
+import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import {
   csvHead,
   csvLine,
@@ -13,66 +13,82 @@ import {
   gpxTail,
   type LinePoint,
   lineGapMs,
-} from '../../core/track-text.ts';
-import { fixOf } from '../../core/trips.ts';
-import type { DeviceRow } from '../../store/devices.ts';
-import { firstEventMs, type TrackEvent, trackEvents } from '../../store/trip-events.ts';
-import { needDevice } from '../devices/devices.ts';
-import { type ApiServices, type Caller, operation, type StreamType } from '../operation.ts';
+} from '../../core/events/track-text.ts';
+import { fixOf } from '../../core/events/trips.ts';
+import { exportLimits } from '../../scheduling/per-account-limits.ts';
+import type { DeviceRow } from '../../store/devices/devices.ts';
+import {
+  firstEventMs,
+  numberedTrackEvents,
+  type TrackEvent,
+  type TrackSpan,
+  trackEvents,
+} from '../../store/events/trip-events.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type StreamType } from '../base/operation.ts';
+import { needDevice } from '../base/visible-device.ts';
 import { periodOf, rangeParams, spanOf } from './event-list.ts';
+import { pointsOf, pointsQuery, pointsText, thinnedTrack } from './thinned.ts';
 
 const daysMost = 366;
 /** Positions of one line; a longer one goes on in the next, which begins where it ended. */
 const linePositions = 5000;
 
 type EventPages = AsyncIterable<readonly TrackEvent[]>;
+interface Track {
+  readonly pages: EventPages;
+  readonly isGap: IsGap;
+}
 type Device = Pick<DeviceRow, 'deviceID' | 'description'>;
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-async function* writeCsv({ deviceID }: Device, pages: EventPages): AsyncGenerator<string> {
+async function* writeCsv({ deviceID }: Device, { pages }: Track): AsyncGenerator<string> {
   yield csvHead;
   for await (const events of pages) yield events.map((event) => csvLine(deviceID, event, isoTime)).join('');
 }
 
-/** What was drawn last; `isLost` once a record since then said that the position was lost. */
-interface Pen {
+/** The last point drawn; `isLost` once a later record reported a lost position. */
+interface LineEnd {
   readonly atMs: number;
   readonly isLost: boolean;
 }
 
-const isBroken = (pen: Pen, event: TrackEvent): boolean =>
-  pen.isLost || event.timestampMs - pen.atMs > lineGapMs;
+/** Whether there is a gap before an event, with the time of the position before it. */
+type IsGap = (event: TrackEvent, beforeMs: number) => boolean;
 
-/** The pen after a record that is not drawn. */
-const lifted = (pen: Pen | null, { statusCode }: TrackEvent): Pen | null =>
-  pen !== null && (statusCode === statusCodes.GPS_LOST.code || statusCode === statusCodes.LAST_LOCATION.code)
-    ? { ...pen, isLost: true }
-    : pen;
+const isTimeGap: IsGap = (event, beforeMs) => event.timestampMs - beforeMs > lineGapMs;
 
-async function* writeGpx(device: Device, pages: EventPages): AsyncGenerator<string> {
+/** The end of the line after a record that is not drawn. */
+const afterUndrawn = (lineEnd: LineEnd | null, { statusCode }: TrackEvent): LineEnd | null =>
+  lineEnd !== null &&
+  (statusCode === statusCodes.GPS_LOST.code || statusCode === statusCodes.LAST_LOCATION.code)
+    ? { ...lineEnd, isLost: true }
+    : lineEnd;
+
+async function* writeGpx(device: Device, { pages, isGap }: Track): AsyncGenerator<string> {
   yield gpxHead(device);
-  let pen: Pen | null = null;
+  let lineEnd: LineEnd | null = null;
   for await (const events of pages) {
     let text = '';
     for (const event of events) {
       const at = fixOf(event);
-      pen = lifted(pen, event);
+      lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
-      if (pen === null) text += gpxSegment.open;
-      else if (isBroken(pen, event)) text += gpxSegment.close + gpxSegment.open;
+      if (lineEnd === null) text += gpxSegment.open;
+      else if (lineEnd.isLost || isGap(event, lineEnd.atMs)) text += gpxSegment.close + gpxSegment.open;
       text += gpxPoint(event, at, isoTime);
-      pen = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
+      lineEnd = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
     }
-    if (text !== '') yield text;
+    yield text;
   }
-  yield (pen === null ? '' : gpxSegment.close) + gpxTail;
+  yield (lineEnd === null ? '' : gpxSegment.close) + gpxTail;
 }
 
-async function* writeGeojson({ deviceID }: Device, pages: EventPages): AsyncGenerator<string> {
+async function* writeGeojson({ deviceID }: Device, { pages, isGap }: Track): AsyncGenerator<string> {
   yield '{"type":"FeatureCollection","features":[';
   let separator = '';
-  let pen: Pen | null = null;
+  let lineEnd: LineEnd | null = null;
   let line: LinePoint[] = [];
   const drawn = (): readonly string[] => (line.length > 1 ? [geojsonLine(deviceID, line)] : []);
   for await (const events of pages) {
@@ -80,21 +96,21 @@ async function* writeGeojson({ deviceID }: Device, pages: EventPages): AsyncGene
     for (const event of events) {
       features.push(geojsonPoint(deviceID, event, isoTime));
       const at = fixOf(event);
-      pen = lifted(pen, event);
+      lineEnd = afterUndrawn(lineEnd, event);
       if (at === null) continue;
-      if (pen !== null && isBroken(pen, event)) {
+      if (lineEnd !== null && (lineEnd.isLost || isGap(event, lineEnd.atMs))) {
         features.push(...drawn());
         line = [];
       }
       const point = { at, time: isoTime(event.timestampMs) };
       line.push(point);
-      pen = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
+      lineEnd = { atMs: event.timestampMs, isLost: event.statusCode === statusCodes.GPS_LOST.code };
       if (line.length >= linePositions) {
         features.push(...drawn());
         line = [point];
       }
     }
-    if (features.length > 0) yield `${separator}${features.join(',\n')}`;
+    yield features.length > 0 ? `${separator}${features.join(',\n')}` : '';
     if (features.length > 0) separator = ',\n';
   }
   const rest = drawn();
@@ -108,7 +124,7 @@ interface Format {
   readonly summary: string;
   readonly words: string;
   readonly example: string;
-  readonly write: (device: Device, pages: EventPages) => AsyncGenerator<string>;
+  readonly write: (device: Device, track: Track) => AsyncGenerator<string>;
 }
 
 const samplePoint = { latitude: 43.65107, longitude: -79.34702 };
@@ -166,13 +182,35 @@ Each line follows the points that it joins.`,
   },
 ];
 
+/**
+ * Name of a file without its ending, `truck-17_20251121T000000Z_now`: 0 is the beginning as `startTime` and now as
+ * `endTime`.
+ */
+function nameOf({ deviceID = '', startTime = '0', endTime = '0' }: Readonly<Record<string, string>>): string {
+  const timeOf = (seconds: string, wildcard: string): string =>
+    Number(seconds) === 0 ? wildcard : isoTime(Number(seconds) * 1000).replace(/[-:]|\.\d+/g, '');
+  return [deviceID, timeOf(startTime, 'start'), timeOf(endTime, 'now')].join('_');
+}
+
+interface ExportRequest {
+  readonly params: { readonly deviceID: string; readonly startTime: string; readonly endTime: string };
+  readonly query: { readonly points?: string };
+  readonly write: Format['write'];
+  readonly until: AbortSignal;
+}
+
+/** The events of a period, all of them or a thinned track, whose lines break at the gaps of the whole one. */
+function trackOf(services: ApiServices, span: TrackSpan, points: string | undefined): Track {
+  if (points === undefined) return { pages: trackEvents(services.archive, span), isGap: isTimeGap };
+  const afterGap = new Set<TrackEvent>();
+  const source = { points: pointsOf(points), events: numberedTrackEvents(services.archive, span) };
+  return { pages: thinnedTrack(source, afterGap), isGap: (event) => afterGap.has(event) };
+}
+
 async function exported(
   services: ApiServices,
   caller: Caller,
-  {
-    params,
-    write,
-  }: { params: { deviceID: string; startTime: string; endTime: string }; write: Format['write'] },
+  { params, query, write, until }: ExportRequest,
 ): Promise<AsyncIterable<string>> {
   const device = await needDevice(services, caller, params.deviceID);
   const { scope } = caller;
@@ -182,8 +220,9 @@ async function exported(
     firstMs: await firstEventMs(services.archive, of),
     daysMost,
   });
-  const pages = trackEvents(services.archive, { ...of, fromMs, toMs: spanOf(params).toMs });
-  return services.longReads.limit(caller.accountID, write(device, pages));
+  const track = trackOf(services, { ...of, fromMs, toMs: spanOf(params).toMs }, query.points);
+  services.exportLimit.begin(caller.accountID, until);
+  return write(device, track);
 }
 
 export const exportOperations = formats.map(({ id, path, produces, summary, words, example, write }) =>
@@ -198,21 +237,27 @@ export const exportOperations = formats.map(({ id, path, produces, summary, word
     description: `Every record from startTime to endTime by event time, both included, oldest first. startTime 0 = from the
 beginning, endTime 0 = up to now, including records of a vehicle whose clock runs ahead. The file is written while it is
 sent and may hold millions of records; a fault on the way breaks the connection, so a file that ended properly is complete.
-A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than 4 exports and reports of an account at once answer 503
+\`Content-Disposition\` names the file by device and period.
+A period of more than ${daysMost} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} exports and reports of an account at once answer 503
 \`throttled\`.
 
-${words}`,
+${words}
+
+${pointsText} Lines break at the gaps only.`,
     params: Type.Object({ deviceID: Type.String({ description: 'The device' }), ...rangeParams }),
+    query: Type.Object(pointsQuery, { additionalProperties: false }),
     body: null,
     result: Type.String({ description: 'The file' }),
     errors: ['not_found', 'invalid_content', 'throttled'],
     effects: false,
     produces,
+    fileName: (given) => `${nameOf(given)}.${path}`,
     examples: {
       params: { deviceID: 'truck-17', startTime: '1763680000', endTime: '1763769600' },
       body: null,
       result: example,
     },
-    run: ({ params, caller }, services) => exported(services, caller, { params, write }),
+    run: ({ params, query, caller, until }, services) =>
+      exported(services, caller, { params, query, write, until: until() }),
   }),
 );

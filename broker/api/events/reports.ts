@@ -1,21 +1,21 @@
-// Reports made from the records: trips, stops, and their sums. What is a trip is decided in `core/trips.ts`; here are the
-// periods, the words and the pages.
+// Reports from the records: trips, stops, and their sums. `core/events/trips.ts` decides what is a trip; here are the
+// periods, texts and pages.
 import { type Static, Type } from 'typebox';
-import type { Journey, Place, Stop, Trip } from '../../core/trips.ts';
-import { journeysOf, type Period } from '../../journeys.ts';
-import { listDevices } from '../../store/devices.ts';
-import { firstEventMs } from '../../store/trip-events.ts';
-import { needDevice } from '../devices/devices.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import type { Stop, TrackPosition, Trip, TripOrStop } from '../../core/events/trips.ts';
+import { exportLimits } from '../../scheduling/per-account-limits.ts';
+import { listDevices } from '../../store/devices/devices.ts';
+import { firstEventMs } from '../../store/events/trip-events.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, epoch, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 import { periodOf, rangeParams } from './event-list.ts';
+import { type Period, tripsAndStops } from './trip-report.ts';
 
 /** Longest period of a report of one device, and of the whole fleet. */
 const periodDays = { device: 366, fleet: 31 } as const;
 const devicesPerPage = 200;
 
-const epoch = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} (epoch seconds)` });
 const duration = (description: string) => Type.Integer({ minimum: 0, description: `${description} (s)` });
 const degrees = (description: string) => Type.Number({ description: `${description} (degrees, WGS 84)` });
 const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
@@ -72,7 +72,7 @@ const summaryShape = Type.Object({
 type SummaryView = Static<typeof summaryShape>;
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
-const spanS = (start: Place, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
+const spanS = (start: TrackPosition, endMs: number): number => seconds(endMs) - seconds(start.timestampMs);
 const km = (metres: number): number => Math.round(metres) / 1000;
 
 function viewTrip(deviceID: string, trip: Trip): TripView {
@@ -121,10 +121,10 @@ async function periodOfDevice(
 }
 
 async function* pick<T>(
-  journeys: AsyncIterable<readonly Journey[]>,
-  view: (journey: Journey) => T | null,
+  found: AsyncIterable<readonly TripOrStop[]>,
+  view: (item: TripOrStop) => T | null,
 ): Pages<T> {
-  for await (const some of journeys) yield some.map(view).filter((one) => one !== null);
+  for await (const some of found) yield some.map(view).filter((one) => one !== null);
 }
 
 const tripWords = `A vehicle has stopped when its positions stay within 60 m for 3 minutes (1 minute with the ignition off);
@@ -139,7 +139,7 @@ const periodWords = (
   what: string,
 ): string => `${what} belongs to the period in which it begins, and is given whole
 also when it ends after endTime: adjoining periods share none and lose none, however they are cut. startTime 0 = from the
-beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than 4 reports and exports of an account at
+beginning, endTime 0 = now. A period of more than ${days} days answers 422 (from the first record, where startTime is 0); more than ${exportLimits.account} reports and exports of an account at
 once answer 503 \`throttled\`.`;
 
 const tripExample: TripView = {
@@ -178,11 +178,12 @@ const trips = operation({
   errors: ['not_found', 'invalid_content', 'throttled'],
   effects: false,
   examples: { params: exampleParams, body: null, result: { ...ok, trips: [tripExample] } },
-  async run({ params, caller }, services) {
+  async run({ params, caller, until }, services) {
     const { deviceID } = await needDevice(services, caller, params.deviceID);
-    const journeys = journeysOf(services.archive, await periodOfDevice(services, caller, params));
-    const found = pick(journeys, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
-    return { ...ok, trips: services.longReads.limit(caller.accountID, found) };
+    const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
+    const found = pick(all, (one) => (one.kind === 'trip' ? viewTrip(deviceID, one.trip) : null));
+    services.exportLimit.begin(caller.accountID, until());
+    return { ...ok, trips: found };
   },
 });
 
@@ -220,25 +221,26 @@ One that lasts longer than 31 days beyond endTime is given as far as that.`,
       ],
     },
   },
-  async run({ params, caller }, services) {
+  async run({ params, caller, until }, services) {
     const { deviceID } = await needDevice(services, caller, params.deviceID);
-    const journeys = journeysOf(services.archive, await periodOfDevice(services, caller, params));
-    const found = pick(journeys, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
-    return { ...ok, stops: services.longReads.limit(caller.accountID, found) };
+    const all = tripsAndStops(services.archive, await periodOfDevice(services, caller, params));
+    const found = pick(all, (one) => (one.kind === 'stop' ? viewStop(deviceID, one.stop) : null));
+    services.exportLimit.begin(caller.accountID, until());
+    return { ...ok, stops: found };
   },
 });
 
 type Sums = { -readonly [Name in keyof SummaryView]: SummaryView[Name] };
 
-function add(sums: Sums, journey: Journey): void {
-  if (journey.kind === 'stop') {
-    const stop = viewStop('', journey.stop);
+function add(sums: Sums, item: TripOrStop): void {
+  if (item.kind === 'stop') {
+    const stop = viewStop('', item.stop);
     sums.stops += 1;
     sums.stopTime += stop.stopTime;
     sums.idleTime += stop.idleTime;
     return;
   }
-  const trip = viewTrip('', journey.trip);
+  const trip = viewTrip('', item.trip);
   if (sums.trips === 0) sums.startFuelLevel = trip.startFuelLevel;
   sums.endFuelLevel = trip.endFuelLevel;
   sums.trips += 1;
@@ -273,8 +275,8 @@ async function summarise(
     startFuelLevel: null,
     endFuelLevel: null,
   };
-  for await (const some of journeysOf(services.archive, { ...period, scope: caller.scope, deviceID })) {
-    for (const journey of some) add(sums, journey);
+  for await (const some of tripsAndStops(services.archive, { ...period, scope: caller.scope, deviceID })) {
+    for (const item of some) add(sums, item);
   }
   return sums;
 }
@@ -342,16 +344,17 @@ sent as it is made.`,
       ],
     },
   },
-  async run({ params, caller }, services) {
+  async run({ params, caller, until }, services) {
     const { accountID } = caller;
     if (params.deviceID === '*') {
       const fleet = periodOf(services, { ...params, firstMs: 0, daysMost: periodDays.fleet });
-      return { ...ok, devices: services.longReads.limit(accountID, summaries(services, caller, fleet)) };
+      services.exportLimit.begin(accountID, until());
+      return { ...ok, devices: summaries(services, caller, fleet) };
     }
     const device = await needDevice(services, caller, params.deviceID);
     const period = await periodOfDevice(services, caller, params);
-    const sum = one(() => summarise(services, caller, device, period));
-    return { ...ok, devices: services.longReads.limit(accountID, sum) };
+    services.exportLimit.begin(accountID, until());
+    return { ...ok, devices: one(() => summarise(services, caller, device, period)) };
   },
 });
 

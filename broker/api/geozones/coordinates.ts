@@ -1,8 +1,7 @@
-// Coordinates as text, both ways: what clients send as decimal degrees becomes points, rounded to the five decimals that
-// answers show, so that nothing is computed with more than people can read back.
+// Coordinates as text, both ways: decimal degrees of requests become points, rounded to the five decimals of answers, so
+// that calculations use exactly what clients can read back.
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
-import type { Point } from '../../../src/core/geo.ts';
-import { degrees } from '../views.ts';
+import { degreesText, type Point } from '../../../src/core/geo/geo.ts';
 
 /** One point as it was sent: each text with the member that carried it. */
 export interface SentPoint {
@@ -42,5 +41,5 @@ export function readPoints(sent: readonly SentPoint[]): readonly Point[] {
 
 /** `<lat>,<lng>` with five decimals. */
 export function pointText({ latitude, longitude }: Point): string {
-  return `${degrees(latitude)},${degrees(longitude)}`;
+  return `${degreesText(latitude)},${degreesText(longitude)}`;
 }

@@ -1,15 +1,15 @@
-// From the members that a client sent to a geozone as it shall be: what was sent is changed, the rest stays as it was.
-// Pure. It refuses what cannot be meant (a point with one coordinate, on and off at once), never what is only unfinished.
+// From a request to a geozone: sent members are changed, the rest stays. Pure. It rejects contradictions (a point with one
+// coordinate, on and off at once), never incomplete zones.
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
-import type { Point } from '../../../src/core/geo.ts';
+import type { Point } from '../../../src/core/geo/geo.ts';
 import {
   isSetPoint,
   type Zone,
   type ZoneSwitch,
   type ZoneType,
   zoneSwitches,
-} from '../../../src/core/geozone.ts';
-import type { GeozoneContent } from '../../store/geozones.ts';
+} from '../../../src/core/geo/geozone.ts';
+import type { GeozoneContent } from '../../store/geozones/geozones.ts';
 import { readPoints, type SentPoint } from './coordinates.ts';
 import { type GeozoneBody, switchMembers } from './geozone-shapes.ts';
 
@@ -43,7 +43,7 @@ function sentPoint(body: GeozoneBody, n: PointNumber): SentPoint | null {
     return { latitude: { name, text: latText }, longitude: { name, text: lngText } };
   }
   if (lat === undefined && lng === undefined) return null;
-  // Half a point from here and half from there would be a place that nobody meant.
+  // Mixing a sent and a stored coordinate would give an unintended point.
   if (lat === undefined || lng === undefined || (lat === '') !== (lng === '')) {
     refuse([
       {

@@ -1,12 +1,14 @@
-// Geozones found by id, place and device, all of them or some. Everybody of the account sees all of them; a device only
-// within the caller's groups.
+// Reads of geozones by id, place and device, all of them or some. Each concerns every device of the account: a user who
+// sees any device sees all geozones, others none.
 import { Type } from 'typebox';
-import { countGeozones, findGeozone } from '../../store/geozones.ts';
-import { needDevice } from '../devices/devices.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import { seesAny } from '../../store/base/scope.ts';
+import { countGeozones, findGeozone } from '../../store/geozones/geozones.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { needDevice } from '../base/visible-device.ts';
 import { readPoints } from './coordinates.ts';
 import { geozone, geozoneMap, latitudePattern, longitudePattern } from './geozone-shapes.ts';
+import { exampleGeozone, geozoneMeanings } from './geozone-texts.ts';
 import {
   mayUpdateGeozones,
   unknownZone,
@@ -15,7 +17,6 @@ import {
   viewZonesAt,
   viewZonesFrom,
 } from './geozone-views.ts';
-import { exampleGeozone, geozoneMeanings } from './geozone-words.ts';
 
 const get = operation({
   id: 'getGeozone',
@@ -35,9 +36,11 @@ ${geozoneMeanings}`,
   effects: false,
   examples: { params: { geozoneID: 'depot' }, body: null, result: exampleGeozone },
   async run({ params, caller }, services) {
-    const row = await findGeozone(services.db, { accountID: caller.accountID, geozoneID: params.geozoneID });
+    const isShown = await seesAny(services.db, caller.scope);
+    const key = { accountID: caller.accountID, geozoneID: params.geozoneID };
+    const row = isShown ? await findGeozone(services.db, key) : null;
     if (row === null) throw unknownZone(params.geozoneID);
-    return viewGeozone(row, caller);
+    return viewGeozone(row, mayUpdateGeozones(caller));
   },
 });
 
@@ -85,7 +88,7 @@ const getOfDevice = operation({
   tag: 'Geozones',
   summary: 'Geozones that hold a device',
   description: `Every geozone of the account that holds the last valid position of the device, keyed by id; empty when none
-does or the device never had a position. This is plain geometry at the moment of asking: the vehicle itself waits a little
+does or the device never had a position. This is plain geometry at the time of the call: the vehicle applies hysteresis
 at borders, so its own \`deviceLastGeozoneID\` may differ there.`,
   params: Type.Object({ deviceID: Type.String({ description: 'The device' }) }),
   body: null,
@@ -142,7 +145,7 @@ const getRange = operation({
   description: `Geozones in the order of ids, from the one at \`offset\` (0 = the first), at most \`limit\` (1 to ${rangeMost}).
 \`count\` is how many this answer holds, \`total\` how many the account has.`,
   params: Type.Object({
-    offset: Type.String({ pattern: '^[0-9]{1,6}$', description: 'Geozones to pass over' }),
+    offset: Type.String({ pattern: '^[0-9]{1,6}$', description: 'Geozones to skip' }),
     limit: Type.String({ pattern: '^([1-9][0-9]{0,2}|1000)$', description: `1 to ${rangeMost}` }),
   }),
   body: null,
@@ -161,7 +164,8 @@ const getRange = operation({
   async run({ params, caller }, services) {
     const offset = Number(params.offset);
     const limit = Number(params.limit);
-    const total = await countGeozones(services.db, caller.accountID);
+    const isShown = await seesAny(services.db, caller.scope);
+    const total = isShown ? await countGeozones(services.db, caller.accountID) : 0;
     return {
       ...ok,
       geozones: viewZonesFrom(services, caller, { offset, limit }),

@@ -1,9 +1,10 @@
-// The shapes of geozones: the answer as the interface states it, and the members that create and update understand, in
-// every spelling that the interface documents. Schemas and tables of names only.
+// The shapes of geozones: the answer of the interface, and the members of create and update in every documented spelling.
+// Schemas and name tables only.
 import { type Static, type TSchema, Type } from 'typebox';
-import { type ZoneSwitch, zoneLimits } from '../../../src/core/geozone.ts';
-import { idPatternSource } from '../../../src/core/ids.ts';
-import { envelope, featureDefinition, sensorMembers } from '../shapes.ts';
+import { type ZoneSwitch, zoneLimits } from '../../../src/core/geo/geozone.ts';
+import { namePatternSource } from '../../../src/core/ids.ts';
+import { linesText, lineText } from '../base/input-members.ts';
+import { envelope, featureDefinition, sensorMembers } from '../base/shapes.ts';
 
 const bool = (description: string) => Type.Boolean({ description });
 const vertex = (n: number) =>
@@ -55,8 +56,8 @@ export const geozone = Type.Object({
   geozoneDepartureCabinUnlock: bool('On departure: unlock the cabin, where a lock is fitted'),
   geozoneDepartureCargoLock: bool('On departure: cargo access 0'),
   geozoneDepartureCargoUnlock: bool('On departure: cargo access 1'),
-  geozoneAlertEntry: bool('Tell people about arrivals'),
-  geozoneAlertExit: bool('Tell people about departures'),
+  geozoneAlertEntry: bool('Alert on arrival'),
+  geozoneAlertExit: bool('Alert on departure'),
   features: Type.Record(Type.String(), featureDefinition, { description: 'Feature key -> definition' }),
   sections: Type.Object(
     { arrive: section('arrives'), depart: section('departs') },
@@ -102,15 +103,16 @@ const pair = Type.Optional(
 );
 
 export const geozoneID = Type.String({
-  pattern: idPatternSource,
-  description: 'Name of the geozone: 1 to 64 of `A-Z a-z 0-9 _ -`',
+  pattern: namePatternSource,
+  description:
+    'Name of the geozone: 1 to 64 characters of any script, no control characters, no space at either end',
 });
 
 /** Members of create and update. */
 export const geozoneMembers = {
   geozoneID,
-  geozoneDisplayName: Type.Optional(Type.String({ maxLength: 128, description: 'Short name' })),
-  geozoneDescription: Type.Optional(Type.String({ maxLength: 256, description: 'Description' })),
+  geozoneDisplayName: Type.Optional(lineText(128, 'Short name')),
+  geozoneDescription: Type.Optional(linesText(256, 'Description')),
   geozoneRadius: given<number | string>(
     {
       type: ['integer', 'string'],

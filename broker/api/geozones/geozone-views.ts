@@ -1,9 +1,10 @@
-// Geozones as callers see them: one, all of an account page by page, and the names that event records carry. Reads only;
-// it stands apart from the operations so that those of devices and events can use it.
+// Geozones in answers: one, all of an account page by page, and the names in event records. Reads only; apart from the
+// operations, so that those of devices and events can use it.
 import { AppError } from '../../../src/core/errors.ts';
-import type { Point } from '../../../src/core/geo.ts';
-import { zoneContains, zoneFault } from '../../../src/core/geozone.ts';
-import { roleCovers } from '../../core/session.ts';
+import type { Point } from '../../../src/core/geo/geo.ts';
+import { zoneContains, zoneFault } from '../../../src/core/geo/geozone.ts';
+import { roleCovers } from '../../core/accounts/session.ts';
+import { seesAny } from '../../store/base/scope.ts';
 import {
   type GeozoneRow,
   idsMost,
@@ -13,25 +14,41 @@ import {
   listGeozonesOf,
   listZoneNames,
   type ZoneName,
-} from '../../store/geozones.ts';
-import type { ApiServices, Caller, PagedRecord, Pages } from '../operation.ts';
-import { ok } from '../shapes.ts';
-import { features, sensorWords } from '../views.ts';
+} from '../../store/geozones/geozones.ts';
+import { features, sensorTexts } from '../answers/views.ts';
+import { type Caller } from '../base/caller.ts';
+import type { ApiServices, PagedRecord, Pages } from '../base/operation.ts';
+import { ok } from '../base/shapes.ts';
 import { pointText } from './coordinates.ts';
 import type { GeozoneView } from './geozone-shapes.ts';
 
 /** The answer for a geozone that the account does not have. */
 export function unknownZone(geozoneID: string): AppError {
-  return new AppError('not_found', `there is no geozone ${JSON.stringify(geozoneID)}`);
+  return new AppError('not_found', `There is no geozone ${JSON.stringify(geozoneID)}`);
 }
 
-/** Whether a caller may change geozones and routes. */
-export function mayUpdateGeozones(caller: Pick<Caller, 'role'>): boolean {
-  return roleCovers(caller.role, 'operator');
+/** The caller's rights over geozones follow from role and devices. */
+type Viewer = Pick<Caller, 'role' | 'scope'>;
+
+/** Whether a caller may change geozones: each concerns every device of the account, so the caller must not be limited to groups. */
+export function mayUpdateGeozones({ role, scope }: Viewer): boolean {
+  return roleCovers(role, 'operator') && scope.limitedTo === null;
+}
+
+/** @throws AppError `forbidden` for a caller limited to groups. */
+export function needWholeAccount(caller: Viewer): void {
+  if (mayUpdateGeozones(caller)) return;
+  throw new AppError(
+    'forbidden',
+    'A geozone concerns every device of the account, and you see those of your groups',
+    {
+      hint: 'Ask an operator or administrator who sees all devices.',
+    },
+  );
 }
 
 const words = (name: 'cargoaccess' | 'enginecutoff') => ({
-  ...sensorWords[name],
+  ...sensorTexts[name],
   isNegativeTriggered: false,
   pendingState: null,
   state: null,
@@ -42,8 +59,8 @@ const sections: GeozoneView['sections'] = {
   depart: { displayText: 'Departure', features: sectionFeatures },
 };
 
-/** A geozone as its caller sees it. */
-export function viewGeozone(row: Omit<GeozoneRow, 'version'>, caller: Pick<Caller, 'role'>): GeozoneView {
+/** A geozone in an answer. @param mayUpdate whether the answer says that the caller may change it. */
+export function viewGeozone(row: Omit<GeozoneRow, 'version'>, mayUpdate: boolean): GeozoneView {
   const { zone } = row;
   const on = new Set(row.switches);
   const point = (n: number): string => pointText(zone.points[n - 1] ?? { latitude: 0, longitude: 0 });
@@ -77,24 +94,25 @@ export function viewGeozone(row: Omit<GeozoneRow, 'version'>, caller: Pick<Calle
     geozoneAlertExit: on.has('alertExit'),
     features,
     sections,
-    hasUpdateGeozonePrivileges: mayUpdateGeozones(caller),
+    hasUpdateGeozonePrivileges: mayUpdate,
     geozoneWarning: zoneFault(zone) ?? '',
     ...ok,
   };
 }
 
 /** Geozones of one read: about 0.4 MB of JSON, so that others have their turn. */
-const zonesPerPage = 200;
+export const zonesPerPage = 200;
 
 type ZonePages = Pages<readonly [string, GeozoneView]>;
 
 const viewPage = (rows: readonly GeozoneRow[], caller: Caller) =>
-  rows.map((row) => [row.geozoneID, viewGeozone(row, caller)] as const);
+  rows.map((row) => [row.geozoneID, viewGeozone(row, mayUpdateGeozones(caller))] as const);
 
-/** All geozones of the caller's account, keyed by id. */
+/** All geozones of the caller's account, keyed by id; none for a caller who sees no device. */
 export function viewZones(services: Pick<ApiServices, 'db'>, caller: Caller): PagedRecord<GeozoneView> {
   const { accountID } = caller;
   async function* pages(): ZonePages {
+    if (!(await seesAny(services.db, caller.scope))) return;
     for (let after: string | undefined = ''; after !== undefined; ) {
       const page = { accountID, after, limit: zonesPerPage };
       const rows: readonly GeozoneRow[] = await listGeozones(services.db, page);
@@ -113,6 +131,7 @@ export function viewZonesAt(
 ): PagedRecord<GeozoneView> {
   const { accountID } = caller;
   async function* pages(): ZonePages {
+    if (!(await seesAny(services.db, caller.scope))) return;
     const ids = await listGeozoneIDsAbout(services.db, accountID, at);
     for (let first = 0; first < ids.length; first += idsMost) {
       const rows = await listGeozonesOf(services.db, accountID, ids.slice(first, first + idsMost));
@@ -132,6 +151,7 @@ export function viewZonesFrom(
   range: { readonly offset: number; readonly limit: number },
 ): PagedRecord<GeozoneView> {
   async function* pages(): ZonePages {
+    if (!(await seesAny(services.db, caller.scope))) return;
     for (let offset = range.offset; offset < range.offset + range.limit; offset += zonesPerPage) {
       const limit = Math.min(zonesPerPage, range.offset + range.limit - offset);
       const rows = await listGeozonesFrom(services.db, { accountID: caller.accountID, offset, limit });

@@ -1,10 +1,12 @@
-// Geozones: create, change, delete. They belong to the account: everybody in it sees all of them, whatever his device
-// groups. What a zone asks for is carried out by vehicles, never from here.
+// Geozones: create, change, delete. A geozone concerns every device of the account, so only users without group limits
+// change one. A zone's automations are executed by the vehicle, never by the service.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
-import { type ZoneSwitch, zoneBox } from '../../../src/core/geozone.ts';
+import { type ZoneSwitch, zoneBox } from '../../../src/core/geo/geozone.ts';
 import { sql } from '../../../src/sql.ts';
-import { findAccount, lockAccount } from '../../store/accounts.ts';
+import { findAccount, lockAccount } from '../../store/accounts/accounts.ts';
+import { commandsAll } from '../../store/base/scope.ts';
+import { touchConfigs } from '../../store/devices/vehicle-settings.ts';
 import {
   countGeozones,
   cuttingSwitches,
@@ -18,12 +20,12 @@ import {
   mayInsertGeozone,
   maySwitch,
   updateGeozone,
-} from '../../store/geozones.ts';
-import { touchConfigs } from '../../store/vehicle-settings.ts';
-import { needRoomForZone } from '../devices/vehicle-config-room.ts';
-import { type ApiServices, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
+} from '../../store/geozones/geozones.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+import { requireZoneFits } from '../base/vehicle-config-size.ts';
 import { geozoneAfter, newGeozone } from './geozone-input.ts';
 import {
   type GeozoneBody,
@@ -33,13 +35,13 @@ import {
   geozoneMembers,
   switchMembers,
 } from './geozone-shapes.ts';
-import { unknownZone, viewGeozone } from './geozone-views.ts';
-import { exampleGeozone, exampleNewGeozone, geozoneMeanings } from './geozone-words.ts';
+import { exampleGeozone, exampleNewGeozone, geozoneMeanings } from './geozone-texts.ts';
+import { mayUpdateGeozones, needWholeAccount, unknownZone, viewGeozone } from './geozone-views.ts';
 
-/** Times that a change is tried again when somebody else changed the zone in between. */
+/** Retries of a change when another request changed the zone in between. */
 const triesMost = 5;
 
-/** @throws AppError `conflict` when one person would cut engines by this zone although a cut needs two. */
+/** @throws AppError `conflict` when the zone would cut engines in an account where a cut needs a second user. */
 async function needTwo(
   services: ApiServices,
   accountID: string,
@@ -55,48 +57,68 @@ async function needTwo(
   });
 }
 
+/** @throws AppError `forbidden` when the caller was limited to groups meanwhile. */
+async function needStillAll({ db }: ApiServices, caller: Caller): Promise<void> {
+  const rows = await db.read(sql`SELECT 1 AS there WHERE ${commandsAll(caller)}`);
+  if (rows.length === 0)
+    throw new AppError(
+      'forbidden',
+      'Your rights changed meanwhile: you may no longer change geozones; nothing was changed',
+    );
+}
+
 /** Creates or changes a geozone; `mayCreate` false: an unknown one is not found. */
 async function saveGeozone(
   services: ApiServices,
-  doer: Doer,
+  actor: Actor,
   { body, mayCreate }: { readonly body: GeozoneBody; readonly mayCreate: boolean },
 ): Promise<GeozoneView> {
   const { geozoneID: id, ...sent } = body;
-  const key: GeozoneKey = { accountID: doer.caller.accountID, geozoneID: id };
+  needWholeAccount(actor.caller);
+  const key: GeozoneKey = { accountID: actor.caller.accountID, geozoneID: id };
   for (let tries = 0; tries < triesMost; tries++) {
     const known = await findGeozone(services.db, key);
     if (known === null && !mayCreate) throw unknownZone(id);
     const content = geozoneAfter(known ?? newGeozone, body);
-    await needRoomForZone(services, key.accountID, { geozoneID: id, ...content, version: 0 });
-    const write = { key, content, box: zoneBox(content.zone), atMs: Math.round(services.clock.utcMs()) };
+    await requireZoneFits(services, key.accountID, { geozoneID: id, ...content, version: 0 });
+    const atMs = Math.round(services.clock.utcMs());
+    const may = commandsAll(actor.caller);
+    const write = { key, content, box: zoneBox(content.zone), atMs, onlyIf: may };
     const action = known === null ? 'geozone.create' : 'geozone.update';
     const isStill = known === null ? mayInsertGeozone(key) : isGeozoneAt(key, known.version);
-    const onlyIf = sql`${isStill} AND ${maySwitch(key, content.switches)}`;
+    const onlyIf = sql`${isStill} AND ${may} AND ${maySwitch(key, content.switches)}`;
     const [, , change] = await services.db.write([
-      // The rule of a second user is switched on before all of this, or after it.
+      // Orders this batch before or after a change of the second-person rule.
       lockAccount(key.accountID),
-      trail(services, doer, { action, object: id, detail: sent, onlyIf }),
+      auditEntry(services, actor, { action, object: id, detail: sent, onlyIf }),
       known === null ? insertGeozone(write) : updateGeozone(write, known.version),
       touchConfigs(key.accountID, write.atMs),
     ]);
-    if ((change?.changes ?? 0) > 0) return viewGeozone({ geozoneID: id, ...content }, doer.caller);
+    if ((change?.changes ?? 0) > 0)
+      return viewGeozone({ geozoneID: id, ...content }, mayUpdateGeozones(actor.caller));
+    await needStillAll(services, actor.caller);
     await needTwo(services, key.accountID, content.switches);
     if (known === null && (await countGeozones(services.db, key.accountID)) >= geozonesMost) {
-      throw new AppError('conflict', `the account has ${geozonesMost} geozones, which is the most`, {
+      throw new AppError('conflict', `The account has ${geozonesMost} geozones, which is the most`, {
         hint: 'Delete geozones that are no longer used.',
       });
     }
   }
-  throw new AppError('unavailable', `geozone ${id} is being changed by others all the time`, {
-    retryAfterS: 1,
-  });
+  throw new AppError(
+    'unavailable',
+    `Geozone ${id} was changed by other requests during ${triesMost} attempts; nothing was changed`,
+    {
+      retryAfterS: 1,
+    },
+  );
 }
 
 const membersText = `**Members.** Points are sent as \`geozonePoint<n>lat\` and \`geozonePoint<n>lng\` (text, always both)
 or as \`geozonePoint<n>\` in the form of the answer; empty text takes a point away; five decimals are kept. Booleans may be
 the texts \`true\`, \`false\`, \`1\`, \`0\` too, radius and type decimal text too. \`...UnLock\` and \`...Unlock\` are the same
-member. All may stand flat or under a root member \`data\`. Others are refused (422). \`geozoneDescription\`,
-\`geozoneAlertEntry\` and \`geozoneAlertExit\` are understood as well.`;
+member. All may stand flat or under a root member \`data\`. Others are refused (422). \`geozoneID\` is a name as people write it,
+for example \`Main depot\`; in a path it is percent-encoded (\`Main%20depot\`). \`geozoneDescription\`,
+\`geozoneAlertEntry\` and \`geozoneAlertExit\` are accepted as aliases.`;
 
 const create = operation({
   id: 'createGeozone',
@@ -185,13 +207,19 @@ answers 404, so a repeated call does too.`,
   examples: { params: {}, body: { geozoneID: 'old-yard' }, result: ok },
   async run({ body, caller, source }, services) {
     const key: GeozoneKey = { accountID: caller.accountID, geozoneID: body.geozoneID };
-    const deed = { action: 'geozone.delete', object: body.geozoneID, onlyIf: isGeozone(key) };
+    needWholeAccount(caller);
+    const may = commandsAll(caller);
+    const onlyIf = sql`${isGeozone(key)} AND ${may}`;
+    const audited = { action: 'geozone.delete', object: body.geozoneID, onlyIf };
     const [, change] = await services.db.write([
-      trail(services, { caller, source }, deed),
-      deleteGeozone(key),
+      auditEntry(services, { caller, source }, audited),
+      deleteGeozone(key, may),
       touchConfigs(key.accountID, Math.round(services.clock.utcMs())),
     ]);
-    if ((change?.changes ?? 0) === 0) throw unknownZone(body.geozoneID);
+    if ((change?.changes ?? 0) === 0) {
+      await needStillAll(services, caller);
+      throw unknownZone(body.geozoneID);
+    }
     return ok;
   },
 });

@@ -1,6 +1,6 @@
-// From the members that a client sent to a route as it shall be. Pure. It never guesses at a way with gaps.
+// From a request to a route. Pure. It rejects points with gaps in their numbers.
 import { AppError } from '../../../src/core/errors.ts';
-import type { RouteContent } from '../../store/routes.ts';
+import type { RouteContent } from '../../store/geozones/routes.ts';
 import { readPoints } from './coordinates.ts';
 import { defaultRadiusM, type RouteBody } from './route-shapes.ts';
 
@@ -37,7 +37,7 @@ export function routeAfter(known: RouteContent | null, sent: RouteBody): RouteCo
     const details = [
       { pointer: '/routePoint1lat', message: 'is missing: a new route needs at least two points' },
     ];
-    throw new AppError('invalid_content', 'a new route needs at least two points', { details });
+    throw new AppError('invalid_content', 'A new route needs at least two points', { details });
   }
   return {
     displayName: sent.routeDisplayName ?? known?.displayName ?? '',

@@ -1,15 +1,16 @@
-// The shapes of routes: the answer, and the members that routeupdate understands. Points are members by number, as with
-// geozones, but as many as a route has. Schemas only.
+// The shapes of routes: the answer, and the members of routeupdate. Points are numbered members, as with geozones, without
+// a fixed count. Schemas only.
 import { type Static, Type } from 'typebox';
-import { idPatternSource } from '../../../src/core/ids.ts';
-import { envelope } from '../shapes.ts';
+import { namePatternSource } from '../../../src/core/ids.ts';
+import { lineText } from '../base/input-members.ts';
+import { envelope } from '../base/shapes.ts';
 import { latitudePattern, longitudePattern } from './geozone-shapes.ts';
 
 /** Most points of a route. */
 export const pointsMost = 100;
 /** Most devices of a route in one call. */
 export const devicesMost = 200;
-/** Metres to either side of a route whose radius nobody gave. */
+/** Metres to either side of a route without a given radius. */
 export const defaultRadiusM = 1000;
 const pointName = '([1-9][0-9]?|100)';
 
@@ -39,10 +40,11 @@ export type RouteView = Static<typeof route>;
 
 const members = {
   routeID: Type.String({
-    pattern: idPatternSource,
-    description: 'Name of the route: 1 to 64 of `A-Z a-z 0-9 _ -`',
+    pattern: namePatternSource,
+    description:
+      'Name of the route: 1 to 64 characters of any script, no control characters, no space at either end',
   }),
-  routeDisplayName: Type.Optional(Type.String({ maxLength: 128, description: 'Short name' })),
+  routeDisplayName: Type.Optional(lineText(128, 'Short name')),
   routeRadius: Type.Optional(
     Type.Integer({ minimum: 5, maximum: 30_000, description: 'Metres to either side; 1000 when not given' }),
   ),

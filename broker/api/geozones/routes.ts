@@ -1,14 +1,17 @@
-// Routes: corridors that vehicles are planned to keep to. A route belongs to the account; of its devices everybody sees
-// and changes only those of his groups.
+// Routes: corridors that vehicles are planned to keep to. A caller limited to groups sees a route with a visible device,
+// and changes one whose devices are all visible; one without a device belongs to the whole account.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
+import { roleCovers } from '../../core/accounts/session.ts';
+import { wholeAccount } from '../../store/base/scope.ts';
 import {
   countRoutes,
   deleteRoute,
   findRoute,
   insertRoute,
-  isRoute,
+  isOwnRoute,
   isRouteAt,
+  listOwnRoutes,
   listRouteDevices,
   listRoutes,
   listVisibleIDs,
@@ -18,12 +21,12 @@ import {
   routesMost,
   setRouteDevices,
   updateRoute,
-} from '../../store/routes.ts';
-import { type ApiServices, type Caller, operation, type Pages } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { type Doer, trail } from '../trail.ts';
+} from '../../store/geozones/routes.ts';
+import { type Actor, auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { type ApiServices, operation, type Pages } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { pointText } from './coordinates.ts';
-import { mayUpdateGeozones } from './geozone-views.ts';
 import { routeAfter } from './route-input.ts';
 import {
   devicesMost,
@@ -37,7 +40,7 @@ import {
 
 function viewRoute(
   row: Omit<RouteRow, 'routeNo' | 'version'>,
-  deviceIDs: readonly string[],
+  { deviceIDs, isOwn }: { readonly deviceIDs: readonly string[]; readonly isOwn: boolean },
   caller: Caller,
 ): RouteView {
   const points = row.points.map((point, index) => [`routePoint${index + 1}`, pointText(point)] as const);
@@ -47,7 +50,7 @@ function viewRoute(
     routeRadius: row.radiusM,
     ...Object.fromEntries(points),
     deviceIDs: [...deviceIDs],
-    hasUpdateRoutePrivileges: mayUpdateGeozones(caller),
+    hasUpdateRoutePrivileges: isOwn && roleCovers(caller.role, 'operator'),
     ...ok,
   };
 }
@@ -62,44 +65,86 @@ async function needDevices(
   const details = deviceIDs.flatMap((id, index) =>
     seen.has(id)
       ? []
-      : [{ pointer: `/deviceIDs/${index}`, message: `there is no device ${JSON.stringify(id)}` }],
+      : [{ pointer: `/deviceIDs/${index}`, message: `There is no device ${JSON.stringify(id)}` }],
   );
   const [first] = details;
   if (first !== undefined) throw new AppError('not_found', first.message, { details });
 }
 
-/** Times that a change is tried again when somebody else changed the route in between. */
+/** A route that is planned for no device concerns all of them. */
+const ofAll = (): AppError =>
+  new AppError(
+    'forbidden',
+    'A route without a device belongs to the whole account, and you see the devices of your groups',
+    {
+      details: [{ pointer: '/deviceIDs', message: 'must name at least one device' }],
+      hint: 'Name the devices that the route is planned for.',
+    },
+  );
+
+/** @throws AppError `forbidden` when the route is planned for a device that the caller does not see. */
+async function needOwn({ db }: ApiServices, { scope }: Caller, route: RouteRow): Promise<void> {
+  if ((await listOwnRoutes(db, scope, [route])).has(route.routeNo)) return;
+  throw new AppError(
+    'forbidden',
+    `Route ${JSON.stringify(route.routeID)} is planned for devices that you do not see`,
+    {
+      hint: 'Ask an operator or administrator who sees all of its devices.',
+    },
+  );
+}
+
+/** Retries of a change when another request changed the route in between. */
 const triesMost = 5;
 
-async function saveRoute(services: ApiServices, doer: Doer, sent: RouteBody): Promise<void> {
+async function saveRoute(services: ApiServices, actor: Actor, sent: RouteBody): Promise<void> {
   const { routeID, ...detail } = sent;
-  const { accountID, scope } = doer.caller;
+  const { accountID, scope } = actor.caller;
   const key: RouteKey = { accountID, routeID };
+  const isLimited = scope.limitedTo !== null;
+  if (isLimited && sent.deviceIDs?.length === 0) throw ofAll();
   for (let tries = 0; tries < triesMost; tries++) {
-    const known = await findRoute(services.db, key);
+    const known = await findRoute(services.db, scope, routeID);
+    if (known !== null && isLimited) await needOwn(services, actor.caller, known);
+    if (known === null && isLimited && sent.deviceIDs === undefined) throw ofAll();
     const content = routeAfter(known, sent);
     const atMs = Math.round(services.clock.utcMs());
-    const version = known?.version ?? 1;
+    // A version of its own, so that what follows in the batch is for this change and no other.
+    const next = Math.floor(services.entropy.fraction() * 2 ** 40);
     const devices =
-      sent.deviceIDs === undefined ? [] : setRouteDevices({ ...key, version }, scope, sent.deviceIDs);
+      sent.deviceIDs === undefined ? [] : setRouteDevices({ ...key, version: next }, scope, sent.deviceIDs);
     const action = known === null ? 'route.create' : 'route.update';
-    const onlyIf = known === null ? mayInsertRoute(key) : isRouteAt(key, version);
-    const audit = trail(services, doer, { action, object: routeID, detail, onlyIf });
-    // The devices of a route that is there change while it is still as it was read; those of a new one once it is there.
+    const onlyIf = known === null ? mayInsertRoute(key) : isRouteAt(scope, routeID, known.version);
+    const audit = auditEntry(services, actor, { action, object: routeID, detail, onlyIf });
     const results = await services.db.write(
+      // The devices change once the route is there, as it was made or as it is changed.
       known === null
-        ? [audit, insertRoute(key, content, atMs), ...devices]
-        : [audit, ...devices, updateRoute(key, content, { version, atMs })],
+        ? [audit, insertRoute(key, content, { next, atMs }), ...devices]
+        : [audit, updateRoute(key, content, { scope, version: known.version, next, atMs }), ...devices],
     );
-    const written = known === null ? results[1] : results.at(-1);
-    if ((written?.changes ?? 0) > 0) return;
+    if ((results[1]?.changes ?? 0) > 0) return;
+    if (
+      known === null &&
+      isLimited &&
+      (await findRoute(services.db, wholeAccount(accountID), routeID)) !== null
+    ) {
+      if ((await findRoute(services.db, scope, routeID)) !== null) continue;
+      throw new AppError('conflict', `The id ${JSON.stringify(routeID)} is taken`, {
+        details: [{ pointer: '/routeID', message: 'is that of a route of other devices' }],
+        hint: 'Choose another id.',
+      });
+    }
     if (known === null && (await countRoutes(services.db, accountID)) >= routesMost) {
-      throw new AppError('conflict', `the account has ${routesMost} routes, which is the most`);
+      throw new AppError('conflict', `The account has ${routesMost} routes, which is the most`);
     }
   }
-  throw new AppError('unavailable', `route ${routeID} is being changed by others all the time`, {
-    retryAfterS: 1,
-  });
+  throw new AppError(
+    'unavailable',
+    `Route ${routeID} was changed by other requests during all attempts; nothing was changed`,
+    {
+      retryAfterS: 1,
+    },
+  );
 }
 
 const exampleWay = {
@@ -135,8 +180,9 @@ others. The way is sent as \`routePoint<n>lat\` and \`routePoint<n>lng\` (decima
 n from 1 to ${pointsMost} without a gap, at least two; when any point is sent, those sent are the whole way. A new route
 needs its points.
 
-\`deviceIDs\` (at most ${devicesMost}) replaces the devices that the route is planned for, among those that the caller may
-see; a device that he may not see answers 404, and those planned by others stay. An account has at most ${routesMost}
+\`deviceIDs\` (at most ${devicesMost}) replaces the devices that the route is planned for; a device that the caller may not see
+answers 404. A caller who is limited to groups changes only routes that are planned for devices that the caller sees and no others,
+and names at least one: 422 \`forbidden\` otherwise, and 422 \`conflict\` when the id is that of a route that the caller does not see. An account has at most ${routesMost}
 routes (422 \`conflict\`). Lines between points are straight in longitude and latitude, as with geozones.`,
   params: Type.Object({}),
   body: routeBody,
@@ -157,10 +203,12 @@ routes (422 \`conflict\`). Lines between points are straight in longitude and la
   async run({ body: sent, caller, source }, services) {
     if (sent.deviceIDs !== undefined) await needDevices(services, caller, sent.deviceIDs);
     await saveRoute(services, { caller, source }, sent);
-    const row = await findRoute(services.db, { accountID: caller.accountID, routeID: sent.routeID });
-    if (row === null) throw new AppError('not_found', `there is no route ${JSON.stringify(sent.routeID)}`);
+    const row = await findRoute(services.db, caller.scope, sent.routeID);
+    if (row === null) throw new AppError('not_found', `There is no route ${JSON.stringify(sent.routeID)}`);
     const devices = await listRouteDevices(services.db, caller.scope, [row]);
-    return viewRoute(row, devices.get(row.routeNo) ?? [], caller);
+    const own = await listOwnRoutes(services.db, caller.scope, [row]);
+    const deviceIDs = devices.get(row.routeNo) ?? [];
+    return viewRoute(row, { deviceIDs, isOwn: own.has(row.routeNo) }, caller);
   },
 });
 
@@ -172,7 +220,8 @@ const remove = operation({
   access: 'operator',
   tag: 'Routes',
   summary: 'Delete a route',
-  description: `Our addition. Deletes the route, for every device that it is planned for. An unknown route answers 404.`,
+  description: `Our addition. Deletes the route, for every device that it is planned for. An unknown route answers 404, and so
+does one that is planned for no device that the caller sees; one that is planned for others too 422 \`forbidden\`.`,
   params: Type.Object({}),
   body: routeKeyBody,
   result: Type.Object(envelope),
@@ -180,11 +229,16 @@ const remove = operation({
   effects: true,
   examples: { params: {}, body: { routeID: 'old-run' }, result: ok },
   async run({ body: { routeID }, caller, source }, services) {
-    const key: RouteKey = { accountID: caller.accountID, routeID };
-    const deed = { action: 'route.delete', object: routeID, onlyIf: isRoute(key) };
-    const results = await services.db.write([trail(services, { caller, source }, deed), ...deleteRoute(key)]);
-    if ((results.at(-1)?.changes ?? 0) === 0) {
-      throw new AppError('not_found', `there is no route ${JSON.stringify(routeID)}`);
+    const { scope } = caller;
+    const audited = { action: 'route.delete', object: routeID, onlyIf: isOwnRoute(scope, routeID) };
+    const results = await services.db.write([
+      auditEntry(services, { caller, source }, audited),
+      deleteRoute(scope, routeID),
+    ]);
+    if ((results[1]?.changes ?? 0) === 0) {
+      const row = await findRoute(services.db, scope, routeID);
+      if (row !== null) await needOwn(services, caller, row);
+      throw new AppError('not_found', `There is no route ${JSON.stringify(routeID)}`);
     }
     return ok;
   },
@@ -194,15 +248,17 @@ const remove = operation({
 const routesPerPage = 20;
 
 async function* allRoutes(services: ApiServices, caller: Caller): Pages<RouteView> {
-  const { accountID, scope } = caller;
+  const { scope } = caller;
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const rows: readonly RouteRow[] = await listRoutes(services.db, {
-      accountID,
+    const rows: readonly RouteRow[] = await listRoutes(services.db, scope, {
       after,
       limit: routesPerPage,
     });
     const devices = await listRouteDevices(services.db, scope, rows);
-    yield rows.map((row) => viewRoute(row, devices.get(row.routeNo) ?? [], caller));
+    const own = await listOwnRoutes(services.db, scope, rows);
+    yield rows.map((row) =>
+      viewRoute(row, { deviceIDs: devices.get(row.routeNo) ?? [], isOwn: own.has(row.routeNo) }, caller),
+    );
     after = rows.length < routesPerPage ? undefined : rows.at(-1)?.routeID;
   }
 }
@@ -216,7 +272,7 @@ const getRoutes = operation({
   tag: 'Routes',
   summary: 'All routes of the account',
   description: `Every route of the account in the order of ids, with its points along the way and the devices it is planned
-for, those that the caller may see.`,
+for, those that the caller may see. A caller who is limited to groups gets the routes that are planned for a visible device.`,
   params: Type.Object({}),
   body: null,
   result: Type.Object({
@@ -235,7 +291,7 @@ for, those that the caller may see.`,
     return {
       ...ok,
       routes: allRoutes(services, caller),
-      hasUpdateRoutePrivileges: mayUpdateGeozones(caller),
+      hasUpdateRoutePrivileges: roleCovers(caller.role, 'operator'),
     };
   },
 });

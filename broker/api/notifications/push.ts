@@ -1,9 +1,9 @@
-// Push registrations of the caller: browsers and apps that want to be told. A subscription does not fit into a path, so it
-// is stored first and then registered by its id. Nobody sees or removes another's.
+// Push registrations of the caller's browsers and apps. A subscription does not fit into a path, so it is stored first and
+// then registered by its id. Registrations of other users are out of reach.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
-import { faultOfEndpoint } from '../../core/delivery-targets.ts';
+import { faultOfEndpoint } from '../../core/notifications/delivery-targets.ts';
 import {
   findByEndpoint,
   findRegistration,
@@ -13,10 +13,11 @@ import {
   register,
   registrationsMost,
   unregister,
-} from '../../store/push.ts';
-import { type Caller, operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+} from '../../store/notifications/push.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { type Caller } from '../base/caller.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 
 const pushID = Type.String({
   pattern: '^[!-~]{1,256}$',
@@ -114,7 +115,7 @@ Chrome, Firefox, Safari and Edge), else 422. A user has at most ${registrationsM
     const known = await findByEndpoint(db, caller, endpoint);
     const id = known?.pushID ?? hexId(entropy.bytes(16));
     await db.write([
-      trail(services, { caller, source }, { action: 'push.subscribe', object: shortOf(id) }),
+      auditEntry(services, { caller, source }, { action: 'push.subscribe', object: shortOf(id) }),
       ...putSubscription(keyOf(caller, id), { endpoint, ...keys }, Math.floor(clock.utcMs() / 1000)),
     ]);
     return { ...ok, pushID: id };
@@ -153,7 +154,7 @@ push service says that a subscription has ended (404, 410), it is removed here.`
     const known = await findRegistration(services.db, key);
     if (known?.isRegistered !== true) {
       await services.db.write([
-        trail(services, { caller, source }, { action: 'push.register', object: shortOf(key.pushID) }),
+        auditEntry(services, { caller, source }, { action: 'push.register', object: shortOf(key.pushID) }),
         ...register(key, Math.floor(services.clock.utcMs() / 1000)),
       ]);
     }
@@ -179,8 +180,8 @@ changes nothing and answers the same. The path has no slash after \`v1\`.`,
   examples: { params: { pushID: exampleID }, body: null, result: ok },
   async run({ params, caller, source }, services) {
     const key = keyOf(caller, params.pushID);
-    const deed = { action: 'push.unregister', object: shortOf(key.pushID), onlyIf: isRegistered(key) };
-    await services.db.write([trail(services, { caller, source }, deed), unregister(key)]);
+    const audited = { action: 'push.unregister', object: shortOf(key.pushID), onlyIf: isRegistered(key) };
+    await services.db.write([auditEntry(services, { caller, source }, audited), unregister(key)]);
     return ok;
   },
 });

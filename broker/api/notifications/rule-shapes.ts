@@ -1,11 +1,17 @@
-// The shape of a notification rule as people send and read it, and the checks that a schema cannot say.
+// The shape of a notification rule in requests and answers, and the checks beyond its schema.
 import { type Static, type TObject, Type } from 'typebox';
 import type { ErrorDetail } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { faultOfWebhook, mailboxSource, type TargetRules } from '../../core/delivery-targets.ts';
-import { isTimeZone } from '../../core/quiet-hours.ts';
-import type { RuleDefinition, RuleRow } from '../../store/rules.ts';
-import { lineText } from '../accounts/people.ts';
+import { alarmPriorities } from '../../core/notifications/alarm-kinds.ts';
+import {
+  faultOfWebhook,
+  mailboxSource,
+  type TargetRules,
+} from '../../core/notifications/delivery-targets.ts';
+import { occurrenceKinds } from '../../core/notifications/occurrence-kinds.ts';
+import { isTimeZone } from '../../core/notifications/quiet-hours.ts';
+import type { RuleDefinition, RuleRow } from '../../store/notifications/rules.ts';
+import { lineText } from '../base/input-members.ts';
 
 const strict = { additionalProperties: false } as const;
 const id = (description: string) => Type.String({ pattern: idPatternSource, description });
@@ -13,14 +19,18 @@ const ids = (description: string) =>
   Type.Array(Type.String({ maxLength: 64 }), { maxItems: 100, uniqueItems: true, description });
 
 /** One of two types without a union: what is wrong is then said once, and where. */
-const statusCodes = Type.Unsafe<'alerts' | number[]>({
+const statusCodes = Type.Unsafe<'alerts' | 'alarms' | number[]>({
   type: ['string', 'array'],
-  pattern: '^alerts$',
+  pattern: '^(alerts|alarms)$',
   items: { type: 'integer', minimum: 0, maximum: 65_535 },
-  minItems: 1,
   maxItems: 100,
   uniqueItems: true,
-  description: '`alerts`, or 1 to 100 status codes',
+  description: '`alerts`, `alarms`, or up to 100 status codes; empty: the rule notifies of no events',
+});
+const kinds = Type.Array(Type.Enum([...occurrenceKinds]), {
+  maxItems: occurrenceKinds.length,
+  uniqueItems: true,
+  description: 'Occurrences in the service that the rule notifies of; empty: of none',
 });
 
 /** An object that may also be null, which says the same as its absence. */
@@ -83,8 +93,23 @@ const push = orNull(
   ),
 );
 
+const alarm = orNull(
+  'The alarm that its events raise',
+  Type.Object({ priority: Type.Enum([...alarmPriorities], { description: 'How urgent it is' }) }, strict),
+);
+/** A whole number that may also be null. */
+const escalatesAfterS = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  minimum: 10,
+  maximum: 86_400,
+  description:
+    'The rule notifies of alarms that had no owner for so many seconds, in place of events; null or absent: of events',
+});
+
 const displayName = 'Name for people; the id without it';
 const active = 'False: the rule tells nothing; true without it';
+const offlineAfter =
+  'Of `device_offline` and `device_online`: seconds that a device must be offline; 900 without it';
 const silence = 'Seconds in which the same is told once; 300 without it, 0 = every event';
 
 /** What is sent. */
@@ -93,7 +118,11 @@ export const ruleBody = Type.Object(
     ruleID: id('1 to 64 of `A-Z a-z 0-9 _ -`'),
     ruleDisplayName: Type.Optional(lineText(128, displayName)),
     isActive: Type.Optional(Type.Boolean({ description: active })),
-    statusCodes,
+    statusCodes: Type.Optional(statusCodes),
+    kinds: Type.Optional(kinds),
+    offlineAfterS: Type.Optional(
+      Type.Integer({ minimum: 60, maximum: 2_592_000, description: offlineAfter }),
+    ),
     devices: Type.Optional(ids('Ids of devices')),
     groups: Type.Optional(ids('Ids of groups')),
     silenceS: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400, description: silence })),
@@ -101,6 +130,8 @@ export const ruleBody = Type.Object(
     webhook: Type.Optional(webhook),
     email: Type.Optional(email),
     push: Type.Optional(push),
+    alarm: Type.Optional(alarm),
+    escalatesAfterS: Type.Optional(escalatesAfterS),
     rotateSecret: Type.Optional(Type.Boolean({ description: 'True: make a new secret for the webhook' })),
   },
   strict,
@@ -112,6 +143,8 @@ export const rule = Type.Object({
   ruleDisplayName: Type.String({ description: displayName }),
   isActive: Type.Boolean({ description: active }),
   statusCodes,
+  kinds,
+  offlineAfterS: Type.Integer({ description: offlineAfter }),
   devices: ids('Ids of devices'),
   groups: ids('Ids of groups'),
   silenceS: Type.Integer({ description: silence }),
@@ -119,6 +152,8 @@ export const rule = Type.Object({
   webhook,
   email,
   push,
+  alarm,
+  escalatesAfterS,
   changed: Type.Integer({ description: 'Last change (epoch seconds)' }),
 });
 type RuleView = Static<typeof rule>;
@@ -128,6 +163,8 @@ export const exampleRule: RuleView = {
   ruleDisplayName: 'night-watch',
   isActive: true,
   statusCodes: [63553, 63621],
+  kinds: ['device_offline', 'device_online'],
+  offlineAfterS: 900,
   devices: ['truck-17'],
   groups: [],
   silenceS: 600,
@@ -135,6 +172,8 @@ export const exampleRule: RuleView = {
   webhook: { url: 'https://hooks.example.com/fleet' },
   email: null,
   push: { userIDs: ['dispatch'] },
+  alarm: null,
+  escalatesAfterS: null,
   changed: 1763683200,
 };
 
@@ -145,7 +184,9 @@ export function definitionOf(body: Static<typeof ruleBody>): RuleDefinition {
   return {
     displayName: body.ruleDisplayName ?? body.ruleID,
     isActive: body.isActive ?? true,
-    statusCodes: body.statusCodes,
+    statusCodes: body.statusCodes ?? [],
+    kinds: body.kinds ?? [],
+    offlineAfterS: body.offlineAfterS ?? 900,
     devices: body.devices ?? [],
     groups: body.groups ?? [],
     silenceS: body.silenceS ?? 300,
@@ -156,6 +197,8 @@ export function definitionOf(body: Static<typeof ruleBody>): RuleDefinition {
     webhook: body.webhook ?? null,
     email: body.email ?? null,
     push: body.push == null ? null : { userIDs: body.push.userIDs ?? 'all' },
+    alarm: body.alarm ?? null,
+    escalatesAfterS: body.escalatesAfterS ?? null,
   };
 }
 
@@ -164,8 +207,31 @@ export function faultOfRule(
   body: Static<typeof ruleBody>,
   { targets, hasEmail }: { readonly targets: TargetRules; readonly hasEmail: boolean },
 ): ErrorDetail | null {
-  if (body.webhook == null && body.email == null && body.push == null) {
-    return { pointer: '/webhook', message: 'or /email or /push must be there: the rule would tell nobody' };
+  const hasKinds = (body.kinds ?? []).length > 0;
+  if ((body.statusCodes ?? []).length === 0 && !hasKinds) {
+    return {
+      pointer: '/statusCodes',
+      message: 'or /kinds must name something: the rule would notify of nothing',
+    };
+  }
+  if (hasKinds && (body.alarm != null || body.escalatesAfterS != null)) {
+    return {
+      pointer: '/kinds',
+      message: 'cannot stand beside /alarm or /escalatesAfterS, which are about events only: make two rules',
+    };
+  }
+  const hasChannel = body.webhook != null || body.email != null || body.push != null;
+  if (!hasChannel && body.alarm == null) {
+    return {
+      pointer: '/webhook',
+      message: 'or /email, /push or /alarm must be there: the rule would do nothing',
+    };
+  }
+  if (!hasChannel && body.escalatesAfterS != null) {
+    return {
+      pointer: '/webhook',
+      message: 'or /email or /push must be there: the escalation would notify no one',
+    };
   }
   if (body.quietHours != null && !isTimeZone(body.quietHours.timeZone)) {
     return { pointer: '/quietHours/timeZone', message: 'is no IANA time zone' };
@@ -185,6 +251,8 @@ export const viewRule = (row: RuleRow): RuleView => ({
   ruleDisplayName: row.displayName,
   isActive: row.isActive,
   statusCodes: typeof row.statusCodes === 'string' ? row.statusCodes : [...row.statusCodes],
+  kinds: [...row.kinds],
+  offlineAfterS: row.offlineAfterS,
   devices: [...row.devices],
   groups: [...row.groups],
   silenceS: row.silenceS,
@@ -192,5 +260,7 @@ export const viewRule = (row: RuleRow): RuleView => ({
   webhook: row.webhook,
   email: row.email === null ? null : { addresses: [...row.email.addresses] },
   push: row.push === null ? null : row.push.userIDs === 'all' ? {} : { userIDs: [...row.push.userIDs] },
+  alarm: row.alarm,
+  escalatesAfterS: row.escalatesAfterS,
   changed: Math.floor(row.changedMs / 1000),
 });

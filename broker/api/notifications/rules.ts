@@ -1,23 +1,23 @@
-// Rules of the account: which events are told to whom, and how. Only administrators see or change them. A webhook's secret
-// is made here, shown once, and never again.
+// Notification rules of the account: which events notify whom, over which channel. Only administrators see or change them.
+// A webhook's secret is generated here, shown once, and never again.
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { idPatternSource } from '../../../src/core/ids.ts';
-import { unknownDevices, unknownGroups } from '../../store/groups.ts';
+import { unknownDevices, unknownGroups } from '../../store/accounts/groups.ts';
 import {
   deleteRule,
   findRule,
-  hasRoom,
+  isBelowLimit,
   listRules,
   putRule,
   ruleExists,
   rulesMost,
   unknownUsers,
-} from '../../store/rules.ts';
-import { needKnown } from '../accounts/people.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-import { trail } from '../trail.ts';
+} from '../../store/notifications/rules.ts';
+import { auditEntry } from '../base/audit-entry.ts';
+import { needKnown } from '../base/input-members.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
 import { definitionOf, exampleRule, faultOfRule, rule, ruleBody, viewRule } from './rule-shapes.ts';
 
 const getRules = operation({
@@ -41,9 +41,9 @@ const getRules = operation({
 });
 
 const verification = `### Webhooks
-One POST for each event, \`Content-Type: application/json\`, with \`notificationID\`, \`ruleID\`, \`accountID\`, \`deviceID\`,
+One POST for each event or occurrence, \`Content-Type: application/json\`, with \`notificationID\`, \`kind\`, \`ruleID\`, \`accountID\`, \`deviceID\`,
 \`deviceDisplayName\`, \`statusCode\`, \`statusDescription\`, \`timestamp\`, \`creationTime\`, \`latitude\`, \`longitude\`,
-\`isPositionValid\`, \`geozoneID\`, \`commandID\`, \`commandState\` and \`late\` as in the inbox; members may be added. Any 2xx
+\`isPositionValid\`, \`geozoneID\`, \`commandID\`, \`commandState\`, \`userID\`, \`objectID\`, \`ends\`, \`alarmID\` and \`late\` as in the inbox, and \`escalated\`; members may be added. Any 2xx
 within 10 seconds counts as taken; redirects are not followed and the answer's body is not read. Headers:
 \`fleetward-id\` (the same at every repeat: drop what you have seen), \`fleetward-timestamp\` (epoch seconds of this attempt) and
 \`fleetward-signature\`: \`v1=\` and the HMAC-SHA256, in hexadecimal, of \`<timestamp>.<body>\` with the secret as text. Refuse
@@ -77,11 +77,30 @@ const updateRule = operation({
   tag: 'Notifications',
   summary: 'Create a rule, or replace it',
   description: `Creates the rule, or replaces the whole of the one with that id: a member that is not sent takes its default. It
-needs at least one of \`webhook\`, \`email\` and \`push\`. An account has at most ${rulesMost} rules. A device, group or user that
+needs at least one of \`webhook\`, \`email\`, \`push\` and \`alarm\`. An account has at most ${rulesMost} rules. A device, group or user that
 does not exist answers 422. E-mail answers 422 while the service has no mail server.
 
-**Which events**: those with one of \`statusCodes\` (a list, or the text \`alerts\` for the codes of the activation summary) of
+**Which events**: those with one of \`statusCodes\` (a list, the text \`alerts\` for the codes of the activation summary, or
+\`alarms\` for those that raise an alarm by themselves) of
 one of \`devices\`, or of a device in one of \`groups\`; with neither, of every device.
+
+**What happens in the service**: \`kinds\` names occurrences of these devices that the rule notifies of, besides events or with
+\`statusCodes\` left out:
+- \`device_offline\`, \`device_online\`: offline for \`offlineAfterS\` seconds, once for each absence that becomes as long after the rule was
+  last changed, and back after such an absence. None is reported in the first 5 minutes after a start of the service, which devices
+  have to connect again.
+- \`command_expired\`, \`command_refused\`: a command ended without effect, \`userID\` requested it; one that was replaced, or whose withdrawal was
+  requested, does not count.
+- \`approval_requested\`, \`approval_granted\`, \`approval_refused\`, \`approval_expired\`: a cut waits for a second user, or that has
+  ended; \`userID\` decided, else requested it. \`objectID\` is the approval; of a request \`ends\` is when the waiting ends.
+- \`update_failed\`: a firmware job was refused, failed, or expired.
+- \`device_enrolled\`: a unit used its code.
+- \`clone_suspected\`: two units replace each other's connection; at most once an hour. Not with a message queue in front of the service.
+- \`certificate_expiring\`: the newest certificate of a device ends within 30 days (\`ends\`); once for each certificate.
+
+They are decided within a few seconds and never twice. \`silenceS\` counts each command, approval, code and certificate apart, and
+\`device_online\` ends \`device_offline\`; quiet hours hold back e-mail and push, and none of them is urgent. They raise no alarms: \`kinds\` cannot
+stand beside \`alarm\` and \`escalatesAfterS\`.
 
 **Once an episode**: a rule tells an event only if it has not told the same code of the same device (and of the same zone or
 command) within \`silenceS\` seconds of event time, unless the event that ends it (Panic_Off for Panic, Tamper_Off, Depart for
@@ -98,6 +117,12 @@ only if they are of the urgent codes above. A vehicle's clock that runs more tha
 arrival counts.
 
 **Push** goes to the registrations of the users named, or of all, who are active and may see the device.
+
+**Alarms**: with \`alarm\` each of these events raises an alarm of that priority, or makes the one that it raises by itself as
+urgent; that needs no channel and knows no quiet hours. With \`escalatesAfterS\` the rule notifies of no event, but of each alarm
+with one of its codes (\`alarms\`: every alarm) that had no owner for so many seconds: once for each time that the
+alarm is new, whatever \`silenceS\` says; \`escalated\` is true in what is sent, and \`alarmID\` names the alarm. Several rules with
+growing times make steps.
 
 ${verification}
 
@@ -118,6 +143,7 @@ read again.`,
     body: {
       ruleID: 'night-watch',
       statusCodes: [63553, 63621],
+      kinds: ['device_offline', 'device_online'],
       devices: ['truck-17'],
       silenceS: 600,
       webhook: { url: 'https://hooks.example.com/fleet' },
@@ -155,18 +181,18 @@ read again.`,
     const known = await findRule(db, key);
     const isNew = definition.webhook !== null && (known?.webhook == null || body.rotateSecret === true);
     const secret = isNew ? Buffer.from(entropy.bytes(32)).toString('base64url') : null;
-    const deed = { action: 'rule.update', object: body.ruleID, onlyIf: hasRoom(key) };
+    const audited = { action: 'rule.update', object: body.ruleID, onlyIf: isBelowLimit(key) };
     const [, changed] = await db.write([
-      trail(services, { caller, source }, deed),
+      auditEntry(services, { caller, source }, audited),
       putRule({ ...key, definition, secret, nowMs: Math.round(clock.utcMs()) }),
     ]);
     if (changed?.changes !== 1) {
-      throw new AppError('conflict', `the account has ${rulesMost} rules already`, {
+      throw new AppError('conflict', `The account has ${rulesMost} rules already`, {
         hint: 'Delete one first, or let one rule name more devices and codes.',
       });
     }
     const row = await findRule(db, key);
-    if (row === null) throw new AppError('not_found', `there is no rule ${JSON.stringify(body.ruleID)}`);
+    if (row === null) throw new AppError('not_found', `There is no rule ${JSON.stringify(body.ruleID)}`);
     return { ...viewRule(row), ...(secret === null ? {} : { webhookSecret: secret }), ...ok };
   },
 });
@@ -179,7 +205,7 @@ const removeRule = operation({
   access: 'admin',
   tag: 'Notifications',
   summary: 'Delete a rule',
-  description: `Deletes the rule. What it has not delivered yet is given up; what it told stays in the inbox.`,
+  description: `Deletes the rule. What it has not delivered yet is given up; notifications that it made stay in the inbox.`,
   params: Type.Object({}),
   body: Type.Object(
     { ruleID: Type.String({ pattern: idPatternSource, description: 'The rule' }) },
@@ -191,13 +217,13 @@ const removeRule = operation({
   examples: { params: {}, body: { ruleID: 'night-watch' }, result: ok },
   async run({ body, caller, source }, services) {
     const key = { accountID: caller.accountID, ruleID: body.ruleID };
-    const deed = { action: 'rule.delete', object: body.ruleID, onlyIf: ruleExists(key) };
+    const audited = { action: 'rule.delete', object: body.ruleID, onlyIf: ruleExists(key) };
     const results = await services.db.write([
-      trail(services, { caller, source }, deed),
+      auditEntry(services, { caller, source }, audited),
       ...deleteRule(key, Math.round(services.clock.utcMs())),
     ]);
     if (results.at(-1)?.changes !== 1) {
-      throw new AppError('not_found', `there is no rule ${JSON.stringify(body.ruleID)}`);
+      throw new AppError('not_found', `There is no rule ${JSON.stringify(body.ruleID)}`);
     }
     return ok;
   },

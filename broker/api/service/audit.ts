@@ -1,10 +1,10 @@
-// The audit log of the account, for its administrators: who did what to what, from where.
+// The audit log of the account, for its administrators: actor, action, object and source of every change.
 import { Type } from 'typebox';
-import { type AuditRow, auditPage } from '../../store/audit-log.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
-
-const limits = { standard: 100, most: 500 } as const;
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { type AuditRow, auditPage } from '../../store/accounts/audit-log.ts';
+import { operation } from '../base/operation.ts';
+import { numberedPage, numberedQuery, pageMembers, pageText } from '../base/paging.ts';
+import { envelope, ok } from '../base/shapes.ts';
 
 const auditEntry = Type.Object({
   entryID: Type.String({ description: 'Number of the entry; grows' }),
@@ -39,7 +39,7 @@ function detailOf(detail: string | null): Record<string, unknown> | null {
 function view(row: AuditRow) {
   return {
     entryID: String(row.auditNo),
-    timestamp: Math.max(0, Math.floor(row.atMs / 1000)),
+    timestamp: epochSeconds(row.atMs),
     userID: row.actor,
     source: row.source,
     action: row.action,
@@ -58,23 +58,14 @@ const auditEntries = operation({
   access: 'admin',
   tag: 'Audit',
   summary: 'Who did what',
-  description: `The audit log of the account, newest first: at most \`limit\` entries (1 to ${limits.most}, by default ${limits.standard}). When
-\`more\` is true, ask again with \`cursor\` set to \`next\`. \`object\` gives only entries about that object, for example a
+  description: `The audit log of the account, newest first. ${pageText} \`object\` gives only entries about that object, for example a
 device id. Entries are never changed or removed; each is chained to the one before it by its hash within a second, so
 that a change would show (\`fleetward-broker audit verify\`). When an account is deleted the details go and the hashes
 stay.`,
   params: Type.Object({}),
   query: Type.Object(
     {
-      limit: Type.Optional(
-        Type.String({
-          pattern: '^([1-9][0-9]?|[1-4][0-9]{2}|500)$',
-          description: `Entries, 1 to ${limits.most}`,
-        }),
-      ),
-      cursor: Type.Optional(
-        Type.String({ pattern: '^[0-9]{1,15}$', description: '`next` of the page before' }),
-      ),
+      ...numberedQuery,
       object: Type.Optional(
         Type.String({ minLength: 1, maxLength: 128, description: 'Only entries about this object' }),
       ),
@@ -85,10 +76,7 @@ stay.`,
   result: Type.Object({
     ...envelope,
     entries: Type.Array(auditEntry, { description: 'Newest first' }),
-    more: Type.Boolean({ description: 'True when there are older entries' }),
-    next: Type.Union([Type.String(), Type.Null()], {
-      description: 'The cursor of the next page; null at the end',
-    }),
+    ...pageMembers,
   }),
   errors: ['invalid_content'],
   effects: false,
@@ -115,19 +103,12 @@ stay.`,
     },
   },
   async run({ query, caller }, { db }) {
-    const limit = Number(query.limit ?? limits.standard);
-    const before = query.cursor === undefined ? null : Number(query.cursor);
     const { accountID } = caller;
-    const rows = await auditPage(db, { accountID, object: query.object ?? null, before, limit: limit + 1 });
-    const shown = rows.slice(0, limit);
-    const more = rows.length > limit;
-    const last = shown.at(-1);
-    return {
-      ...ok,
-      entries: shown.map(view),
-      more,
-      next: more && last !== undefined ? String(last.auditNo) : null,
-    };
+    const { page, more, next } = await numberedPage(query, {
+      read: (span) => auditPage(db, { accountID, object: query.object ?? null, ...span }),
+      numberOf: ({ auditNo }) => auditNo,
+    });
+    return { ...ok, entries: page.map(view), more, next };
   },
 });
 

@@ -1,13 +1,12 @@
-// The fleet in a few numbers, for a wall display or a watchdog: cheap enough to be asked every few seconds.
+// Key figures of the fleet, for a wall display or a monitoring system: cheap enough to be read every few seconds.
 import { Type } from 'typebox';
-import { activationCodes } from '../../core/activation.ts';
-import { countFleet } from '../../store/diagnostics.ts';
-import { listOf } from '../../store/events.ts';
-import { operation } from '../operation.ts';
-import { envelope, ok } from '../shapes.ts';
+import { activationCodes } from '../../core/events/activation.ts';
+import { countFleet } from '../../store/devices/diagnostics.ts';
+import { listOf } from '../../store/events/events.ts';
+import { operation } from '../base/operation.ts';
+import { count, envelope, ok } from '../base/shapes.ts';
 
 const dayMs = 24 * 3600 * 1000;
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const getMonitorMetaData = operation({
   id: 'getMonitorMetaData',

@@ -1,12 +1,12 @@
-// When the vehicle raises its own alarms: the table `alarms` of the settings. Data only. Voltages of the vehicle are those
-// of a 12 V system and count double on a 24 V one. 0 switches an alarm off where its words say so.
+// Thresholds of the vehicle's own alarms: the table `alarms` of the settings. Data only. Voltages are those of a 12 V
+// system and count double on a 24 V one. 0 switches an alarm off where its description says so.
 import { type Static, Type } from 'typebox';
 import { numberSetting, switchSetting } from './kinds.ts';
 
 export const alarmSettingsSchema = Type.Object({
   repeatS: numberSetting(
     { low: 0, high: 86_400, standard: 600 },
-    'An alarm that began is told again at the earliest after this; what was kept back is counted',
+    'An alarm that began is reported again after this time at the earliest; suppressed reports are counted',
   ),
   systemV: numberSetting(
     { low: 0, high: 24, standard: 0 },
@@ -51,7 +51,7 @@ export const alarmSettingsSchema = Type.Object({
   ),
   towing: switchSetting(
     true,
-    'Tell when it moves with ignition off; switch off for vehicles that go by ferry or rail',
+    'Report when it moves with ignition off; switch off for vehicles that go by ferry or rail',
   ),
   towM: numberSetting({ low: 50, high: 5000, standard: 100 }, 'Towed: this far from where it was parked'),
   towArmS: numberSetting({ low: 10, high: 3600, standard: 180 }, 'Watched after this long with ignition off'),
@@ -114,7 +114,7 @@ export const alarmSettingsSchema = Type.Object({
   ),
   peopleInventoryS: numberSetting(
     { low: 60, high: 86_400, standard: 3600 },
-    'People aboard are told at least this often while they change',
+    'People aboard are reported at least this often while they change',
   ),
   peopleReset: switchSetting(
     false,

@@ -1,5 +1,5 @@
-// A choice of settings: tables with any of their members, as people save them for an account or a device and as they travel
-// to a vehicle. What is not in it was not chosen: the vehicle's own file says it then. Pure.
+// A change of settings: tables with any of their members, as saved for an account or a device and as sent to a
+// vehicle. A missing member keeps the value of the vehicle's own file. Pure.
 import { type TObject, Type } from 'typebox';
 import { type Settings, settingsSchema } from './settings.ts';
 

@@ -1,4 +1,4 @@
-// How often a vehicle tells of its own health: the table `diagnostics` of the settings. Data only.
+// How often a vehicle reports its own health: the table `diagnostics` of the settings. Data only.
 import { Type } from 'typebox';
 import { numberSetting } from './kinds.ts';
 

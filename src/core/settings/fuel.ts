@@ -1,5 +1,5 @@
-// How the tank is watched: the table `fuel` of the settings. Data only. It must never offer a setting with which slosh or a slope
-// becomes an alarm; the figures behind it stand in the agent's `fuel-limits.ts`.
+// How the tank is monitored: the table `fuel` of the settings. Data only. No setting may turn slosh or a slope into
+// an alarm; the figures behind it are in the agent's `fuel-limits.ts`.
 import { type Static, Type } from 'typebox';
 
 const fraction = (limits: { low: number; high: number; standard: number }, description: string) =>
@@ -12,7 +12,7 @@ export const fuelSettingsSchema = Type.Object({
     Type.Number({
       minimum: 5,
       maximum: 5000,
-      description: 'Litres in the full tank; events then tell litres',
+      description: 'Litres in the full tank; events then carry litres',
     }),
   ),
   refillFraction: fraction(
@@ -29,7 +29,7 @@ export const fuelSettingsSchema = Type.Object({
     minimum: 30,
     maximum: 180,
     default: 60,
-    description: 'A level counts, and a change is told, when it has lasted this long, in seconds',
+    description: 'A level counts, and a change is reported, when it has lasted this long, in seconds',
   }),
   idlePerHour: fraction(
     { low: 0.005, high: 0.5, standard: 0.05 },
@@ -41,7 +41,7 @@ export const fuelSettingsSchema = Type.Object({
   ),
   reportFraction: fraction(
     { low: 0.01, high: 0.5, standard: 0.05 },
-    'A level is told after a change of this',
+    'A level is reported after a change of this',
   ),
   reportS: Type.Number({
     minimum: 60,

@@ -1,7 +1,7 @@
-// How one setting is written down: its limits, its default and what it is for, in the order in which people ask.
+// Builders of one setting: its limits, its default and its description.
 import { Type } from 'typebox';
 
-/** A number with its limits, both included, and the value that holds where nobody chose. */
+/** A number with its limits, both included, and its default. */
 export const numberSetting = (
   limits: { readonly low: number; readonly high: number; readonly standard: number },
   description: string,

@@ -9,7 +9,7 @@ export const reportingSchema = Type.Object({
   turnDeg: numberSetting({ low: 5, high: 180, standard: 25 }, '... and after a turn of this many degrees'),
   cornerM: numberSetting(
     { low: 0, high: 1000, standard: 15 },
-    '... and the corner where the way leaves the straight line between two reports by this much; 0 is never',
+    '... and a corner where the route deviates from the straight line between two reports by this much; 0 is never',
   ),
   speedDeltaKmh: numberSetting(
     { low: 0, high: 200, standard: 30 },

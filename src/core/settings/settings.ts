@@ -1,7 +1,7 @@
-// Everything about a vehicle that people may tune while it runs: each table has a schema with limits and a default for every
-// member, so a vehicle works without any of it. The installer's file gives the first values, a signed configuration of the
-// broker may change them. What can hurt somebody is not here: the interlock's limits stand in the agent's `interlock.ts`, what the
-// installer alone decides (wiring, modes of the cut-off) in the file.
+// Everything about a vehicle that may be tuned while it runs: each table has a schema with limits and a default for
+// every member, so a vehicle works without any of it. The installer's file gives the first values, a signed
+// configuration of the broker may change them. Safety is not configured here: the interlock's limits are in the
+// agent's `interlock-rules.ts`, the installer's own choices (wiring, modes of the cut-off) in the file.
 import { type Static, type TObject, Type } from 'typebox';
 import { Create, Errors } from 'typebox/value';
 import type { ErrorDetail } from '../errors.ts';
@@ -24,7 +24,7 @@ export const settingsSchema = Type.Object({
 
 export type Settings = Static<typeof settingsSchema>;
 
-/** What holds where nobody chose. */
+/** Defaults. */
 export const standardSettings: Settings = Create(settingsSchema);
 
 type Table = Readonly<Record<string, unknown>>;

@@ -1,0 +1,179 @@
+// Staged releases on the disk: their signing key, manifest and files. A staging directory is writable by the agent's
+// own user, so it is not trusted before the signature and every hash were checked, and a release runs from a copy of the
+// very bytes that were hashed, without files that the manifest does not name.
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { AppError, messageOf } from '../../../src/core/errors.ts';
+import {
+  type Manifest,
+  manifestLimits,
+  parseManifest,
+  type ReleaseFile,
+} from '../../core/update/manifest.ts';
+import { isVersion } from '../../core/update/version.ts';
+
+export const manifestName = 'manifest.json';
+export const signatureName = 'manifest.sig';
+
+const keyMostBytes = 4096;
+const signatureMostBytes = 256;
+/** Most staging directories that are read; the agent keeps two. */
+const stagedMost = 16;
+
+export interface StagedRelease {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * The bytes of a plain file, never more than `mostBytes`, never through a symbolic link at its end, never waiting for
+ * a pipe. Throws a plain Error.
+ */
+export function readPlainFile(
+  path: string,
+  mostBytes: number,
+): { readonly bytes: Buffer; readonly uid: number; readonly mode: number } {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new Error(`${path} is not a plain file`);
+    if (stat.size > mostBytes) throw new Error(`${path} is larger than ${mostBytes} bytes`);
+    const bytes = Buffer.alloc(stat.size + 1);
+    let length = 0;
+    for (let got = -1; got !== 0 && length < bytes.length; length += got)
+      got = readSync(descriptor, bytes, length, bytes.length - length, null);
+    if (length !== stat.size) throw new Error(`${path} changed while it was read`);
+    return { bytes: bytes.subarray(0, length), uid: stat.uid, mode: stat.mode };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * The key that releases are signed with (Ed25519, PEM as `openssl pkey -pubout` writes it).
+ * @param ownerUid required owner of the file; 0 on a vehicle.
+ * @throws AppError `config` when it is missing, not a key, or writable by others than its owner.
+ */
+export function readReleaseKey(path: string, ownerUid: number): KeyObject {
+  const refuse = (reason: string): AppError =>
+    new AppError('config', `The release key ${path} is not used: ${reason}`, {
+      hint: 'Install the public key of `package:release`: owner root, mode 0644.',
+    });
+  let file: ReturnType<typeof readPlainFile>;
+  try {
+    file = readPlainFile(path, keyMostBytes);
+  } catch (thrown) {
+    throw refuse(messageOf(thrown));
+  }
+  if (file.uid !== ownerUid || (file.mode & 0o022) !== 0)
+    throw refuse(`it must belong to user ${ownerUid} and be writable by its owner only`);
+  try {
+    const key = createPublicKey(file.bytes);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch (thrown) {
+    throw refuse(messageOf(thrown));
+  }
+  throw refuse('it is not an Ed25519 key');
+}
+
+/**
+ * The signed manifest of one directory. Its files are not checked.
+ * @throws AppError `invalid_content` with the reason.
+ */
+export function openRelease(folder: string, key: KeyObject): StagedRelease {
+  const refuse = (reason: string): AppError => new AppError('invalid_content', `${folder}: ${reason}`);
+  let manifestBytes: Buffer;
+  let signature: Buffer;
+  try {
+    manifestBytes = readPlainFile(join(folder, manifestName), manifestLimits.bytes).bytes;
+    const text = readPlainFile(join(folder, signatureName), signatureMostBytes)
+      .bytes.toString('latin1')
+      .trim();
+    signature = Buffer.from(text, 'base64');
+  } catch (thrown) {
+    throw refuse(messageOf(thrown));
+  }
+  if (!verify(null, manifestBytes, key, signature))
+    throw refuse('the signature is not that of the release key');
+  const verdict = parseManifest(manifestBytes);
+  if (verdict.kind === 'bad') throw refuse(verdict.reason);
+  return { folder, manifest: verdict.manifest };
+}
+
+/** The staged releases with a good signature; of each other directory a note. A directory that is still being written has a name that is no version. */
+export function listReleases(
+  root: string,
+  key: KeyObject,
+): { readonly releases: readonly StagedRelease[]; readonly notes: readonly string[] } {
+  const names = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && isVersion(entry.name))
+    .map((entry) => entry.name)
+    .sort();
+  const notes =
+    names.length > stagedMost ? [`${root}: more than ${stagedMost} releases; the rest is ignored`] : [];
+  const releases: StagedRelease[] = [];
+  for (const name of names.slice(0, stagedMost)) {
+    try {
+      const release = openRelease(join(root, name), key);
+      if (release.manifest.version === name) releases.push(release);
+      else notes.push(`${release.folder}: holds release ${release.manifest.version}`);
+    } catch (thrown) {
+      notes.push(messageOf(thrown));
+    }
+  }
+  return { releases, notes };
+}
+
+/** The bytes of one file of a release. Throws AppError `invalid_content` unless size and hash are those of the manifest. */
+function readVerified(release: StagedRelease, file: ReleaseFile): Buffer {
+  const path = join(release.folder, file.path);
+  let bytes: Buffer;
+  try {
+    bytes = readPlainFile(path, file.sizeBytes).bytes;
+  } catch (thrown) {
+    throw new AppError('invalid_content', messageOf(thrown));
+  }
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  if (bytes.length !== file.sizeBytes || hash !== file.sha256)
+    throw new AppError('invalid_content', `${path} is not the file that was signed`);
+  return bytes;
+}
+
+/** Checks every file of a staged release. Throws AppError `invalid_content` at the first that is wrong. */
+export function verifyRelease(release: StagedRelease): void {
+  for (const file of release.manifest.files) readVerified(release, file);
+}
+
+/**
+ * Copies the verified bytes of a release to `target`, which is replaced whole.
+ * @throws AppError `invalid_content` when a file is not the signed one; a plain Error when the disk is full.
+ */
+export function copyRelease(release: StagedRelease, target: string): void {
+  const partial = join(dirname(target), `.partial-${release.manifest.version}`);
+  rmSync(partial, { recursive: true, force: true });
+  try {
+    for (const file of release.manifest.files) {
+      const bytes = readVerified(release, file);
+      const to = join(partial, file.path);
+      mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+      writeFileSync(to, bytes, { flag: 'wx', mode: file.mode & 0o700 });
+    }
+    rmSync(target, { recursive: true, force: true });
+    renameSync(partial, target);
+  } catch (thrown) {
+    rmSync(partial, { recursive: true, force: true });
+    throw thrown;
+  }
+}

@@ -1,0 +1,92 @@
+// Types shared by the parts of the vehicle: its configuration, its memory, and what they keep and exchange. Types
+// only.
+
+import type { InputName } from '../../../src/core/events/event.ts';
+import type { Settings } from '../../../src/core/settings/settings.ts';
+import type { RequestBody } from '../../../src/core/wire/device-request.ts';
+import type { AlarmMemory } from '../alarms/alarm-memory.ts';
+import type { BoardProfile } from '../board/board-profile.ts';
+import type { ConfigInput } from '../config/config-types.ts';
+import type { UnitCounts, UnitReading } from '../diagnostic/diagnostic.ts';
+import type { EvidenceRecord } from '../evidence/evidence-record.ts';
+import type { FuelMemory } from '../fuel/fuel-memory.ts';
+import type { Traffic } from '../link/data-budget.ts';
+import type { Protection } from '../protection/protection.ts';
+import type { ServiceCodes } from '../protection/service-code.ts';
+import type { EntryState } from '../protection/service-entry.ts';
+
+export interface VehicleConfig {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly agentVersion: string;
+  readonly earliestUtcMs: number;
+  readonly boot: string;
+  readonly profile: BoardProfile;
+  readonly broker: { readonly keepaliveS: number };
+  readonly gnssSilenceMs: number;
+  /** The installer's; what holds now is `VehicleState.settings`. */
+  readonly settings: Settings;
+  /** The installer's alone: no message from outside changes it. */
+  readonly protection: Protection;
+  /** Codes that restore the engine without a network; absent where there is no secret to make them from. */
+  readonly serviceCodes?: ServiceCodes;
+  readonly windowMs: number;
+}
+
+/** Survives restarts, beside the command record. */
+export interface VehicleMemory {
+  readonly odometerM: number;
+  /** Inputs as last reported, so that a restart does not report them again. */
+  readonly inputs: Readonly<Partial<Record<InputName, boolean>>>;
+  /** What the watch of the tank must not forget. */
+  readonly fuel: FuelMemory;
+  /** What the mobile link carried this month. */
+  readonly traffic: Traffic;
+  readonly alarms?: AlarmMemory;
+  /** The loss of the board was reported, and its return was not. */
+  readonly isBoardLost?: boolean;
+  readonly evidence?: EvidenceRecord;
+  /** The newest time that was ever confirmed, UTC ms: an earlier clock is rejected after a restart. */
+  readonly newestUtcMs?: number | null;
+}
+
+export type PortName = 'board' | 'gnss';
+
+export interface Now {
+  readonly monoMs: number;
+  readonly utcMs: number;
+  /** A random number in [0, 1), new for each step. */
+  readonly fraction: number;
+}
+
+export type DiagnosisEvent =
+  /** Verified, and acknowledged at once. */
+  | { readonly kind: 'request'; readonly body: RequestBody }
+  /** What `readUnit` and `readLog` have read. */
+  | { readonly kind: 'unit'; readonly requestID: string | null; readonly reading: UnitReading }
+  | { readonly kind: 'excerpt'; readonly requestID: string; readonly text: string | null };
+
+export type DiagnosisEffect =
+  /** `requestID` null: scheduled, not requested. */
+  | { readonly kind: 'readUnit'; readonly requestID: string | null }
+  | { readonly kind: 'readLog'; readonly requestID: string };
+
+export interface DiagnosisState {
+  /** Monotonic: of the start, of the newest Diagnostic, and of the reading that is awaited; null: none. */
+  readonly startedMs: number;
+  readonly reportedMs: number | null;
+  readonly askedMs: number | null;
+  readonly counts: UnitCounts;
+}
+
+/** State of code entry; what must survive is in the command record. */
+export interface ServiceState {
+  readonly entry: EntryState;
+  /** The lock ends then (monotonic); null while there is none. A restart restarts the hour. */
+  readonly lockedUntilMs: number | null;
+  /** Result of the last try, for the person who made it. */
+  readonly last: { readonly isRight: boolean; readonly words: string } | null;
+}
+
+/** A configuration from the session: signed for this vehicle and boot, assembled, unpacked or not. */
+export type ReceivedConfig = Extract<ConfigInput, { kind: 'received' | 'refused' }>;

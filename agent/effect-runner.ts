@@ -1,0 +1,77 @@
+// Runs the effects of the vehicle's core, one at a time, and dispatches the outcome of each.
+
+import { messageOf } from '../src/core/errors.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import { type VehicleEffect, type VehicleEvent } from './core/vehicle/vehicle-events.ts';
+import type { Outbox } from './outbox.ts';
+import type { AgentPorts, ConfigStore } from './ports.ts';
+import type { createSerialPorts } from './serial-ports.ts';
+import type { createSession } from './session.ts';
+import { readUnit } from './unit-reading.ts';
+
+type SlotEffect = Extract<VehicleEffect, { kind: 'writeSlot' }>;
+
+/** Writes a configuration slot and dispatches the outcome. */
+async function writeSlot(
+  store: ConfigStore,
+  { slot, bytes }: SlotEffect,
+  dispatch: (event: VehicleEvent) => void,
+): Promise<void> {
+  let fault: string | null = null;
+  try {
+    await store.write(slot, bytes);
+  } catch (thrown) {
+    fault = messageOf(thrown);
+  }
+  dispatch({ kind: 'slotWritten', slot, fault });
+}
+
+interface EffectDeps {
+  readonly ports: AgentPorts;
+  readonly outbox: Outbox;
+  readonly serial: ReturnType<typeof createSerialPorts>;
+  readonly session: ReturnType<typeof createSession>;
+  readonly commits: CommitQueue;
+  dispatch(event: VehicleEvent): void;
+}
+
+/** The function that runs one effect. */
+export function createEffectRunner({ ports, outbox, serial, session, commits, dispatch }: EffectDeps) {
+  const { log } = ports;
+  return (effect: VehicleEffect): void => {
+    switch (effect.kind) {
+      case 'openPort':
+        return serial.open(effect.port);
+      case 'closePort':
+        return serial.close(effect.port);
+      case 'writePort':
+        return serial.write(effect.port, effect.bytes);
+      case 'commit':
+        return commits.add(effect);
+      case 'acknowledge':
+        return session.acknowledge(effect.receipt);
+      case 'writeSlot':
+        return void writeSlot(ports.configSlots, effect, dispatch);
+      case 'update':
+        return ports.updater?.perform(effect.task, (result) => dispatch({ kind: 'update', result: result }));
+      case 'delivery':
+        return session.perform(effect.effect);
+      case 'readUnit':
+        return void readUnit({ ports, outbox, commits }).then((reading) =>
+          dispatch({ kind: 'unit', requestID: effect.requestID, reading }),
+        );
+      case 'readLog':
+        return dispatch({
+          kind: 'excerpt',
+          requestID: effect.requestID,
+          text: ports.recentLog?.() ?? null,
+        });
+      case 'origin':
+        return void outbox.setOrigin(effect.originMs, effect.quality).catch((thrown: unknown) => {
+          log.warn('clock_origin_not_stored', { reason: messageOf(thrown) });
+        });
+      case 'log':
+        return log[effect.level](effect.event, effect.fields);
+    }
+  };
+}

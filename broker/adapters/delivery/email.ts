@@ -1,0 +1,114 @@
+// Mail by SMTP, over nodemailer and nowhere else. Plain text to one mailbox, which was checked where it came in; nothing
+// that people or vehicles wrote can become a header, a file or a URL here. Reasons hold the server's code, not its words.
+import { readFileSync, statSync } from 'node:fs';
+import { createTransport } from 'nodemailer';
+import { AppError, messageOf } from '../../../src/core/errors.ts';
+import type { OutgoingMail, Sending } from '../../notify/senders.ts';
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  /** `starttls` insists on it; `tls` from the first byte; `none` sends in the clear. */
+  readonly security: 'starttls' | 'tls' | 'none';
+  /** Empty: no login. */
+  readonly user: string;
+  readonly password: string;
+  readonly from: string;
+}
+
+export interface EmailSender {
+  send(mail: OutgoingMail): Promise<Sending>;
+  close(): void;
+}
+
+const connections = 2;
+const mailsOfConnection = 100;
+const connectMs = 10_000;
+const silenceMs = 20_000;
+/** All of one mail, below the lease of its delivery. */
+const mailMs = 45_000;
+
+/** The first line of the password file. @throws AppError `config` when it cannot be read or everybody may read it. */
+export function readMailPassword(path: string): string {
+  let text: string;
+  let mode: number;
+  try {
+    mode = statSync(path).mode & 0o777;
+    text = readFileSync(path, 'utf8').split(/\r?\n/, 1)[0] ?? '';
+  } catch (thrown) {
+    throw new AppError('config', `cannot read the mail password file ${path}: ${messageOf(thrown)}`, {
+      hint: 'Check the path given with --notify-smtp-password-file and the rights on the file.',
+      cause: thrown,
+    });
+  }
+  if ((mode & 0o007) === 0) return text;
+  throw new AppError(
+    'config',
+    `the mail password file ${path} has mode ${mode.toString(8)}: everybody may read it`,
+    {
+      hint: `Run: chmod 600 ${path}`,
+    },
+  );
+}
+
+function sendingOf(thrown: unknown): Sending {
+  const fault = typeof thrown === 'object' && thrown !== null ? thrown : {};
+  const code = 'code' in fault ? String(fault.code) : '';
+  const status = 'responseCode' in fault ? Number(fault.responseCode) : 0;
+  if (status === 0)
+    return { kind: 'failed', reason: `the mail server cannot be reached (${code || 'unknown'})` };
+  const reason = `the mail server answered ${status}`;
+  // 5xx to this mailbox or mail is for good (RFC 5321 section 4.2.1); a refused login or sender is ours to mend.
+  const command = 'command' in fault ? String(fault.command) : '';
+  const isFinal = status >= 500 && (code === 'EMESSAGE' || (code === 'EENVELOPE' && command === 'RCPT TO'));
+  return isFinal ? { kind: 'gone', reason } : { kind: 'failed', reason };
+}
+
+/** Mail through one server. Connections are opened when there is something to send. */
+export function createEmailSender(settings: SmtpSettings): EmailSender {
+  const { host, port, security, user, password, from } = settings;
+  const transport = createTransport({
+    pool: true,
+    maxConnections: connections,
+    maxMessages: mailsOfConnection,
+    // A failed mail is tried again by its delivery, which is on disk.
+    maxRequeues: 0,
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    ...(user === '' ? {} : { auth: { user, pass: password } }),
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    dnsTimeout: connectMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = from.split('@').at(-1) ?? 'localhost';
+  const closing = new AbortController();
+  return {
+    async send({ to, subject, text, id }) {
+      try {
+        await transport.sendMail({
+          from,
+          to: { name: '', address: to },
+          subject,
+          text,
+          messageId: `<${id}@${domain}>`,
+          // No out-of-office replies (RFC 3834).
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: AbortSignal.any([closing.signal, AbortSignal.timeout(mailMs)]),
+        });
+        return { kind: 'sent' };
+      } catch (thrown) {
+        return sendingOf(thrown);
+      }
+    },
+    close() {
+      closing.abort();
+      transport.close();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// When an answer has ended, as one signal that everything which an answer holds is tied to: its last byte was handed over, or
+// its connection has closed. A response that waits behind another one on its connection (pipelining) has no socket and never
+// closes by itself, so the socket of the request is watched too.
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { Exchange } from './fastify-compress.ts';
+
+type Reason = 'answered' | 'left';
+
+interface Ending {
+  /** Null: the answer has not ended. */
+  reason: Reason | null;
+  /** Made when it is asked for: most answers are given before anything waits for their end. */
+  controller: AbortController | null;
+  readonly onLeft: (() => void)[];
+}
+
+const endings = new WeakMap<FastifyRequest, Ending>();
+/** Answers that have not ended, by connection: one listener for all of them. */
+const open = new WeakMap<Socket, Set<() => void>>();
+
+function watched(socket: Socket): Set<() => void> {
+  const known = open.get(socket);
+  if (known !== undefined) return known;
+  const ends = new Set<() => void>();
+  open.set(socket, ends);
+  socket.once('close', () => {
+    for (const end of ends) end();
+  });
+  return ends;
+}
+
+/** Watches for the end of an answer; to be called when the request comes, before anything is awaited. */
+export function watchEnd({ request, reply }: Exchange): void {
+  const ending: Ending = { reason: null, controller: null, onLeft: [] };
+  endings.set(request, ending);
+  const { socket } = request.raw;
+  const ends = watched(socket);
+  const end = (): void => {
+    ends.delete(end);
+    if (ending.reason !== null) return;
+    ending.reason = reply.raw.writableFinished ? 'answered' : 'left';
+    ending.controller?.abort(ending.reason);
+    if (ending.reason === 'left') for (const note of ending.onLeft) note();
+  };
+  ends.add(end);
+  reply.raw.once('finish', end);
+  reply.raw.once('close', end);
+  if (socket.destroyed) end();
+}
+
+function endingOf({ request }: Exchange): Ending {
+  const ending = endings.get(request);
+  if (ending === undefined) throw new Error('the end of the answer is not watched');
+  return ending;
+}
+
+/** True when the connection closed before the whole answer was handed over. */
+export const hasLeft = (exchange: Exchange): boolean => endings.get(exchange.request)?.reason === 'left';
+
+/** Runs when the client leaves before the whole answer was handed over; at once when it has left. */
+export function onLeft(exchange: Exchange, run: () => void): void {
+  const ending = endingOf(exchange);
+  if (ending.reason === 'left') run();
+  else ending.onLeft.push(run);
+}
+
+/** The signal of an exchange: aborted once the answer has ended, however it did. */
+export function endOf(exchange: Exchange): AbortSignal {
+  const ending = endingOf(exchange);
+  ending.controller ??= new AbortController();
+  if (ending.reason !== null) ending.controller.abort(ending.reason);
+  return ending.controller.signal;
+}

@@ -1,0 +1,73 @@
+// Requests of one connection, handled one after the other in the order that they came in (RFC 9112 section 9.3.2: what is not
+// safe is never handled beside another request of its connection). The next one begins when the answer to the one before it is
+// made; its body is read meanwhile, so that it counts although the client leaves. Other connections do not wait.
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** Requests of one connection that are taken up and not answered; the connection is not read while there are so many. */
+export const pipelinedMost = 16;
+
+export interface ConnectionOrder {
+  /** Null when no earlier request of the connection is unanswered; else resolves when all of them are answered. */
+  turn(request: FastifyRequest): Promise<void> | null;
+}
+
+/** A request in its place. */
+interface Place {
+  readonly line: Line;
+  isAnswered: boolean;
+  /** Set while the request waits for its turn. */
+  begin: (() => void) | null;
+}
+
+interface Line {
+  readonly socket: Socket;
+  /** Oldest first; the first one is being handled, or is about to be. */
+  readonly places: Place[];
+  isPaused: boolean;
+}
+
+/** Adds the hooks; to be called before any other hook is added. */
+export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
+  const lines = new WeakMap<Socket, Line>();
+  const places = new WeakMap<FastifyRequest, Place>();
+  const end = (place: Place): void => {
+    place.isAnswered = true;
+    const { line } = place;
+    while (line.places[0]?.isAnswered === true) line.places.shift();
+    line.places[0]?.begin?.();
+    if (!line.isPaused || line.places.length >= pipelinedMost) return;
+    line.isPaused = false;
+    line.socket.resume();
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request.raw;
+    const line = lines.get(socket) ?? { socket, places: [], isPaused: false };
+    const place: Place = { line, isAnswered: false, begin: null };
+    lines.set(socket, line);
+    places.set(request, place);
+    line.places.push(place);
+    if (line.places.length >= pipelinedMost && !line.isPaused) {
+      line.isPaused = true;
+      socket.pause();
+    }
+    // An answer that breaks off before it is made ends here.
+    reply.raw.once('close', () => end(place));
+    done();
+  });
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    const place = places.get(request);
+    // What the request did is done; a long answer may still be on its way.
+    if (place !== undefined) end(place);
+    done();
+  });
+  return {
+    turn(request) {
+      const place = places.get(request);
+      if (place === undefined || place.line.places[0] === place) return null;
+      return new Promise<void>((resolve) => {
+        place.begin = resolve;
+      });
+    },
+  };
+}

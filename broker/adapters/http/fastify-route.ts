@@ -1,0 +1,251 @@
+// One operation as routes of the host: the order of checks (source, token, rate, Accept, role, content), the call, the
+// answer. It must never let a request reach a handler before its token, its role and its content are checked.
+import { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../../../src/core/errors.ts';
+import type { Admission, AdmissionLane } from '../../api/base/admission.ts';
+import { type Caller, isShareCaller } from '../../api/base/caller.ts';
+import { parseKey, runOnce, takesKey } from '../../api/base/idempotency.ts';
+import { acceptsType } from '../../api/base/negotiation.ts';
+import { type ApiServices, type Operation, servedPaths } from '../../api/base/operation.ts';
+import { type Checker, createChecker } from '../../api/base/request.ts';
+import { needTokenRight } from '../../api/base/token-rights.ts';
+import { roleCovers, tokenOf } from '../../core/accounts/session.ts';
+import { jsonText, type Pace, sendAnswer, sendJson } from './fastify-answer.ts';
+import type { Exchange } from './fastify-compress.ts';
+import { endOf } from './fastify-ending.ts';
+import { parseJson } from './fastify-faults.ts';
+import type { ConnectionOrder } from './fastify-order.ts';
+
+/** What the routes of one host share. */
+export interface RouteHost {
+  readonly app: FastifyInstance;
+  readonly services: ApiServices;
+  readonly admission: Admission;
+  /** How long a client may take nothing of an answer, in ms. */
+  readonly stalledMs: number;
+  /** An answer of so many bytes is a long one. */
+  readonly gatherBytes: number;
+  /** Most compressed bytes held for an answer with an ETag. */
+  readonly heldBytes: number;
+  /** The caller of a request by its header `authorization`. @throws AppError `unauthorized`. */
+  readonly authenticate: (header: string | undefined) => Promise<Caller>;
+  /** Set once a token was checked; a request that needs none has no entry. */
+  readonly callers: WeakMap<FastifyRequest, Caller>;
+  readonly order: ConnectionOrder;
+  /** When each request was taken up: before its token is looked up, so that no look-up changes the order. */
+  readonly arrivals: WeakMap<FastifyRequest, number>;
+}
+
+/** A body that is not JSON, distinguished from a JSON text. */
+export class TextBody {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A share link reaches its own operations, and nothing else does. */
+function needShare(caller: Caller, operation: Operation): void {
+  const isHolder = isShareCaller(caller);
+  if (isHolder === (operation.access === 'share')) return;
+  throw new AppError(
+    'forbidden',
+    isHolder ? `A share link may not call ${operation.id}` : `${operation.id} is for share links only`,
+  );
+}
+
+function needRole(caller: Caller, operation: Operation): void {
+  const { access } = operation;
+  if (access === 'public' || access === 'share' || roleCovers(caller.role, access)) return;
+  throw new AppError('forbidden', `${operation.id} needs the role ${access}; you are ${caller.role}`, {
+    hint: 'Ask an administrator of the account.',
+  });
+}
+
+/** The body as an object: a text of the further media type stands as its one member. */
+function bodyOf(request: FastifyRequest, { textBody }: Operation): unknown {
+  if (!(request.body instanceof TextBody)) return request.body;
+  if (textBody === undefined) {
+    throw new AppError('not_acceptable', 'The body is not declared as application/json', {
+      hint: 'Send JSON with `Content-Type: application/json`.',
+    });
+  }
+  return { [textBody.member]: request.body.text };
+}
+
+const headerOf = (request: FastifyRequest, name: string): string | null => {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/**
+ * Finds out who calls.
+ * @throws AppError `unauthorized`; `throttled` after too many wrong tokens from the address.
+ */
+export async function identify(
+  { authenticate, callers }: RouteHost,
+  lane: AdmissionLane,
+  request: FastifyRequest,
+): Promise<Caller> {
+  const { authorization } = request.headers;
+  lane.checkSource(request.ip, authorization);
+  try {
+    const caller = await authenticate(authorization);
+    callers.set(request, caller);
+    return caller;
+  } catch (thrown) {
+    // What has not even the shape of a token costs nothing and is no guess.
+    const isGuess = thrown instanceof AppError && thrown.code === 'unauthorized';
+    if (isGuess && tokenOf(authorization) !== null) lane.noteFailure(request.ip);
+    throw thrown;
+  }
+}
+
+/** Authenticates the caller and checks its rate. */
+async function admit(host: RouteHost, operation: Operation, { request, reply }: Exchange): Promise<void> {
+  const lane = operation.isOrder === true ? host.admission.orders : host.admission;
+  const { tokenHash } = await identify(host, lane, request);
+  try {
+    lane.admit(tokenHash);
+  } finally {
+    void reply.headers(lane.headersOf(tokenHash));
+  }
+}
+
+/** RFC 9110 section 12.5.3 asks for the header; the status of the interface for it is 406. */
+function needPlainBody({ request, reply }: Exchange): void {
+  const coding = headerOf(request, 'content-encoding');
+  if (coding === null || coding.trim().toLowerCase() === 'identity') return;
+  void reply.header('accept-encoding', 'identity');
+  const message = `The body is encoded as ${JSON.stringify(coding.slice(0, 64))}; no content coding is taken`;
+  throw new AppError('not_acceptable', message, {
+    hint: 'Send the body as it is, without the header Content-Encoding.',
+  });
+}
+
+interface Route extends RouteHost {
+  readonly operation: Operation;
+  readonly checker: Checker;
+}
+
+/** Bytes that a client must take in the time after which it counts as stalled: what a poor mobile link carries in a minute. */
+const stallBytes = 128 * 1024;
+
+/** How the answers of an account share the service, for one of them. */
+function paceOf(
+  { services, stalledMs, gatherBytes, heldBytes }: Route,
+  exchange: Exchange,
+  accountID: string,
+): Pace {
+  const { clock, pageLimit } = services;
+  const { socket } = exchange.request.raw;
+  // `inject` has no connection.
+  const connection = socket instanceof Socket ? socket : null;
+  return {
+    until: () => endOf(exchange),
+    gatherBytes,
+    heldBytes,
+    async inTurn(work) {
+      // While a piece is made the connection is not idle, whether or not there is anything to send yet.
+      connection?.setTimeout(0);
+      try {
+        return await pageLimit.run(accountID, endOf(exchange), work);
+      } finally {
+        connection?.setTimeout(stalledMs);
+      }
+    },
+    begin: () => pageLimit.begin(accountID, endOf(exchange)),
+    watchStall: (bytes) =>
+      clock.after(stalledMs * Math.ceil((bytes + 1) / stallBytes), () => void connection?.destroy()),
+  };
+}
+
+/** A request that waited for another one of its connection comes after it: that one may have ended its session. */
+async function beginAnew(route: Route, request: FastifyRequest): Promise<void> {
+  route.arrivals.set(request, route.services.ledger.arrived());
+  if (route.operation.access === 'public') return;
+  route.callers.set(request, await route.authenticate(request.headers.authorization));
+}
+
+/** Long answers of share links take no places from the users of the account. */
+const placesOf = (caller: Caller): string =>
+  isShareCaller(caller) ? `${caller.accountID} shares` : caller.accountID;
+
+async function serve(route: Route, exchange: Exchange): Promise<unknown> {
+  const { operation, checker, services } = route;
+  const { request, reply } = exchange;
+  const turn = route.order.turn(request);
+  if (turn !== null) {
+    await turn;
+    await beginAnew(route, request);
+  }
+  const caller = route.callers.get(request) ?? null;
+  if (caller !== null) {
+    needShare(caller, operation);
+    needRole(caller, operation);
+    if (operation.access !== 'share') needTokenRight(caller, operation);
+  }
+  checker.checkParams(request.params);
+  checker.checkQuery(request.query);
+  if (operation.body !== null && request.body === undefined) parseJson(Buffer.alloc(0));
+  const body = checker.readBody(bodyOf(request, operation));
+  const { params, query, ip: source } = request;
+  const arrivedUs = route.arrivals.get(request) ?? services.ledger.arrived();
+  const lastEventID = headerOf(request, 'last-event-id');
+  const ifMatch = operation.takesIfMatch === true ? headerOf(request, 'if-match') : null;
+  const userAgent = headerOf(request, 'user-agent');
+  const until = (): AbortSignal => endOf(exchange);
+  const input = {
+    params,
+    query,
+    body,
+    caller,
+    source,
+    arrivedUs,
+    lastEventID,
+    ifMatch,
+    userAgent,
+    until,
+  };
+  const header = headerOf(request, 'idempotency-key');
+  if (header === null || caller === null || !takesKey(operation)) {
+    const pace = paceOf(route, exchange, caller === null ? '' : placesOf(caller));
+    return sendAnswer(exchange, operation, { result: await operation.run(input, services), pace });
+  }
+  const asked = { key: parseKey(header), operation, caller, asked: { params, query, body } };
+  const answer = await runOnce(services, asked, async (watched) =>
+    jsonText(await operation.run(input, watched)),
+  );
+  if (answer.isReplayed) void reply.header('idempotency-replayed', 'true');
+  return sendJson(exchange, answer.text);
+}
+
+/** A path with its variables as fastify writes them. */
+export const routeUrl = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** Adds the routes of an operation, one for each path that it is served at. */
+export function addOperation(host: RouteHost, operation: Operation): void {
+  const route: Route = { ...host, operation, checker: createChecker(operation) };
+  const type = operation.produces ?? 'application/json';
+  for (const path of servedPaths(operation)) {
+    host.app.route({
+      method: operation.method,
+      url: routeUrl(path),
+      // A HEAD must never run a GET that changes something.
+      exposeHeadRoute: !operation.effects,
+      onRequest: async (request, reply) => {
+        if (operation.isOrder === true) host.arrivals.set(request, host.services.ledger.arrived());
+        void reply.header('cache-control', 'no-store');
+        if (operation.access !== 'public') await admit(host, operation, { request, reply });
+        if (operation.body !== null) needPlainBody({ request, reply });
+        if (acceptsType(request.headers.accept, type)) return;
+        throw new AppError('not_acceptable', `The Accept header excludes ${type}`, {
+          hint: `Send \`Accept: ${type}\`, or none.`,
+        });
+      },
+      handler: (request, reply) => serve(route, { request, reply }),
+    });
+  }
+}

@@ -1,0 +1,79 @@
+// aedes 1.2 without its routing and its store: what one vehicle publishes is never delivered to another connection, nothing
+// is retained and no session outlives its connection, so there is nothing to match, look up or keep. It must hold
+// nothing, whatever comes in. What goes down to a vehicle takes another way (`Client.publish`), past all of this.
+import { Readable } from 'node:stream';
+import type { Aedes, AedesOptions, Client } from 'aedes';
+import { replacePublish, shareSubscriptionFunction } from './aedes-internals.ts';
+
+type Done = (error?: Error | null) => void;
+
+/** The emitter of aedes (mqemitter): subscriptions are taken and forgotten, messages go nowhere. */
+const emitter = {
+  concurrency: 0,
+  current: 0,
+  on(_topic: string, _listener: unknown, done?: Done) {
+    done?.();
+    return this;
+  },
+  removeListener(_topic: string, _listener: unknown, done?: Done) {
+    done?.();
+    return this;
+  },
+  emit(_packet: unknown, done?: Done) {
+    done?.();
+    return this;
+  },
+  close(done: Done) {
+    setImmediate(done);
+    return this;
+  },
+};
+
+const done = async (): Promise<void> => undefined;
+const missing = async (): Promise<never> => {
+  throw new Error('nothing is kept');
+};
+
+/** The persistence of aedes, as one that is always empty. Clients are clean sessions, so little of it is ever asked. */
+const persistence = {
+  setup: done,
+  storeRetained: done,
+  // Only `pipe` of it is called, to send what there is.
+  createRetainedStreamCombi: () => ({ pipe: () => undefined }),
+  addSubscriptions: done,
+  removeSubscriptions: done,
+  cleanSubscriptions: done,
+  subscriptionsByClient: async () => [],
+  subscriptionsByTopic: async () => [],
+  outgoingEnqueue: done,
+  outgoingEnqueueCombi: done,
+  outgoingUpdate: missing,
+  outgoingClearMessageId: done,
+  outgoingStream: () => Readable.from([]),
+  // QoS 2 is refused before; a PUBREL of nothing gets its PUBCOMP (MQTT-4.3.3-2).
+  incomingStorePacket: missing,
+  incomingGetPacket: missing,
+  incomingDelPacket: missing,
+  cleanIncoming: done,
+  putWill: done,
+  delWill: done,
+  streamWill: () => Readable.from([]),
+};
+
+/** For the constructor of Aedes. */
+export const unroutedOptions = { mq: emitter, persistence } as const satisfies AedesOptions;
+
+const nowhere = (_packet: unknown, taken: Done): void => taken();
+
+/** Takes the rest of the routing out of a broker that was made with `unroutedOptions`; before it listens. */
+export function unroute(broker: Aedes): void {
+  // After the PUBACK was written, and for what aedes publishes on $SYS topics: its last argument, if any, is called.
+  replacePublish(broker, (...args) => {
+    const last = args.at(-1);
+    if (typeof last === 'function') last(null);
+  });
+  broker.on('subscribe', (granted, client: Client) => {
+    const topics = granted.map(({ topic }) => topic);
+    shareSubscriptionFunction(client, topics, nowhere);
+  });
+}

@@ -1,0 +1,19 @@
+// Pending commands of a feature, as device views show them.
+import type { CommandRow } from '../../store/commands/commands.ts';
+
+/** Something that may still change the state of a feature. */
+export interface Pending
+  extends Pick<
+    CommandRow,
+    'deviceNo' | 'feature' | 'state' | 'detail' | 'verdict' | 'reportedMs' | 'approvalID'
+  > {
+  /** Null while it waits for a second user. */
+  readonly commandID: string | null;
+  /** State of the command, or the word for one that waits for a second user. */
+  readonly commandState: string;
+}
+
+/** `commandState` of a cut that waits for a second user: nothing is signed or sent yet. */
+export const waitingState = 'approval';
+/** Why such a cut waits. */
+export const waitingReason = 'Waits for the approval of a second user';

@@ -1,0 +1,197 @@
+// Builds answers from rows of the store. Pure: no reads here. No secret can leak: every member is named, no row is ever
+// spread into an answer.
+
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
+import { statusText } from '../../../src/core/events/status-codes.ts';
+import { roleCovers } from '../../core/accounts/session.ts';
+import { reasonText } from '../../core/commands/reported-reason.ts';
+import { verdictRecord } from '../../core/commands/verdict-record.ts';
+import type { DeviceRow, DeviceState } from '../../store/devices/devices.ts';
+import type { EventRow } from '../../store/events/events.ts';
+import type { ZoneName } from '../../store/geozones/geozones.ts';
+import { type Caller } from '../base/caller.ts';
+import { type DeviceView, type EventView, type ListedDevice, ok, type SensorView } from '../base/shapes.ts';
+import { type Pending } from './pending-feature.ts';
+
+export interface DeviceDetails {
+  readonly row: DeviceRow;
+  readonly states: ReadonlyMap<string, DeviceState>;
+  /** What is under way for this device. */
+  readonly pending: readonly Pending[];
+}
+
+/** Definitions of the controllable features. */
+export const features: DeviceView['features'] = {
+  cargoaccess: { displayText: 'Cargo Access', states: { 0: 'Disallowed', 1: 'Allowed' } },
+  enginecutoff: { displayText: 'Engine Cutoff', states: { 0: 'Disabled', 1: 'Enabled' } },
+};
+
+/** Words of the sensors that every device has. */
+export const sensorTexts = {
+  cargoaccess: { displayName: 'Cargo Access', onText: 'Allowed', offText: 'Disallowed' },
+  fuel: { displayName: 'Fuel', onText: 'Present', offText: 'Empty' },
+  enginecutoff: { displayName: 'Engine Cutoff', onText: 'Enabled', offText: 'Disabled' },
+  ignition: { displayName: 'Ignition', onText: 'On', offText: 'Off' },
+  panic: { displayName: 'Panic', onText: 'Pressed', offText: 'Released' },
+} as const;
+
+/** Further inputs, shown once the device has reported them: the five above are there from the first day. */
+const furtherTexts = {
+  cabinDoor: { displayName: 'Cabin Door', onText: 'Open', offText: 'Closed' },
+  cargoDoor: { displayName: 'Cargo Door', onText: 'Open', offText: 'Closed' },
+  tamper: { displayName: 'Tamper', onText: 'Tampered', offText: 'Intact' },
+  externalPower: { displayName: 'External Power', onText: 'Connected', offText: 'Lost' },
+  motion: { displayName: 'Motion', onText: 'Moving', offText: 'Still' },
+  service: { displayName: 'Service', onText: 'On', offText: 'Off' },
+} as const;
+
+/** Fraction of a tank with three decimals. */
+const levelText = (fraction: number): string => String(Number(fraction.toFixed(3)));
+
+function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof furtherTexts, SensorView>> {
+  const known = Object.entries(furtherTexts).flatMap(([name, words]) => {
+    const state = details.states.get(name)?.state;
+    return state === undefined
+      ? []
+      : [[name, { ...words, isNegativeTriggered: false, pendingState: null, state }] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function sensorOf(details: DeviceDetails, name: keyof typeof sensorTexts) {
+  const pending = details.pending.find((command) => command.feature === name);
+  return {
+    ...sensorTexts[name],
+    isNegativeTriggered: false,
+    pendingState: pending?.state ?? null,
+    state: details.states.get(name)?.state ?? '0',
+  };
+}
+
+/** Like every sensor it has two states; how much there is stands in `fuelLevelAverage`, and what is 0 there is empty here. */
+function fuelSensor(details: DeviceDetails): SensorView {
+  const sensor = sensorOf(details, 'fuel');
+  return { ...sensor, state: levelText(Number(sensor.state)) === '0' ? '0' : '1' };
+}
+
+function featureOf(details: DeviceDetails, name: FeatureName) {
+  const pending = details.pending.find((command) => command.feature === name);
+  return {
+    ...sensorOf(details, name),
+    pendingReason: (pending && reasonText(pending)) || null,
+    verdict: pending === undefined ? null : verdictRecord(pending.verdict, pending.reportedMs),
+    commandState: pending?.commandState ?? null,
+    commandID: pending?.commandID ?? null,
+    approvalID: pending?.approvalID ?? null,
+  };
+}
+
+/** The `sensors` and `state` maps of a device. */
+export function viewStates(details: DeviceDetails): Pick<DeviceView, 'sensors' | 'state'> {
+  return {
+    sensors: {
+      cargoaccess: sensorOf(details, 'cargoaccess'),
+      fuel: fuelSensor(details),
+      enginecutoff: sensorOf(details, 'enginecutoff'),
+      ignition: sensorOf(details, 'ignition'),
+      panic: sensorOf(details, 'panic'),
+      ...furtherSensors(details),
+    },
+    state: {
+      cargoaccess: featureOf(details, 'cargoaccess'),
+      enginecutoff: featureOf(details, 'enginecutoff'),
+    },
+  };
+}
+
+/** Whether a caller may change devices. */
+export function mayUpdateDevices(caller: Pick<Caller, 'role'>): boolean {
+  return roleCovers(caller.role, 'operator');
+}
+
+/** A device as its caller sees it. */
+export function viewDevice(details: DeviceDetails, caller: Pick<Caller, 'role'>): DeviceView {
+  const { row } = details;
+  const mayUpdate = mayUpdateDevices(caller);
+  const { sensors, state } = viewStates(details);
+  const fuel = row.fuelLevel === null ? null : levelText(row.fuelLevel);
+  const hasPending = details.pending.some((command) => featureNames.some((name) => name === command.feature));
+  return {
+    deviceID: row.deviceID,
+    deviceUnique: row.uniqueID,
+    deviceType: row.type,
+    deviceDescription: row.description,
+    deviceDisplayName: row.displayName,
+    deviceNotifyEmail: row.notifyEmail,
+    deviceDriver: row.driver,
+    deviceCreatedOn: row.createdS,
+    deviceLastHeartbeat: epochSeconds(row.heartbeatMs),
+    deviceLastValidLatitude: row.latitude,
+    deviceLastValidLongitude: row.longitude,
+    deviceLastValidSpeed: Math.round(row.speed),
+    deviceLastValidHeading: Math.round(row.heading) % 360,
+    deviceLastValidTimestamp: epochSeconds(row.fixMs),
+    deviceLastValidAddress: row.address,
+    deviceLastGeozoneID: row.geozoneID,
+    pinColor: row.pinColor,
+    pinTag: row.pinTag,
+    additionalPinDisplay: row.additionalPinDisplay,
+    fuelLevelAverage: fuel,
+    fuelLevels: fuel === null ? [] : [fuel],
+    equipmentTypeId: row.equipmentTypeID,
+    equipmentTypeDesc: row.equipmentTypeDesc,
+    authorities: { read: true, update: mayUpdate, command: mayUpdate },
+    features,
+    sensors,
+    state,
+    witnesses: row.witnesses,
+    hasPendingCommands: hasPending ? 'true' : 'false',
+    hasUpdateDevicePrivileges: mayUpdate,
+    cargoUnlocked: state.cargoaccess.state === '1' ? 'true' : 'false',
+    cabinUnlocked: '',
+    deviceEngineOff: state.enginecutoff.state === '1' ? 'true' : 'false',
+    ...ok,
+  };
+}
+
+/** A device with the given members only, and `deviceID`. */
+export function narrowDevice({ deviceID, ...others }: DeviceView, names: ReadonlySet<string>): ListedDevice {
+  return {
+    deviceID,
+    ...Object.fromEntries(Object.entries(others).filter(([name]) => names.has(name))),
+  };
+}
+
+/** Names of what an event speaks of, read once for a whole answer. */
+export interface EventTexts {
+  /** Description of the device. */
+  readonly description: string;
+  /** Geozone id -> its names, see `zoneNames`; a zone that is not in it (deleted since) has empty names. */
+  readonly zones: ReadonlyMap<string, ZoneName>;
+}
+
+/** An event record. */
+export function viewEvent(row: EventRow, { description, zones }: EventTexts): EventView {
+  const zone = zones.get(row.geozoneID);
+  return {
+    address: row.address,
+    deviceDescription: description,
+    creationTime: epochSeconds(row.receivedMs),
+    timestamp: epochSeconds(row.timestampMs),
+    latitude: row.latitude ?? 0,
+    longitude: row.longitude ?? 0,
+    isPositionValid: row.latitude !== null && row.longitude !== null,
+    geozoneID: row.geozoneID,
+    geozoneDescription: zone?.description ?? '',
+    geozoneDisplayName: zone?.displayName ?? '',
+    deviceID: row.deviceID,
+    speed: Math.round(row.speed ?? 0),
+    heading: Math.round(row.heading ?? 0) % 360,
+    statusDescription: statusText(row.statusCode),
+    statusCode: row.statusCode,
+    eventID: `${row.boot}:${row.seq}`,
+    commandID: row.commandID,
+    commandState: row.commandState,
+  };
+}

@@ -1,0 +1,94 @@
+// Rate limits: requests per token, and wrong tokens per source address before they are looked up. A valid token must never
+// be throttled because of other clients at the same address.
+import { AppError } from '../../../src/core/errors.ts';
+import type { Clock, Log } from '../../../src/ports.ts';
+import { tokenOf } from '../../core/accounts/session.ts';
+import { networkOf } from '../../core/accounts/source-network.ts';
+import { createRates, type RateState, type Rates } from '../../core/scheduling/rate.ts';
+import type { RequestRates } from '../../core/scheduling/request-rates.ts';
+import { hashToken } from '../../store/accounts/sessions.ts';
+
+/** Limits of one kind of requests. */
+export interface AdmissionLane {
+  /** Before the token is looked up. @throws AppError `throttled`. */
+  checkSource(source: string, authorization: string | undefined): void;
+  /** The token was wrong. */
+  noteFailure(source: string): void;
+  /** Counts a request of a token that is right. @throws AppError `throttled`. */
+  admit(tokenHash: string): void;
+  /** The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) of a token. */
+  headersOf(tokenHash: string): Readonly<Record<string, string>>;
+}
+
+export interface Admission extends AdmissionLane {
+  /** Commands to vehicles: other requests beyond their limit never block the restore of an engine. */
+  readonly orders: AdmissionLane;
+}
+
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
+interface LaneOptions {
+  /** Of the policy, in the headers. */
+  readonly name: string;
+  readonly rates: RequestRates;
+  readonly tokens: Rates;
+  /** True for a token that was right, in whichever lane. */
+  knows(tokenHash: string): boolean;
+}
+
+interface AdmissionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+function createLane(
+  { name, rates, tokens, knows }: LaneOptions,
+  { clock, log }: AdmissionPorts,
+): AdmissionLane {
+  const failures = createRates(rates.failures);
+  const policy = `"${name}";q=${rates.token.burst};w=${seconds((rates.token.burst / rates.token.perS) * 1000)}`;
+  const refuse = (what: string, state: RateState): never => {
+    throw new AppError('throttled', what, { retryAfterS: seconds(state.waitMs) });
+  };
+  return {
+    checkSource(source, authorization) {
+      const nowMs = clock.monoMs();
+      const network = networkOf(source);
+      if (!failures.isSpent(network, nowMs)) return;
+      const token = tokenOf(authorization);
+      if (token !== null && knows(hashToken(token))) return;
+      refuse('Too many wrong tokens came from this address', failures.stateOf(network, nowMs));
+    },
+    noteFailure(source) {
+      const nowMs = clock.monoMs();
+      const network = networkOf(source);
+      failures.take(network, nowMs);
+      if (failures.isSpent(network, nowMs)) log.warn('tokens_throttled', { source });
+    },
+    admit(tokenHash) {
+      const nowMs = clock.monoMs();
+      if (tokens.take(tokenHash, nowMs)) return;
+      refuse(
+        `More than ${rates.token.perS} requests a second with this token`,
+        tokens.stateOf(tokenHash, nowMs),
+      );
+    },
+    headersOf(tokenHash) {
+      const { left, fullMs } = tokens.stateOf(tokenHash, clock.monoMs());
+      return {
+        'ratelimit-policy': policy,
+        ratelimit: `"${name}";r=${left};t=${Math.ceil(fullMs / 1000)}`,
+      };
+    },
+  };
+}
+
+/** @param rates most requests of each kind and lane; bounded in memory whatever comes. */
+export function createAdmission(rates: RequestRates, ports: AdmissionPorts): Admission {
+  const [tokens, orderTokens] = [createRates(rates.token), createRates(rates.token)];
+  const knows = (tokenHash: string): boolean => tokens.knows(tokenHash) || orderTokens.knows(tokenHash);
+  return {
+    ...createLane({ name: 'token', rates, tokens, knows }, ports),
+    orders: createLane({ name: 'orders', rates, tokens: orderTokens, knows }, ports),
+  };
+}

@@ -1,0 +1,117 @@
+// From the `authorization` header to the caller: the first step of every operation with a token. Every invalid token gets
+// the same answer.
+import { AppError, messageOf } from '../../../src/core/errors.ts';
+import type { Clock, Database, Log } from '../../../src/ports.ts';
+import type { Role, TokenScope } from '../../core/accounts/session.ts';
+import { decideSession, isShareToken, parseToken, tokenOf } from '../../core/accounts/session.ts';
+import { findSession, hashToken, type SessionRow, touchSession } from '../../store/accounts/sessions.ts';
+import type { Scope } from '../../store/base/scope.ts';
+import { type OpenShare, openShares } from '../../store/shares/shares.ts';
+
+/** Who calls: always from a live session. */
+export interface Caller {
+  readonly accountID: string;
+  readonly userID: string;
+  readonly role: Role;
+  /** SHA-256 of the token, the key of the session. */
+  readonly tokenHash: string;
+  /** Which devices the caller may see; every statement about devices takes it. */
+  readonly scope: Scope;
+  /** What an API token may do beside what the role allows; null: a login, which is not limited. */
+  readonly scopes: readonly TokenScope[] | null;
+  /** The account's `fleet_revision` when the session was read: what an answer shows of devices must not be older. */
+  readonly fleetRevision: number;
+}
+
+/** The holder of a share link: no user, and it reaches nothing but that share. */
+export interface ShareCaller extends Caller {
+  readonly share: OpenShare;
+}
+
+/** Whether a caller holds a share link. */
+export function isShareCaller(caller: Caller): caller is ShareCaller {
+  return 'share' in caller;
+}
+
+/** What a session is read with. */
+interface SessionDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const refusal = (message: string): AppError =>
+  new AppError('unauthorized', message, {
+    hint: 'Log in at /api/v1/auth/login and send the token in the request header `authorization`.',
+  });
+
+/** The scope of a user, limited to what its API token names. */
+function scopeOf(
+  ofUser: Scope,
+  { tokenHash, deviceLimit }: Pick<SessionRow, 'tokenHash' | 'deviceLimit'>,
+): Scope {
+  if (deviceLimit === null) return ofUser;
+  const { accountID, limitedTo: userID } = ofUser;
+  const deviceNos = Object.values(deviceLimit.devices);
+  const groupNos = Object.values(deviceLimit.groups);
+  // No user has a name with a space. The user's limit is part of the name: it may change while the token lives.
+  const limitedTo = `${userID ?? '*'} ${tokenHash}`;
+  return { accountID, limitedTo, within: { userID, deviceNos, groupNos } };
+}
+
+/**
+ * The caller of a session that lives, by the hash of its token; null once it has ended. Notes that it is in use.
+ * @throws AppError `storage` when the sessions cannot be read.
+ */
+export async function callerOf(tokenHash: string, services: SessionDeps): Promise<Caller | null> {
+  const { db, clock, log } = services;
+  const session = await findSession(db, tokenHash);
+  const nowS = Math.floor(clock.utcMs() / 1000);
+  const life = session === null ? 'ended' : decideSession(session, nowS);
+  if (session === null || life === 'ended') return null;
+  if (life === 'touch') {
+    try {
+      await db.write([touchSession(session.tokenHash, nowS)]);
+    } catch (thrown) {
+      // Reading must go on when the disk is full; the session only ends a little earlier.
+      log.warn('session_touch_failed', { reason: messageOf(thrown) });
+    }
+  }
+  const { accountID, userID, role, seesAll, scopes, deviceLimit, fleetRevision } = session;
+  // Administrators are never limited, as they could change their own groups.
+  const limitedTo = seesAll || role === 'admin' ? null : userID;
+  const scope = scopeOf({ accountID, limitedTo }, { tokenHash, deviceLimit });
+  return { accountID, userID, role, tokenHash, scope, scopes, fleetRevision };
+}
+
+/** The holder of a share that is open. @throws AppError `unauthorized`, in the same words for each share that is not. */
+async function shareCallerOf(token: string, { db, clock }: SessionDeps): Promise<ShareCaller> {
+  const tokenHash = hashToken(token);
+  const [share] = await openShares(db, [tokenHash], Math.floor(clock.utcMs() / 1000));
+  if (share === undefined) throw refusal('The token is wrong, or its session has ended');
+  const { accountID, deviceNo, shareID } = share;
+  const limitedTo = `share ${shareID}`;
+  const within = { userID: null, deviceNos: [deviceNo], groupNos: [] };
+  const scope = { accountID, limitedTo, within };
+  // The weakest role and no scope: what does not know of shares refuses it.
+  const rights = { role: 'viewer', scopes: [], fleetRevision: 0 } as const;
+  return { accountID, userID: limitedTo, tokenHash, scope, share, ...rights };
+}
+
+/** @throws AppError `unauthorized`; `storage` when the sessions cannot be read. */
+export async function authenticate(header: string | undefined, services: SessionDeps): Promise<Caller> {
+  const token = tokenOf(header);
+  if (token !== null && isShareToken(token)) return shareCallerOf(token, services);
+  const named = token === null ? null : parseToken(token);
+  if (token === null || named === null) {
+    throw refusal(
+      header === undefined
+        ? 'The request carries no token'
+        : 'The header `authorization` carries no token of this service',
+    );
+  }
+  const caller = await callerOf(hashToken(token), services);
+  const isNamed = caller !== null && caller.accountID === named.accountID && caller.userID === named.userID;
+  if (!isNamed) throw refusal('The token is wrong, or its session has ended');
+  return caller;
+}

@@ -1,0 +1,302 @@
+// The definition of an operation: one literal with its path, rights, schemas, texts and handler. Routes, validation, 405
+// answers, the OpenAPI document and the per-operation tests derive from it. A handler never sees an unchecked value, nor
+// another account: the account comes from the caller's session only.
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ErrorCode } from '../../../src/core/errors.ts';
+import type { EventTexts } from '../../../src/core/events/event-text.ts';
+import type { Clock, Database, Entropy, Log } from '../../../src/ports.ts';
+import type { CommandLedger } from '../../commands/commands.ts';
+import type { DeviceRequests } from '../../commands/device-requests.ts';
+import type { LoginThrottle } from '../../core/accounts/login-throttle.ts';
+import type { Passwords } from '../../core/accounts/password.ts';
+import type { Role } from '../../core/accounts/session.ts';
+import type { TextCache, TextCacheLimits } from '../../core/events/text-cache.ts';
+import type { Rates } from '../../core/scheduling/rate.ts';
+import type { EnrolmentService } from '../../devices/enrolment.ts';
+import type { Ingest } from '../../ingest/ingest.ts';
+import type { LiveHub } from '../../live/hub.ts';
+import type { ShareStreams } from '../../live/share-streams.ts';
+import type { Senders } from '../../notify/senders.ts';
+import type { BrokerMetrics } from '../../ports/broker-metrics.ts';
+import type { FleetPictures } from '../../ports/fleet-pictures.ts';
+import type { IdentityProvider } from '../../ports/identity-provider.ts';
+import type { MapFolder } from '../../ports/map-folder.ts';
+import type { MapStyle } from '../../ports/map-style.ts';
+import type { ExportLimit, PageLimit } from '../../scheduling/per-account-limits.ts';
+import type { Caller, ShareCaller } from './caller.ts';
+import type { ReadyJson } from './ready-json.ts';
+
+/** Blocks of events that were written as text, and how much of them is kept. */
+interface KeptTexts {
+  readonly cache: TextCache<EventTexts>;
+  readonly limits: TextCacheLimits;
+}
+
+/** What handlers may use. */
+export interface ApiServices {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  /** The one way to a vehicle's relays. */
+  readonly ledger: Pick<CommandLedger, 'arrived' | 'request' | 'enact' | 'cancel' | 'sendMessages'>;
+  /** Requests to units, and their answers. */
+  readonly requests: Pick<DeviceRequests, 'ask'>;
+  /** Hosts that firmware may lie at. */
+  readonly firmwareHosts: readonly string[];
+  readonly ingest: Pick<Ingest, 'submit'>;
+  isOnline(accountID: string, deviceID: string): Promise<boolean>;
+  /** Ends the device's MQTT connection, if it has one. */
+  kick(device: { readonly accountID: string; readonly deviceID: string }, reason: string): void;
+  metrics(): BrokerMetrics;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  /** Where users log in who have no password; null: nowhere. */
+  readonly identityProvider: IdentityProvider | null;
+  /** How often a source may begin and finish logins there. */
+  readonly providerLogins: Rates;
+  /** How often a source may send login codes. */
+  readonly loginCodes: Rates;
+  readonly enrolment: EnrolmentService;
+  readonly live: Pick<LiveHub, 'open'>;
+  readonly shareStreams: Pick<ShareStreams, 'open'>;
+  readonly senders: Pick<Senders, 'email' | 'targets' | 'vapidPublicKey' | 'webhook'>;
+  /** The operator's map files. */
+  readonly maps: Pick<MapFolder, 'list'>;
+  /** A map of another host that the console may show; null: none. */
+  readonly mapStyle: MapStyle | null;
+  /** How often an account may test its webhooks. */
+  readonly webhookTests: Rates;
+  /** Deliveries may be due. */
+  wakeDelivery(): void;
+  readonly exportLimit: ExportLimit;
+  /** How the long answers of an account share the service. */
+  readonly pageLimit: PageLimit;
+  /** Texts of blocks of events that were listed. */
+  readonly eventTexts: KeptTexts;
+  /** The devices of accounts, ready for answers. */
+  readonly fleet: FleetPictures;
+  /** The database for what reads much: lists of events, files, reports. It lets everything else go first. */
+  readonly archive: Database;
+}
+
+/** `public` needs no token, `share` that of a share link; otherwise the weakest role that may call it. */
+export type Access = 'public' | 'share' | Role;
+
+export const tags = [
+  'Authentication',
+  'Accounts',
+  'Users',
+  'Groups',
+  'Devices',
+  'Geozones',
+  'Routes',
+  'Events',
+  'Reports',
+  'Live',
+  'Shares',
+  'Commands',
+  'Messages',
+  'Alarms',
+  'Notifications',
+  'Diagnostics',
+  'Audit',
+] as const;
+
+/**
+ * How a path stands behind the base address: `versioned` `/api/v1/group/...`, `plain` `/group/...`, `joined`
+ * `/api/v1group/...` (so the interface writes one of them, with no slash).
+ */
+export type PathForm = 'versioned' | 'plain' | 'joined';
+
+interface Words {
+  /** Unique, stable, in camelCase: the `operationId`. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST';
+  /** Below `/api/v1`, path variables as `{name}`. */
+  readonly path: string;
+  /** Every form of the path that is served, the one to show first. */
+  readonly forms: readonly PathForm[];
+  readonly tag: (typeof tags)[number];
+  readonly summary: string;
+  /** For integrators: what it does, and every choice where the interface shows nothing. Markdown. */
+  readonly description: string;
+  /** Codes it may answer with beyond those that its shape implies (token, rights, body). */
+  readonly errors: readonly ErrorCode[];
+  /** True when a call changes something. Such a GET is idempotent, never cached, and has no HEAD twin. */
+  readonly effects: boolean;
+  /**
+   * True: it may bring a vehicle into its safe state, or keep it from being cut. Such calls have rate limits of their own:
+   * what else a token or an address is used for never holds them up.
+   */
+  readonly isOrder?: boolean;
+  /** True: the answer carries an ETag, and `If-None-Match` may be answered with 304. */
+  readonly isConditional?: boolean;
+  /** True: `If-Match` is understood: with another ETag than that of the present content nothing is changed (422 `conflict`). */
+  readonly takesIfMatch?: boolean;
+  /** Seconds that anybody may keep the answer (`public`), only for what is the same for every caller; with an ETag. */
+  readonly cacheS?: number;
+  /** True: the answer holds a secret that is shown once. It is neither kept for a repeated request nor compressed. */
+  readonly answerIsSecret?: boolean;
+  /**
+   * Member of the body that proves who asks and decides nothing: a repeated request is recognized without it, so that an
+   * `Idempotency-Key` neither keeps a hash of it nor shows whether it was right.
+   */
+  readonly proofMember?: 'password';
+  /** Media type of an answer that is not JSON; such an answer is streamed and its `result` is a string schema. */
+  readonly produces?: StreamType;
+  /** Name of the file that the answer is saved as (RFC 6266); only with `produces`. */
+  fileName?(params: Readonly<Record<string, string>>): string;
+  /** A further media type of the body: the text then stands as this member of it. */
+  readonly textBody?: { readonly mediaType: 'text/csv'; readonly member: string };
+}
+
+export type StreamType = 'text/event-stream' | 'text/csv' | 'application/gpx+xml' | 'application/geo+json';
+
+/** A list that is read page by page while it is sent, so that no answer is ever built in one go. */
+export type Pages<T> = AsyncGenerator<readonly T[], void, undefined>;
+
+/**
+ * An object that is read page by page while it is sent: names and values of its members, each name once. Its names must be those of the
+ * schema; it is read after what stands before it.
+ */
+export interface PagedRecord<T> {
+  readonly pagedRecord: Pages<readonly [name: string, value: T]>;
+}
+
+/**
+ * A list whose items are JSON text already, some buffers at a time: UTF-8 with a comma before each item. There may be none at a
+ * time; no buffer is empty.
+ */
+export interface WrittenList<T> {
+  readonly writtenItems: AsyncGenerator<readonly Uint8Array[], void, undefined>;
+  /** Never there: names the type of the items. */
+  readonly item?: T;
+}
+
+/** What a handler gives: the result, in which lists may come in pages (at the root or one level below). */
+type Answer<T> = T extends string
+  ? AsyncIterable<string> | AsyncIterable<Uint8Array> | T
+  : { readonly [K in keyof T]: Paged<T[K]> };
+type Paged<T> = T extends readonly (infer I)[]
+  ? T | Pages<I> | WrittenList<I>
+  : T extends object
+    ?
+        | T
+        | PagedRecord<T[keyof T]>
+        | {
+            readonly [K in keyof T]: T[K] extends readonly (infer I)[]
+              ? T[K] | Pages<I> | WrittenList<I>
+              : T[K];
+          }
+    : T;
+
+interface Shape<P extends TObject, B extends TObject | null, R extends TSchema, Q extends TObject> {
+  readonly params: P;
+  /** Opt-in query parameters, all text and all optional; others are refused. Without it every one is. */
+  readonly query?: Q;
+  readonly body: B;
+  readonly result: R;
+}
+
+interface Examples<P, B, R> {
+  readonly examples: { readonly params: P; readonly body: B; readonly result: R };
+}
+
+type BodyOf<B> = B extends TObject ? Static<B> : null;
+
+interface Input<P, B, C, Q> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly caller: C;
+  /** Address that the call came from. */
+  readonly source: string;
+  /** When the call was taken up, as a point in the order of arrival: see `CommandLedger.arrived`. */
+  readonly arrivedUs: number;
+  /** What the header `Last-Event-ID` says; null without it. */
+  readonly lastEventID: string | null;
+  /** What the header `If-Match` says, for an operation that takes it; null without it. */
+  readonly ifMatch: string | null;
+  /** What the client calls itself; null when it says nothing. */
+  readonly userAgent: string | null;
+  /** Gives the signal that aborts when the answer has ended, also because the client left: what a call holds is tied to it. */
+  readonly until: () => AbortSignal;
+}
+
+type CallerOf<A extends Access> = A extends 'public' ? null : A extends 'share' ? ShareCaller : Caller;
+
+/** An operation as its literal states it; see `operation`. */
+type Definition<
+  P extends TObject,
+  B extends TObject | null,
+  R extends TSchema,
+  A extends Access,
+  Q extends TObject,
+> = Words &
+  Shape<P, B, R, Q> &
+  Examples<Static<P>, BodyOf<B>, Static<R>> & {
+    readonly access: A;
+    run(
+      input: Input<Static<P>, BodyOf<B>, CallerOf<A>, Static<Q>>,
+      services: ApiServices,
+    ): Promise<Answer<Static<R>> | ReadyJson>;
+  };
+
+/** An operation with its types folded away, as the host and the documents use it. */
+export interface Operation
+  extends Words,
+    Shape<TObject, TObject | null, TSchema, TObject>,
+    Examples<unknown, unknown, unknown> {
+  readonly access: Access;
+  run(input: Input<unknown, unknown, Caller | null, unknown>, services: ApiServices): Promise<unknown>;
+}
+
+/** An operation with its own id, path and schemas, from which a client that is compiled beside it takes its types. */
+export interface TypedOperation<
+  I extends string,
+  M extends 'GET' | 'POST',
+  T extends string,
+  P extends TObject,
+  B extends TObject | null,
+  R extends TSchema,
+  Q extends TObject,
+> extends Operation {
+  readonly id: I;
+  readonly method: M;
+  readonly path: T;
+  readonly params: P;
+  readonly query?: Q;
+  readonly body: B;
+  readonly result: R;
+}
+
+/** Types an operation's literal by its schemas: a wrong result or a misread parameter does not compile. */
+export function operation<
+  const I extends string,
+  const M extends 'GET' | 'POST',
+  const T extends string,
+  const P extends TObject,
+  const B extends TObject | null,
+  const R extends TSchema,
+  const A extends Access,
+  const Q extends TObject = TObject,
+>(
+  definition: Definition<P, B, R, A, Q> & { readonly id: I; readonly method: M; readonly path: T },
+): TypedOperation<I, M, T, P, B, R, Q> {
+  // `run` takes narrower input than `Operation` says (methods are bivariant): the host checks params, query and body
+  // against these schemas and the caller against `access` before it calls `run`.
+  return definition;
+}
+
+/** Names of the variables of a path, in order. */
+export function pathVariables(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
+}
+
+const prefixes: Readonly<Record<PathForm, string>> = { versioned: '/api/v1/', plain: '/', joined: '/api/v1' };
+
+/** Every path an operation is served at, in the order of its forms. */
+export function servedPaths(definition: Pick<Operation, 'path' | 'forms'>): readonly string[] {
+  return definition.forms.map((form) => `${prefixes[form]}${definition.path.slice(1)}`);
+}

@@ -1,0 +1,87 @@
+// Suggests the operation closest to an unknown path. Pure. It compares with the list of operations and returns documented
+// paths only: nothing of the request or of any account is in a suggestion.
+import { type Operation, servedPaths } from './operation.ts';
+
+/** Segments of a request that are compared, and the longest of them: what is beyond is no path of ours. */
+const segmentsMost = 12;
+const lettersMost = 48;
+/** Cost above which two paths have nothing to do with each other. */
+const costMost = 4;
+const ending = 'authorization';
+
+/** Letters that differ in two words (Levenshtein), or `most + 1` when they are more than `most`. */
+function lettersBetween(one: string, other: string, most: number): number {
+  if (Math.abs(one.length - other.length) > most) return most + 1;
+  let before = Array.from({ length: other.length + 1 }, (_unused, at) => at);
+  for (let row = 1; row <= one.length; row++) {
+    const here = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = (before[column - 1] ?? 0) + (one[row - 1] === other[column - 1] ? 0 : 1);
+      here.push(Math.min(replaced, (before[column] ?? 0) + 1, (here[column - 1] ?? 0) + 1));
+    }
+    before = here;
+  }
+  return Math.min(before[other.length] ?? 0, most + 1);
+}
+
+/** 0 for the same word, 1 for one with a slip of the pen (one letter in four, two at most), infinite for another. */
+function costOfWord(sent: string, word: string): number {
+  if (sent === word) return 0;
+  const most = Math.min(2, Math.floor(word.length / 4));
+  return most > 0 && lettersBetween(sent, word, most) <= most ? 1 : Number.POSITIVE_INFINITY;
+}
+
+const isVariable = (segment: string): boolean => segment.startsWith('{');
+
+/** Least cost of turning the sent segments into those of a path: 1 for each that is missing or too much. */
+function costOfPath(sent: readonly string[], path: readonly string[]): number {
+  let before = Array.from({ length: path.length + 1 }, (_unused, at) => at);
+  for (const [row, segment] of sent.entries()) {
+    const here = [row + 1];
+    for (const [column, word] of path.entries()) {
+      const same = (before[column] ?? 0) + (isVariable(word) ? 0 : costOfWord(segment, word));
+      here.push(Math.min(same, (before[column + 1] ?? 0) + 1, (here[column] ?? 0) + 1));
+    }
+    before = here;
+  }
+  return before[path.length] ?? Number.POSITIVE_INFINITY;
+}
+
+/** The segments of a path below `/api/v1`, in small letters. */
+function segmentsOf(path: string): readonly string[] {
+  const below = path.toLowerCase().replace(/^\/+(api\/+)?(v1(?=\/|[a-z]))?/, '');
+  return below.split('/').filter((segment) => segment !== '');
+}
+
+interface Known {
+  readonly method: string;
+  readonly shown: string;
+  readonly segments: readonly string[];
+  /** The word that names the operation: without it, or something near, no other likeness counts. */
+  readonly name: string;
+}
+
+/** Finds the operation that a request without a route probably meant. */
+export type Suggest = (method: string, path: string) => string | null;
+
+/** @param operations that may be suggested, the first of two that fit alike. */
+export function createSuggest(operations: readonly Operation[]): Suggest {
+  const known = operations.map((operation): Known => {
+    const segments = segmentsOf(operation.path);
+    const name = segments.findLast((segment) => !isVariable(segment) && segment !== ending) ?? '';
+    const { method } = operation;
+    return { method, shown: `${method} ${servedPaths(operation)[0] ?? ''}`, segments, name };
+  });
+  return (method, path) => {
+    const sent = segmentsOf(path).slice(0, segmentsMost);
+    const words = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
+    const verb = method === 'HEAD' ? 'GET' : method;
+    let best: { readonly cost: number; readonly shown: string } | null = null;
+    for (const one of known) {
+      if (!words.some((word) => Number.isFinite(costOfWord(word, one.name)))) continue;
+      const cost = costOfPath(sent, one.segments) + (one.method === verb ? 0 : 1);
+      if (cost <= costMost && (best === null || cost < best.cost)) best = { cost, shown: one.shown };
+    }
+    return best?.shown ?? null;
+  };
+}

@@ -1,0 +1,341 @@
+// Listings of events as JSON text that the reading thread writes: the records of a device, and those of a fleet with one code.
+// Blocks of records that were written before are kept and sent again for as long as the store proves them unchanged. Cached
+// text never crosses scopes: the key of a device's text is its number, which is looked up within the caller's scope; text of a fleet
+// is cached only for callers who see all devices, and sent to no other.
+import { type EventTexts, isSamePin, type Pin, pinText } from '../../../src/core/events/event-text.ts';
+import { readTextState, type TextState } from '../../store/base/record-revision.ts';
+import {
+  type Block,
+  blockText,
+  bytesOfText,
+  eventBlocks,
+  keyInBlock,
+  type Listed,
+  recordsMost,
+} from '../../store/events/event-blocks.ts';
+import type { EventKey, KeyRange } from '../../store/events/event-keys.ts';
+import { runsWithin } from '../../store/slices/slices.ts';
+import type { Caller } from '../base/caller.ts';
+import { encodeCursor } from '../base/cursor.ts';
+import type { ApiServices, WrittenList } from '../base/operation.ts';
+import type { ListedEvent, ListedMetadata } from '../base/shapes.ts';
+import { unknownDevice } from '../base/visible-device.ts';
+import { type ListPage, type ListQuery, readQuery, type Span } from './event-list.ts';
+
+/** Bytes and buffers that are handed over at once. */
+const pieceBytes = 1024 * 1024;
+const buffersMost = 256;
+/** Shorter texts are joined; longer ones are sent as they are kept, without a copy. */
+const shortBytes = 4 * 1024;
+/** Records that a listing reads before ordinary reads have precedence: a short answer is waited for. */
+const promptRecords = 500;
+/** Blocks of a listing that are remembered for its second list. */
+const rememberedMost = 5000;
+
+export interface WrittenListing {
+  readonly page: ListPage;
+  /** Members that were asked for; null: all. */
+  readonly fields: ReadonlySet<string> | null;
+  /** The records. */
+  readonly records: () => WrittenList<ListedEvent>;
+  /** The same records as entries of metadata; to be taken before `records`. */
+  readonly pins: () => WrittenList<ListedMetadata>;
+}
+
+interface Selection {
+  /** Path of the listing with its variables filled in: a cursor fits no other. */
+  readonly subject: string;
+  readonly span: Span;
+  readonly query: ListQuery;
+  readonly listed: { readonly deviceID: string } | { readonly code: number };
+  /** Members that `fields` may name. */
+  readonly members: readonly string[];
+}
+
+/** One listing of one caller. */
+interface Listing {
+  readonly services: ApiServices;
+  readonly range: KeyRange;
+  readonly listed: Listed;
+  readonly fields: readonly string[] | null;
+  /** Names what is listed in the cache; null: nothing of it is kept. */
+  readonly cacheKey: string | null;
+  readonly revision: string;
+  /** Bytes that it may still add to the cache. */
+  left: number;
+  /** Records that it may still read without waiting for others. */
+  promptLeft: number;
+}
+
+/** A block of which only the first `take` records are in the answer. */
+interface Part extends Block {
+  readonly take: number;
+}
+
+/** Texts of an answer that follow each other. */
+interface Piece {
+  readonly texts: readonly EventTexts[];
+  /** True: they were read just now, or nothing was found; others have their turn. */
+  readonly isTurn: boolean;
+}
+
+const proofOf = ({ revision }: Listing, { count, lastNo }: Block): string => `${revision} ${count} ${lastNo}`;
+
+/** Null where the text depends on more than its key says. */
+function keyOf({ cacheKey, range }: Listing, block: Block, limit: number): string | null {
+  const { fromMs, toMs, after } = block;
+  if (cacheKey === null || toMs > range.plausibleMs) return null;
+  const begin = after === null ? '' : `${after.timestampMs}:${after.eventNo}`;
+  // A whole block has one text, which takes the place of that before the last change.
+  const size = limit === block.count ? 'whole' : String(limit);
+  return `${cacheKey} ${fromMs} ${toMs} ${begin} ${size}`;
+}
+
+/** A text that is kept; null when it must be read. */
+function keptText(
+  listing: Listing,
+  block: Block,
+  of: { limit: number; hasPins: boolean },
+): EventTexts | null {
+  const key = keyOf(listing, block, of.limit);
+  const kept = key === null ? null : listing.services.eventTexts.cache.find(key, proofOf(listing, block));
+  return kept !== null && (kept.pins !== null || !of.hasPins) ? kept : null;
+}
+
+async function readText(
+  listing: Listing,
+  block: Block,
+  of: { limit: number; hasPins: boolean },
+): Promise<EventTexts> {
+  const { services, range, listed, fields } = listing;
+  const { archive, db, eventTexts } = services;
+  listing.promptLeft -= of.limit;
+  const store = listing.promptLeft >= 0 ? db : archive;
+  const text = await blockText(store, range, listed, { block, fields, ...of });
+  const key = keyOf(listing, block, of.limit);
+  const bytes = bytesOfText(text);
+  if (key !== null && bytes <= listing.left) {
+    listing.left -= bytes;
+    eventTexts.cache.keep(key, proofOf(listing, block), text);
+  }
+  return text;
+}
+
+/** The texts of a part in order, each of at most `recordsMost` records. */
+async function* textsOf(listing: Listing, part: Part, hasPins: boolean): AsyncGenerator<Piece> {
+  let { after, take } = part;
+  while (take > 0) {
+    const of = { limit: Math.min(take, recordsMost), hasPins };
+    const block = { ...part, after };
+    const kept = keptText(listing, block, of);
+    const text = kept ?? (await readText(listing, block, of));
+    if (text.count > 0) yield { texts: [text], isTurn: kept === null };
+    // Some were removed meanwhile.
+    if (text.count < of.limit) return;
+    take -= text.count;
+    after = text.last;
+  }
+}
+
+type Parts = () => AsyncIterable<readonly Part[]>;
+
+async function* piecesOf(listing: Listing, parts: Parts, hasPins: boolean): AsyncGenerator<Piece> {
+  for await (const some of parts()) {
+    let texts: EventTexts[] = [];
+    for (const part of some) {
+      const kept = part.take > recordsMost ? null : keptText(listing, part, { limit: part.take, hasPins });
+      if (kept !== null) {
+        texts.push(kept);
+        continue;
+      }
+      if (texts.length > 0) yield { texts, isTurn: false };
+      texts = [];
+      yield* textsOf(listing, part, hasPins);
+    }
+    yield { texts, isTurn: some.length === 0 };
+  }
+}
+
+/** Gathers texts; what was read just now is sent, so that others have their turn. */
+async function* gathered(
+  texts: AsyncIterable<{ readonly bytes: readonly Uint8Array[]; readonly isTurn: boolean }>,
+): AsyncGenerator<readonly Uint8Array[]> {
+  let waiting: Uint8Array[] = [];
+  let length = 0;
+  for await (const { bytes, isTurn } of texts) {
+    for (const one of bytes) {
+      if (one.length === 0) continue;
+      waiting.push(one);
+      length += one.length;
+      if (length < pieceBytes && waiting.length < buffersMost) continue;
+      yield joinShort(waiting);
+      [waiting, length] = [[], 0];
+    }
+    if (!isTurn) continue;
+    yield joinShort(waiting);
+    [waiting, length] = [[], 0];
+  }
+  if (length > 0) yield joinShort(waiting);
+}
+
+/** The same bytes in fewer buffers. */
+function joinShort(buffers: readonly Uint8Array[]): readonly Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  let short: Uint8Array[] = [];
+  const end = (): void => {
+    const [first] = short;
+    if (first !== undefined) joined.push(short.length === 1 ? first : Buffer.concat(short));
+    short = [];
+  };
+  for (const buffer of buffers) {
+    if (buffer.length < shortBytes) short.push(buffer);
+    else {
+      end();
+      joined.push(buffer);
+    }
+  }
+  end();
+  return joined;
+}
+
+async function* recordTexts(listing: Listing, parts: Parts) {
+  for await (const { texts, isTurn } of piecesOf(listing, parts, false)) {
+    yield { bytes: texts.map(({ records }) => records), isTurn };
+  }
+}
+
+const entry = (pin: Pin): Uint8Array => Buffer.from(`,${pinText(pin)}`);
+
+async function* pinTexts(listing: Listing, parts: Parts) {
+  let open = null as Pin | null;
+  for await (const { texts, isTurn } of piecesOf(listing, parts, true)) {
+    const bytes: Uint8Array[] = [];
+    for (const { firstPin, pins, lastPin } of texts) {
+      if (firstPin === null) continue;
+      if (open !== null && isSamePin(open, firstPin)) {
+        open = { ...open, count: open.count + firstPin.count };
+      } else {
+        if (open !== null) bytes.push(entry(open));
+        open = firstPin;
+      }
+      if (lastPin === null) continue;
+      bytes.push(entry(open));
+      if (pins !== null) bytes.push(pins);
+      open = lastPin;
+    }
+    yield { bytes, isTurn };
+  }
+  if (open !== null) yield { bytes: [entry(open)], isTurn: false };
+}
+
+const whole = (block: Block): Part => ({ ...block, take: block.count });
+
+/** The blocks of a whole listing; those of one that is not too long are read once for both of its lists. */
+function remembered(open: () => AsyncIterable<readonly Block[]>): Parts {
+  let known: readonly (readonly Part[])[] | null = null;
+  return async function* pages() {
+    if (known !== null) return yield* known;
+    const seen: (readonly Part[])[] = [];
+    let count = 0;
+    for await (const blocks of open()) {
+      const parts = blocks.map(whole);
+      count += 1 + parts.length;
+      if (count <= rememberedMost) seen.push(parts);
+      yield parts;
+    }
+    if (count <= rememberedMost) known = seen;
+  };
+}
+
+interface Page {
+  readonly parts: readonly Part[];
+  readonly more: boolean;
+}
+
+async function findPage(blocks: AsyncIterable<readonly Block[]>, limit: number): Promise<Page> {
+  const parts: Part[] = [];
+  let left = limit;
+  for await (const some of blocks) {
+    for (const block of some) {
+      if (left === 0) return { parts, more: true };
+      const take = Math.min(left, block.count);
+      parts.push({ ...block, take });
+      if (take < block.count) return { parts, more: true };
+      left -= take;
+    }
+  }
+  return { parts, more: false };
+}
+
+/** The key of the last record of a page. */
+async function lastKeyOf(listing: Listing, part: Part): Promise<EventKey> {
+  const { services, range, listed } = listing;
+  const key = keyOf(listing, part, part.take);
+  const kept = key === null ? null : services.eventTexts.cache.find(key, proofOf(listing, part));
+  const found =
+    kept?.last ?? (await keyInBlock(services.archive, range, listed, { block: part, nth: part.take }));
+  // Some were removed meanwhile: what follows the block is next.
+  return found ?? { timestampMs: part.toMs, eventNo: range.upToNo };
+}
+
+function listedOf(
+  caller: Caller,
+  selection: Selection,
+  state: TextState,
+): Pick<Listing, 'listed' | 'cacheKey'> {
+  const { listed } = selection;
+  if ('deviceID' in listed) {
+    if (state.deviceNo === null) throw unknownDevice(listed.deviceID);
+    return { listed: { of: 'device', deviceID: listed.deviceID }, cacheKey: `device ${state.deviceNo}` };
+  }
+  const isLimited = caller.scope.limitedTo !== null || state.hasDeleted;
+  const cacheKey = isLimited ? null : `code ${state.accountNo} ${listed.code}`;
+  return { listed: { of: 'code', code: listed.code, isLimited }, cacheKey };
+}
+
+/**
+ * Finds which records an answer holds. Which records a page holds is known before any of them is read; a whole listing is read
+ * while it is sent, from the events that were stored when it was asked for.
+ * @throws AppError `not_found` when the caller sees no such device, `invalid_content` for a wrong query.
+ */
+export async function findWritten(
+  services: ApiServices,
+  caller: Caller,
+  selection: Selection,
+): Promise<WrittenListing> {
+  const { subject, span, query, members } = selection;
+  const deviceID = 'deviceID' in selection.listed ? selection.listed.deviceID : null;
+  const [state, runs] = await Promise.all([
+    readTextState(services.db, caller.scope, deviceID),
+    runsWithin(services.db, span),
+  ]);
+  if (state === null) throw new Error(`there is no account of the caller ${caller.userID}`);
+  const { listed, cacheKey } = listedOf(caller, selection, state);
+  const { limit, fields, after, sinceNo, isAsked } = readQuery(query, { subject, members });
+  const range: KeyRange = { ...span, scope: caller.scope, after, sinceNo, upToNo: state.lastNo };
+  const isKept = fields === null && sinceNo === 0;
+  const listing: Listing = {
+    services,
+    range,
+    listed,
+    fields: fields === null ? null : [...fields],
+    cacheKey: isKept ? cacheKey : null,
+    revision: state.revision,
+    left: services.eventTexts.limits.listingBytes,
+    promptLeft: promptRecords,
+  };
+  const upTo = isAsked ? { upTo: String(state.lastNo) } : {};
+  const open = () => eventBlocks(services, range, { listed, runs, most: limit });
+  const listOf = (parts: Parts) => ({
+    records: () => ({ writtenItems: gathered(recordTexts(listing, parts)) }),
+    pins: () => ({ writtenItems: gathered(pinTexts(listing, parts)) }),
+  });
+  if (limit === null) return { page: upTo, fields, ...listOf(remembered(open)) };
+  const { parts, more } = await findPage(open(), limit);
+  const last = parts.at(-1);
+  const next = more && last !== undefined ? encodeCursor(subject, await lastKeyOf(listing, last)) : null;
+  const onePage = async function* onePage() {
+    yield parts;
+  };
+  return { page: { more, next, ...upTo }, fields, ...listOf(onePage) };
+}

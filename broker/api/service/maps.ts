@@ -1,0 +1,66 @@
+// The maps that the operator of the service offers: files in its folder, and a style of another host. They are the same for every account.
+import { Type } from 'typebox';
+import { epochSeconds } from '../../../src/core/epoch-seconds.ts';
+import { operation } from '../base/operation.ts';
+import { envelope, ok } from '../base/shapes.ts';
+
+const getMaps = operation({
+  id: 'getMaps',
+  method: 'GET',
+  path: '/map/list/authorization',
+  forms: ['versioned'],
+  access: 'viewer',
+  tag: 'Geozones',
+  summary: 'Maps of the service',
+  description: `Our addition. The map files (PMTiles) in the folder of the setting \`maps\`, by name, at most 100. Read one at \`/maps/{name}\` with the same token in
+\`authorization\`, part by part with \`Range\` (RFC 9110: one range, 206 or 416, \`If-Range\`, a strong \`ETag\`). Empty while there is no such folder.
+\`style\` is the map of another host that the setting \`mapStyle\` names; browsers read it there, without the token. Null unless it is set.`,
+  params: Type.Object({}),
+  body: null,
+  result: Type.Object({
+    ...envelope,
+    maps: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'Name of the file' }),
+        size: Type.Integer({ minimum: 0, description: 'Bytes' }),
+        changed: Type.Integer({ minimum: 0, description: 'When it was last changed (epoch seconds)' }),
+      }),
+      { description: 'By name' },
+    ),
+    style: Type.Union(
+      [
+        Type.Object({
+          url: Type.String({ description: 'A MapLibre style' }),
+          origins: Type.Array(Type.String(), {
+            description: 'The only origins that the console reads of it, that of the style first',
+          }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'A map of another host; null without one' },
+    ),
+  }),
+  errors: [],
+  effects: false,
+  examples: {
+    params: {},
+    body: null,
+    result: {
+      ...ok,
+      maps: [{ name: 'toronto.pmtiles', size: 48_211_337, changed: 1763683200 }],
+      style: { url: 'https://tiles.example.com/style.json', origins: ['https://tiles.example.com'] },
+    },
+  },
+  async run(_input, { maps, mapStyle }) {
+    const files = await maps.list();
+    const view = files.map(({ name, size, changedMs }) => ({
+      name,
+      size,
+      changed: epochSeconds(changedMs),
+    }));
+    const style = mapStyle === null ? null : { url: mapStyle.url, origins: [...mapStyle.origins] };
+    return { ...ok, maps: view, style };
+  },
+});
+
+export const mapOperations = [getMaps] as const;

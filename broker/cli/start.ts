@@ -1,0 +1,278 @@
+// Composition root of the broker as a service: joins its adapters to its ports. Nothing is decided here.
+import { type HeldDatabase, openDatabase } from '../../src/adapters/database/database.ts';
+import { createEnrolmentCrypto } from '../../src/adapters/enrolment-crypto.ts';
+import { createLog } from '../../src/adapters/log.ts';
+import { untilStopped } from '../../src/adapters/program.ts';
+import { createSigner } from '../../src/adapters/signing.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { readVersion } from '../../src/adapters/version.ts';
+import { readEnvironment } from '../../src/config.ts';
+import type { Clock, Log } from '../../src/ports.ts';
+import { openSenders } from '../adapters/delivery/senders.ts';
+import { createHttpServer, type HttpServer, type ReadyCheck } from '../adapters/http/fastify.ts';
+import { loadAdminTokenHash } from '../adapters/keys/admin-token-file.ts';
+import { loadSigningKey } from '../adapters/keys/signing-key-file.ts';
+import { createMqttServer } from '../adapters/mqtt/aedes.ts';
+import { createPasswords } from '../adapters/passwords.ts';
+import { createOperatorCheck } from '../api/accounts/admin-caller.ts';
+import { adminIntroduction, adminOperations } from '../api/accounts/admin-operations.ts';
+import { operations } from '../api/operations.ts';
+import { type Broker, createBroker } from '../broker.ts';
+import type { BrokerConfig } from '../config/broker-config.ts';
+import { isLoopback } from '../config/listener-config.ts';
+import { defaultRequestRates } from '../core/scheduling/request-rates.ts';
+import { type EnrolmentOptions } from '../devices/enrolment.ts';
+import { createMeter, type Meter } from '../metrics/meter.ts';
+import type { IdentityProvider } from '../ports/identity-provider.ts';
+import { createServices, type Services } from '../services.ts';
+import { createDatabaseCheck } from '../upkeep/database-check.ts';
+import { createReadiness } from '../upkeep/readiness.ts';
+import { readClusterIngress } from './cluster.ts';
+import type { Flags } from './command-line.ts';
+import { mqttListening, openTls, type TlsKeeper, type TlsState, warnOfPlain } from './listening.ts';
+import { type Operating, startOperating } from './operating.ts';
+import { configOf, holdFor } from './program.ts';
+import { openStaticFiles, type StaticFiles } from './static-files.ts';
+
+interface Running {
+  readonly broker: Broker;
+  readonly services: Services;
+  /** The interface for users, and the operator's own where it is switched on. */
+  readonly hosts: readonly HttpServer[];
+  readonly operating: Operating;
+  /** Given back last. */
+  readonly held: HeldDatabase;
+  markStopping(): void;
+  /** Reads certificates and authorities again. */
+  reload(): void;
+}
+
+interface AdminHost {
+  readonly server: HttpServer;
+  readonly port: number;
+}
+
+/** The listener of the service's operator; null unless it has a token. */
+async function openAdmin(
+  { admin }: BrokerConfig,
+  services: Services,
+  { readiness, tls }: { readonly readiness: () => Promise<readonly ReadyCheck[]>; readonly tls: TlsKeeper },
+): Promise<AdminHost | null> {
+  if (admin.tokenFile === undefined) return null;
+  const server = await createHttpServer({
+    services: services.api,
+    operations: adminOperations,
+    version: readVersion(),
+    readiness,
+    authenticate: createOperatorCheck(loadAdminTokenHash(admin.tokenFile)),
+    introduction: adminIntroduction,
+    tls: tls.current().admin,
+  });
+  const port = await server.listen({ host: admin.host, port: admin.port, setting: 'admin' });
+  return { server, port };
+}
+
+/** What vehicles are given when they enrol. A broker for this machine alone knows its own address. */
+function openEnrolment(
+  config: BrokerConfig,
+  tls: TlsKeeper,
+  { publicKey, mqttPort }: { readonly publicKey: string; readonly mqttPort: number },
+): EnrolmentOptions {
+  const { codeHours, mqttUrls } = config.enrolment;
+  const scheme = tls.current().mqtt === null ? 'mqtt' : 'mqtts';
+  const own =
+    config.ingress === undefined && isLoopback(config.mqtt.host)
+      ? [`${scheme}://${config.mqtt.host.replace('::1', '[::1]')}:${mqttPort}`]
+      : [];
+  return {
+    crypto: createEnrolmentCrypto(createSystemEntropy()),
+    get authority() {
+      return tls.current().authority;
+    },
+    codeHours,
+    mqttUrls: mqttUrls.length > 0 ? mqttUrls : own,
+    get ca() {
+      return tls.current().vehicleCa;
+    },
+    publicKey,
+  };
+}
+
+/** The interface for users; not listening yet. */
+async function openHttp(
+  { http }: BrokerConfig,
+  services: Services,
+  given: {
+    readonly readiness: () => Promise<readonly ReadyCheck[]>;
+    readonly tls: TlsKeeper;
+    readonly meter: Meter;
+    readonly files: StaticFiles;
+  },
+): Promise<HttpServer> {
+  return createHttpServer({
+    services: services.api,
+    operations,
+    ...given.files,
+    version: readVersion(),
+    readiness: given.readiness,
+    tls: given.tls.current().http,
+    onAnswered: given.meter.onAnswered,
+    trustedProxies: http.trustedProxies,
+    origins: http.origins,
+    rates: { ...defaultRequestRates, token: { burst: http.burst, perS: http.ratePerS } },
+  });
+}
+
+interface Opened {
+  readonly broker: Broker;
+  readonly httpPort: number;
+  readonly admin: AdminHost | null;
+}
+
+/** Where it really listens, by name. */
+function listenersOf(config: BrokerConfig, opened: Opened) {
+  const { http, mqtt, ws, admin, cluster } = config;
+  const { mqttPort, websocketPort } = opened.broker;
+  return {
+    http: { host: http.host, port: opened.httpPort },
+    ...(config.ingress === undefined
+      ? { mqtt: { host: mqtt.host, port: mqttPort } }
+      : { clusterAuth: { host: cluster.authHost, port: mqttPort } }),
+    ...(websocketPort === null ? {} : { ws: { host: ws.host, port: websocketPort } }),
+    ...(opened.admin === null ? {} : { admin: { host: admin.host, port: opened.admin.port } }),
+  };
+}
+
+/** The same in one line of the log. */
+function portsOf(config: BrokerConfig, opened: Opened, { metricsPort }: Operating) {
+  const { http, mqtt, ws, admin, cluster, metrics } = config;
+  const { mqttPort, websocketPort } = opened.broker;
+  return {
+    httpHost: http.host,
+    httpPort: opened.httpPort,
+    ...(opened.admin === null ? {} : { adminHost: admin.host, adminPort: opened.admin.port }),
+    ...(config.ingress === undefined
+      ? { mqttHost: mqtt.host, mqttPort }
+      : { clusterAuthHost: cluster.authHost, clusterAuthPort: mqttPort }),
+    ...(websocketPort === null ? {} : { wsHost: ws.host, wsPort: websocketPort }),
+    ...(metricsPort === null ? {} : { metricsHost: metrics.host, metricsPort }),
+  };
+}
+
+/** Gives every listener its new certificate. */
+function renewAll(
+  { mqtt, ws, http, admin }: TlsState,
+  to: { readonly broker: Broker; readonly http: HttpServer; readonly admin: AdminHost | null },
+): void {
+  to.broker.renewTls({ mqtt, websocket: ws });
+  if (http !== null) to.http.renewTls(http);
+  if (admin !== null) to.admin?.server.renewTls(admin);
+}
+
+/** The login provider; its client is loaded only where one is set. */
+async function openProvider(
+  { oidc }: BrokerConfig,
+  ports: { readonly clock: Clock; readonly log: Log },
+): Promise<IdentityProvider | null> {
+  if (oidc.issuer === '') return null;
+  const { openIdentityProvider } = await import('../adapters/identity-provider.ts');
+  return openIdentityProvider(oidc, ports);
+}
+
+async function open(config: BrokerConfig): Promise<Running> {
+  const log = createLog(config.logLevel);
+  const clock = createSystemClock();
+  // First of all: what is wrong with a certificate must be known before anything is opened or changed.
+  const tls = openTls(config, { clock, log });
+  warnOfPlain(config, log);
+  const cluster = readClusterIngress(config);
+  const identityProvider = await openProvider(config, { clock, log });
+  const key = loadSigningKey(config.signingKeyFile);
+  if (key.isNew) log.warn('signing_key_created', { file: config.signingKeyFile, publicKey: key.publicKey });
+  const meter = createMeter(clock);
+  const held = await holdFor(config, { log, mode: cluster === null ? 'alone' : 'shared' });
+  const opened = await openDatabase({
+    database: config.database,
+    environment: readEnvironment(),
+    use: 'service',
+  });
+  const db = meter.watchDatabase(opened);
+  const entropy = createSystemEntropy();
+  const { publicKey } = key;
+  const broker = await createBroker({
+    openMqttServer: meter.watchMqtt(cluster?.({ db, clock, entropy, log, publicKey }) ?? createMqttServer),
+    ingress: cluster === null ? 'own' : 'cluster',
+    db,
+    clock,
+    entropy,
+    signer: createSigner(key.privatePem),
+    log,
+    mqtt: mqttListening(config, tls.current()),
+  }).catch(async (thrown: unknown) => {
+    await db.close();
+    throw thrown;
+  });
+  let isStopping = false;
+  const readiness = createReadiness({
+    clock,
+    checkDatabase: createDatabaseCheck(db, clock),
+    lagMs: () => broker.services.metrics().lagMs,
+    isStopping: () => isStopping,
+    mqttFault: () => broker.mqttFault(),
+  });
+  try {
+    const senders = openSenders(config);
+    const files = await openStaticFiles(config);
+    const services = createServices({
+      broker: broker.services,
+      passwords: createPasswords(),
+      firmwareHosts: config.firmware.hosts,
+      senders,
+      identityProvider,
+      enrolment: openEnrolment(config, tls, { publicKey: key.publicKey, mqttPort: broker.mqttPort }),
+      maps: files.maps,
+      mapStyle: files.mapStyle,
+    });
+    const { host } = config.http;
+    const http = await openHttp(config, services, { readiness, tls, meter, files });
+    const httpPort = await http.listen({ host, port: config.http.port });
+    const admin = await openAdmin(config, services, { readiness, tls });
+    const listeners = listenersOf(config, { broker, httpPort, admin });
+    const certificates = () => tls.current().terms;
+    const operating = await startOperating({ config, log, meter, broker, services, listeners, certificates });
+    log.info('broker_ready', portsOf(config, { broker, httpPort, admin }, operating));
+    const hosts = admin === null ? [http] : [http, admin.server];
+    return {
+      broker,
+      services,
+      hosts,
+      operating,
+      held,
+      markStopping() {
+        isStopping = true;
+        tls.close();
+      },
+      reload: () => tls.reload((state) => renewAll(state, { broker, http, admin })),
+    };
+  } catch (thrown) {
+    await broker.close();
+    throw thrown;
+  }
+}
+
+/** Runs the service until it is stopped, with the settings of these flags. @throws AppError when it cannot start. */
+export async function start(flags: Flags): Promise<void> {
+  const config = configOf(flags).value;
+  let opened: Running | null = null;
+  // Before `broker_ready`: its reader may send a signal at once.
+  const stopped = untilStopped(() => opened?.reload());
+  const running = await open(config);
+  opened = running;
+  await stopped;
+  running.markStopping();
+  const { broker, services, hosts, operating, held } = running;
+  operating.stopping();
+  const users = [...hosts.map((host) => host.close()), services.close(), operating.close()];
+  await broker.close(Promise.all(users));
+  await held.close();
+}

@@ -1,0 +1,157 @@
+// Corrects the recorded presence of vehicles that are connected to the cluster. Vehicles report it by `hello` and last will; but a
+// will is lost with its node, and the will of an old connection may arrive after the hello of a new one. So the cluster is
+// queried: after each `offline`, and about silent vehicles. It never undoes what a vehicle has reported since.
+import { messageOf } from '../../src/core/errors.ts';
+import type { DeviceAddress } from '../../src/core/wire/topics.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import {
+  correctPresence,
+  findPresence,
+  type PresenceRecord,
+  recentDevices,
+  silentDevices,
+} from '../store/cluster.ts';
+import { queryEach } from './cluster-queries.ts';
+
+export interface ClusterPresenceOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Rejects when no node answers. */
+  readonly isConnected: (device: DeviceAddress) => Promise<boolean>;
+}
+
+export interface ClusterPresence {
+  /** Queries this device after `settleMs`. */
+  ask(deviceNo: number): void;
+  close(): Promise<void>;
+}
+
+export const presenceLimits = {
+  periodMs: 1000,
+  /** So long after an `offline` the old connection is gone and a new one is there, in ms. */
+  settleMs: 2000,
+  /** Devices that wait for a query, some 100 bytes each; beyond it the oldest are left to the scans. */
+  askedMost: 100_000,
+  /** Queries of one run: after an `offline`, and of each scan. */
+  asksEach: 200,
+  looksEach: 100,
+  /** Runs between two scans. */
+  lookEvery: 10,
+  /** No message for so long, in ms. */
+  silentMs: 600_000,
+  /** A message within this time, in ms. */
+  heardMs: 60_000,
+} as const;
+
+/** A scan of devices whose record may be wrong, one page a run. */
+interface Look {
+  afterNo: number;
+  readonly page: (afterNo: number) => Promise<readonly PresenceRecord[]>;
+}
+
+interface Parts {
+  readonly options: ClusterPresenceOptions;
+  /** Device number -> monotonic time of its query; in the order of those times. */
+  readonly asked: Map<number, number>;
+  /** Each with its own position, so that neither scan delays the other. */
+  readonly looks: readonly Look[];
+  rounds: number;
+}
+
+function createLooks({ db, clock }: ClusterPresenceOptions): readonly Look[] {
+  const limit = presenceLimits.looksEach;
+  const before = (agoMs: number): number => Math.round(clock.utcMs()) - agoMs;
+  return [
+    // A will that was lost.
+    {
+      afterNo: 0,
+      page: (afterNo) => silentDevices(db, { afterNo, sinceMs: before(presenceLimits.silentMs), limit }),
+    },
+    // A will that came late: without this a command would wait for the next hello, hours.
+    {
+      afterNo: 0,
+      page: (afterNo) => recentDevices(db, { afterNo, sinceMs: before(presenceLimits.heardMs), limit }),
+    },
+  ];
+}
+
+async function verify(
+  { db, clock, log, isConnected }: ClusterPresenceOptions,
+  known: PresenceRecord,
+): Promise<void> {
+  const { accountID, deviceID, isOnline } = known;
+  const isThere = await isConnected({ accountID, deviceID });
+  if (isThere === isOnline) return;
+  const [result] = await db.write([correctPresence(known, Math.round(clock.utcMs()))]);
+  if (result?.changes === 1) log.info('presence_corrected', { accountID, deviceID, isOnline: isThere });
+}
+
+/** The newest is at the end. */
+function enqueue({ options, asked }: Parts, deviceNo: number): void {
+  asked.delete(deviceNo);
+  const [oldest] = asked.keys();
+  if (asked.size >= presenceLimits.askedMost && oldest !== undefined) asked.delete(oldest);
+  asked.set(deviceNo, options.clock.monoMs() + presenceLimits.settleMs);
+}
+
+function takeDue({ options, asked }: Parts): readonly number[] {
+  const nowMs = options.clock.monoMs();
+  const due: number[] = [];
+  for (const [deviceNo, fromMs] of asked) {
+    if (fromMs > nowMs || due.length >= presenceLimits.asksEach) break;
+    asked.delete(deviceNo);
+    due.push(deviceNo);
+  }
+  return due;
+}
+
+/** Gives the reason of the first failure; null: all were queried. */
+async function askDue(parts: Parts): Promise<string | null> {
+  const { left, reason } = await queryEach(takeDue(parts), async (deviceNo) => {
+    const known = await findPresence(parts.options.db, deviceNo);
+    // A will that came late: without a hello there is nothing to go back to.
+    if (known !== null && known.helloMs > 0) await verify(parts.options, known);
+  });
+  // Query again: no other event would. A device with a newer `offline` is queued already.
+  for (const deviceNo of left) if (!parts.asked.has(deviceNo)) enqueue(parts, deviceNo);
+  return reason;
+}
+
+/** One page of a scan; the same page again when no node answered. */
+async function takeLook({ options }: Parts, look: Look): Promise<string | null> {
+  const devices = await look.page(look.afterNo);
+  const { reason, isGivenUp } = await queryEach(devices, (known) => verify(options, known));
+  if (!isGivenUp)
+    look.afterNo = devices.length < presenceLimits.looksEach ? 0 : (devices.at(-1)?.deviceNo ?? 0);
+  return reason;
+}
+
+async function round(parts: Parts): Promise<void> {
+  const { log } = parts.options;
+  const run = async (work: () => Promise<string | null>): Promise<void> => {
+    const reason = await work().catch(messageOf);
+    if (reason !== null) log.error('presence_check_failed', { reason, waiting: parts.asked.size });
+  };
+  await run(() => askDue(parts));
+  parts.rounds += 1;
+  if (parts.rounds % presenceLimits.lookEvery !== 0) return;
+  for (const look of parts.looks) await run(() => takeLook(parts, look));
+}
+
+export function createClusterPresence(options: ClusterPresenceOptions): ClusterPresence {
+  const parts: Parts = { options, asked: new Map(), looks: createLooks(options), rounds: 0 };
+  const task = createPeriodicTask({
+    clock: options.clock,
+    firstMs: presenceLimits.periodMs,
+    async run() {
+      await round(parts);
+      return presenceLimits.periodMs;
+    },
+  });
+  return {
+    ask: (deviceNo) => enqueue(parts, deviceNo),
+    close: () => task.close(),
+  };
+}

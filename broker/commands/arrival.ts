@@ -1,0 +1,19 @@
+// Time stamps that order arrivals: of requests, and of decisions for the safe state. In one process each is later than all before
+// it; between processes on one database they compare by wall clock, to the ms.
+import type { Clock } from '../../src/ports.ts';
+
+/** Gives the next point, in microseconds of epoch time. */
+export type Arrivals = () => number;
+
+/** After the clock was set back by more than this the stamps follow it, in microseconds. */
+const aheadMostUs = 1_000_000;
+
+/** @param clock of the process. */
+export function createArrivals(clock: Pick<Clock, 'utcMs'>): Arrivals {
+  let lastUs = 0;
+  return () => {
+    const nowUs = Math.round(clock.utcMs() * 1000);
+    lastUs = nowUs <= lastUs && lastUs - nowUs < aheadMostUs ? lastUs + 1 : nowUs;
+    return lastUs;
+  };
+}

@@ -1,0 +1,140 @@
+// Types of the operations that the console calls, taken from the operations' own literals: nothing is generated, and nothing of
+// the broker is loaded. A wrong path or a misread member does not compile.
+import type { Static, TObject } from 'typebox';
+import type { authOperations } from '../../api/accounts/auth.ts';
+import type { loginAgainOperations } from '../../api/accounts/login-again.ts';
+import type { loginCodeOperations } from '../../api/accounts/login-code.ts';
+import type { preferenceOperations } from '../../api/accounts/preferences.ts';
+import type { providerLoginOperations } from '../../api/accounts/provider-login.ts';
+import type { userOperations } from '../../api/accounts/users.ts';
+import type { alarmChangeOperations } from '../../api/alarms/alarm-changes.ts';
+import type { alarmOperations } from '../../api/alarms/alarms.ts';
+import type { approvalOperations } from '../../api/commands/approvals.ts';
+import type { commandBreakerOperations } from '../../api/commands/command-breaker.ts';
+import type { commandRecordOperations } from '../../api/commands/command-records.ts';
+import type { commandOperations } from '../../api/commands/commands.ts';
+import type { messageOperations } from '../../api/commands/messages.ts';
+import type { deviceListOperations } from '../../api/devices/device-list.ts';
+import type { deviceRequestOperations } from '../../api/devices/device-requests.ts';
+import type { deviceOperations } from '../../api/devices/devices.ts';
+import type { diagnosticOperations } from '../../api/devices/diagnostics.ts';
+import type { serviceCodeOperations } from '../../api/devices/service-code.ts';
+import type { deviceEventOperations } from '../../api/events/events-device.ts';
+import type { reportOperations } from '../../api/events/reports.ts';
+import type { geozoneQueryOperations } from '../../api/geozones/geozone-queries.ts';
+import type { auditOperations } from '../../api/service/audit.ts';
+import type { mapOperations } from '../../api/service/maps.ts';
+
+type Served =
+  | (typeof alarmChangeOperations)[number]
+  | (typeof alarmOperations)[number]
+  | (typeof approvalOperations)[number]
+  | (typeof auditOperations)[number]
+  | (typeof authOperations)[number]
+  | (typeof commandBreakerOperations)[number]
+  | (typeof commandOperations)[number]
+  | (typeof commandRecordOperations)[number]
+  | (typeof deviceEventOperations)[number]
+  | (typeof deviceListOperations)[number]
+  | (typeof deviceOperations)[number]
+  | (typeof deviceRequestOperations)[number]
+  | (typeof diagnosticOperations)[number]
+  | (typeof geozoneQueryOperations)[number]
+  | (typeof loginAgainOperations)[number]
+  | (typeof loginCodeOperations)[number]
+  | (typeof mapOperations)[number]
+  | (typeof messageOperations)[number]
+  | (typeof preferenceOperations)[number]
+  | (typeof providerLoginOperations)[number]
+  | (typeof reportOperations)[number]
+  | (typeof serviceCodeOperations)[number]
+  | (typeof userOperations)[number];
+
+type Of<I extends Served['id']> = Extract<Served, { readonly id: I }>;
+
+/** Method and path of each operation that the console calls. */
+export const routes = {
+  login: 'POST /auth/login',
+  loginWays: 'GET /auth/login/ways',
+  loginByCode: 'POST /auth/login/code',
+  beginProviderLogin: 'GET /auth/login/begin',
+  finishProviderLogin: 'POST /auth/login/finish',
+  logout: 'GET /auth/logout/{accountID}/{userID}',
+  getUser: 'GET /user/getuser/{userID}/authorization',
+  getAllDevices: 'GET /device/getalldevices/authorization',
+  getDevice: 'GET /device/getdevice/{deviceID}/authorization',
+  diagnosticAll: 'GET /diagnostic/diagnosticall/authorization',
+  diagnostic: 'GET /diagnostic/diagnostic/{deviceID}/authorization',
+  deviceDataRange: 'GET /eventdata/devicedata/{deviceID}/{startTime}/{endTime}/authorization',
+  listAlarms: 'GET /alarm/alarms/authorization',
+  getAlarm: 'GET /alarm/alarm/{alarmID}/authorization',
+  getAlarmSummary: 'GET /alarm/summary/authorization',
+  takeAlarm: 'POST /alarm/take/authorization',
+  releaseAlarm: 'POST /alarm/release/authorization',
+  shelveAlarm: 'POST /alarm/shelve/authorization',
+  unshelveAlarm: 'POST /alarm/unshelve/authorization',
+  closeAlarm: 'POST /alarm/close/authorization',
+  addAlarmNote: 'POST /alarm/addnote/authorization',
+  commandFeature: 'POST /command/feature/authorization',
+  getMaps: 'GET /map/list/authorization',
+  getGeozones: 'GET /geozone/getgeozones/authorization',
+  listCommands: 'GET /command/list/{deviceID}/authorization',
+  cancelCommand: 'POST /command/cancel/authorization',
+  reportTrips: 'GET /report/trips/{deviceID}/{startTime}/{endTime}/authorization',
+  reportStops: 'GET /report/stops/{deviceID}/{startTime}/{endTime}/authorization',
+  requestDiagnostic: 'POST /diagnostic/request/authorization',
+  listRequests: 'GET /diagnostic/requests/{deviceID}/authorization',
+  readLog: 'GET /diagnostic/log/{requestID}/authorization',
+  getMessages: 'GET /notificationqueue/getMessages/authorization',
+  setMessages: 'POST /notificationqueue/setMessages/authorization',
+  sentMessages: 'GET /notificationqueue/sentmessages/{deviceID}/authorization',
+  auditEntries: 'GET /audit/entries/authorization',
+  commandLimits: 'GET /command/limits/authorization',
+  getCommand: 'GET /command/get/{commandID}/authorization',
+  listApprovals: 'GET /command/approvals/authorization',
+  approveCommand: 'POST /command/approve/authorization',
+  refuseCommand: 'POST /command/refuse/authorization',
+  withdrawCommand: 'POST /command/withdraw/authorization',
+  getRequest: 'GET /diagnostic/request/{requestID}/authorization',
+  showServiceCode: 'POST /device/servicecode/authorization',
+  getAllUsers: 'GET /user/getallusers/authorization',
+  beginLoginAgain: 'GET /auth/loginagain/begin/authorization',
+  finishLoginAgain: 'POST /auth/loginagain/finish/authorization',
+} as const satisfies { readonly [I in Served['id']]?: `${Of<I>['method']} ${Of<I>['path']}` };
+
+export type OperationID = keyof typeof routes;
+
+type InputOf<S> = S extends TObject ? Static<S> : undefined;
+type QueryOf<O> = O extends { readonly query?: infer Q extends TObject } ? Partial<Static<Q>> : undefined;
+
+export type Params<I extends OperationID> = Static<Of<I>['params']>;
+export type Body<I extends OperationID> = InputOf<Of<I>['body']>;
+export type Query<I extends OperationID> = QueryOf<Of<I>>;
+export type Result<I extends OperationID> = Static<Of<I>['result']>;
+
+/** What a call sends; members without content may be left out. */
+export type Input<I extends OperationID> = (keyof Params<I> extends never
+  ? unknown
+  : { readonly params: Params<I> }) &
+  (Body<I> extends undefined ? unknown : { readonly body: Body<I> }) & {
+    readonly query?: Query<I>;
+    readonly signal?: AbortSignal;
+    /** Repeats of one intent carry the same key and take effect once. */
+    readonly idempotencyKey?: string;
+  };
+
+export type Alarm = Result<'listAlarms'>['alarms'][number];
+export type Device = Result<'getDevice'>;
+export type ListedDevice = Result<'getAllDevices'>['devices'][number];
+export type EventRecord = Result<'deviceDataRange'>['eventdata']['devices'][number];
+export type Geozone = Result<'getGeozones'>['geozones'][string];
+export type ListedCommand = Result<'listCommands'>['commands'][number];
+export type Trip = Result<'reportTrips'>['trips'][number];
+export type Stop = Result<'reportStops'>['stops'][number];
+export type UnitRequest = Result<'listRequests'>['requests'][number];
+export type AlarmDelivery = Result<'getAlarm'>['deliveries'][number];
+export type CloseReason = Body<'closeAlarm'>['reason'];
+export type CommandRecord = Result<'getCommand'>;
+export type Approval = Result<'listApprovals'>['approvals'][number];
+export type Verdict = NonNullable<CommandRecord['verdict']>;
+export type Finding = Verdict['rules'][number];

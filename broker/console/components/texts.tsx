@@ -1,0 +1,181 @@
+// Ages, times, badges of alarms and events, notices: the small parts that say something about a value.
+import type { ReactNode } from 'react';
+import { spanOf } from '../state/age.ts';
+import { formatNumber, formatTime } from '../words/base/format.ts';
+import type { Words } from '../words/en.ts';
+import { words as catalogue } from '../words/language.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { useNow, useWords } from './use.ts';
+
+/** `2 s`, `1 min 06 s`, `2 h 14 min`, `3 d 4 h`. */
+export function spanText(seconds: number, { units }: Words): string {
+  const { unit, value, rest } = spanOf(seconds);
+  if (unit === 's') return `${value} ${units.s}`;
+  if (unit === 'min') return `${value} ${units.min} ${String(rest).padStart(2, '0')} ${units.s}`;
+  return `${value} ${units[unit]} ${rest} ${unit === 'h' ? units.min : units.h}`;
+}
+
+/** Time of day, with the date unless it is today, in the reader's language and zone. */
+export function timeText(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  const isToday = new Date().toDateString() === at.toDateString();
+  return formatTime(at, catalogue.get().locale, isToday ? 'time' : 'day');
+}
+
+/** Hours and minutes, in the reader's language and zone. */
+export const hourText = (seconds: number): string =>
+  formatTime(new Date(seconds * 1000), catalogue.get().locale, 'hour');
+
+/** A number in the reader's language. @param most digits after the decimal sign at most. */
+export const numberText = (value: number, most = 0): string =>
+  formatNumber(value, catalogue.get().locale, most);
+
+/**
+ * A place in degrees, in the form that maps and searches take in every language: latitude first, with decimal points. Shown in a `bdi`,
+ * so that the two are not swapped from right to left.
+ */
+export const placeText = (latitude: number, longitude: number, digits = 5): string =>
+  `${latitude.toFixed(digits)}, ${longitude.toFixed(digits)}`;
+
+export function Time({ at }: { readonly at: number }) {
+  const date = new Date(at * 1000);
+  return (
+    <time dateTime={date.toISOString()} title={formatTime(date, catalogue.get().locale, 'whole')}>
+      {timeText(at)}
+    </time>
+  );
+}
+
+/** How long ago, anew each second. @param at epoch seconds; 0: never. */
+export function Age({ at, isBare = false }: { readonly at: number; readonly isBare?: boolean }) {
+  const words = useWords();
+  const now = useNow();
+  if (at === 0) return <bdi>{words.age.never}</bdi>;
+  const span = spanText(now - at, words);
+  return <bdi>{isBare ? span : words.age.ago(span)}</bdi>;
+}
+
+export const codeText = (statusCode: number, { codes }: Words): string =>
+  codes[statusCode] ?? `0x${statusCode.toString(16).toUpperCase().padStart(4, '0')}`;
+
+const icons: Readonly<Record<number, IconName>> = {
+  63553: 'siren',
+  63809: 'octagon-alert',
+  63601: 'truck',
+  62673: 'box',
+  62689: 'box',
+  63625: 'box',
+  4370: 'satellite',
+  64805: 'satellite',
+  64807: 'satellite',
+  61968: 'hexagon',
+  62000: 'hexagon',
+  62465: 'power',
+  62467: 'power',
+  63681: 'power',
+  64817: 'wifi-off',
+  63646: 'wifi-off',
+  63645: 'signal',
+  4353: 'hourglass',
+};
+
+/** The icon of a kind of event. */
+export const iconOf = (statusCode: number, fallback: IconName = 'circle-alert'): IconName =>
+  icons[statusCode] ?? fallback;
+
+interface BadgeProps {
+  readonly icon: IconName;
+  readonly tone?: 'act' | 'act taken' | 'look' | 'ok' | 'busy';
+  readonly children: ReactNode;
+}
+
+export function Badge({ icon, tone, children }: BadgeProps) {
+  return (
+    <span className={tone === undefined ? 'badge' : `badge ${tone}`}>
+      <Icon name={icon} />
+      {children}
+    </span>
+  );
+}
+
+interface NoticeProps {
+  readonly tone: 'act' | 'look' | 'ok' | 'busy';
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ReactNode;
+  /** `alert` is announced at once, `status` politely. */
+  readonly role?: 'alert' | 'status';
+}
+
+export function Notice({ tone, icon, title, children, role }: NoticeProps) {
+  return (
+    <div className={`notice ${tone}`} {...(role === undefined ? {} : { role })}>
+      <Icon name={icon} />
+      <div>
+        <strong>{title}</strong>
+        {children === undefined ? null : <p className="muted">{children}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** A fact with its unit and age; unknown (null) is a word. */
+export function Fact({
+  name,
+  value,
+  unit,
+  age,
+  isBig = false,
+}: {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly unit?: string;
+  readonly age?: ReactNode;
+  readonly isBig?: boolean;
+}) {
+  const { age: words } = useWords();
+  return (
+    <div className={isBig ? 'fact big' : 'fact'}>
+      <dt>{name}</dt>
+      <dd>
+        <bdi>
+          {value ?? words.unknown}
+          {unit !== undefined && value !== null ? <span className="unit"> {unit}</span> : null}
+        </bdi>
+        {age === undefined ? null : <span className="age">{age}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** What an empty view says. */
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <div className="empty">
+      <Icon name={icon} />
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+/** Bars that stand still; over nothing but a view without data. */
+export function Loading({ rows }: { readonly rows: number }) {
+  const { common } = useWords();
+  return (
+    <div className="loading" role="status">
+      <span className="hidden">{common.loading}</span>
+      {Array.from({ length: rows }, (_, at) => (
+        <div className="skeleton" key={at} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+// A map in an element of the page: loaded when it is shown, painted anew when the theme changes.
+import { useEffect, useRef, useState } from 'react';
+import type { FleetMap } from '../map/map.ts';
+import type { Place } from '../state/here.ts';
+import type { MapPlace } from '../state/map-place.ts';
+
+interface MapHandlers {
+  /** Where it begins; null: at the place of what it shows. */
+  readonly place: MapPlace | null;
+  onSelect(deviceID: string): void;
+  /** Pressed were several vehicles at one place. */
+  onSeveral(places: readonly Place[]): void;
+  onMove(place: MapPlace): void;
+}
+
+/**
+ * The map of this host element; null until it is loaded, or without WebGL.
+ * @param title names the map for a screen reader.
+ * @param theme the theme that is drawn.
+ */
+export function useFleetMap(
+  { onSelect, onSeveral, onMove, place }: MapHandlers,
+  title: string,
+  theme: string,
+) {
+  const host = useRef<HTMLDivElement>(null);
+  const [map, setMap] = useState<FleetMap | null>(null);
+  const [isImpossible, setImpossible] = useState(false);
+  const handlers = useRef({ onSelect, onSeveral, onMove });
+  handlers.current = { onSelect, onSeveral, onMove };
+  const first = useRef(place);
+  const name = useRef(title);
+  const painted = useRef<string | null>(null);
+  useEffect(() => {
+    let made: FleetMap | null = null;
+    let isGone = false;
+    const begin = async (): Promise<void> => {
+      const { createFleetMap } = await import('../map/map.ts');
+      if (isGone || host.current === null) return;
+      made = createFleetMap({
+        host: host.current,
+        place: first.current,
+        title: name.current,
+        onSelect: (id) => handlers.current.onSelect(id),
+        onSeveral: (places) => handlers.current.onSeveral(places),
+        onMove: (to) => handlers.current.onMove(to),
+      });
+      setMap(made);
+    };
+    begin().catch(() => setImpossible(true));
+    return () => {
+      isGone = true;
+      made?.remove();
+    };
+  }, []);
+  useEffect(() => {
+    if (map === null) return;
+    if (painted.current !== null && painted.current !== theme) map.repaint();
+    painted.current = theme;
+  }, [map, theme]);
+  return { host, map, isImpossible };
+}

@@ -1,0 +1,57 @@
+// Begins the console: language, then the router.
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { I18nProvider } from 'react-aria-components';
+import { createRoot } from 'react-dom/client';
+import { useWords } from './components/use.ts';
+import { router } from './router.tsx';
+import { ServiceError } from './service/call.ts';
+import { session } from './service/session.ts';
+import { keepFocus } from './shell/kept-focus.ts';
+import { beginLanguage } from './words/language.ts';
+import './styles/tokens.css';
+import './styles/parts.css';
+import './styles/console.css';
+import './styles/cut.css';
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      refetchOnWindowFocus: true,
+      retry: (count, thrown) =>
+        count < 2 && !(thrown instanceof ServiceError && thrown.status >= 400 && thrown.status < 500),
+    },
+  },
+});
+
+// Answers belong to the session that asked.
+session.subscribe(() => {
+  queries.clear();
+  if (session.get() === null) void router.invalidate();
+});
+
+function Console() {
+  const { locale } = useWords();
+  return (
+    <I18nProvider locale={locale}>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </I18nProvider>
+  );
+}
+
+keepFocus();
+
+const place = document.querySelector('#root');
+if (place !== null) {
+  void beginLanguage().finally(() =>
+    createRoot(place).render(
+      <StrictMode>
+        <Console />
+      </StrictMode>,
+    ),
+  );
+}

@@ -1,0 +1,139 @@
+// Draws the vehicles of the live map: all in one clustered source, the selected one above them in its own, and near enough to see it
+// those on their way from one reported place to the next in a third, which is small enough to change ten times a second.
+import type { GeoJSONSource, Map as LibreMap } from 'maplibre-gl';
+import type { Vehicle } from '../state/fleet.ts';
+import { type Glide, glideOf, placeAt } from '../state/glide.ts';
+import { type Place, placeCounts } from '../state/here.ts';
+import { zoomOfSingles } from './presses.ts';
+import { type DrawnMarks, markChanges, type VehicleMark } from './vehicle-marks.ts';
+
+export interface FleetMarks {
+  show(vehicles: readonly Vehicle[], selected: string | null): void;
+  /** A style has been loaded: its sources are empty. */
+  begin(): void;
+  end(): void;
+}
+
+type Source = 'vehicles' | 'gliding' | 'selected';
+
+/** All vehicles are looked at at most so often: MapLibre's worker then clusters them anew. */
+const showMs = 1000;
+const glideMs = 100;
+/** Marks that glide at one time. */
+const glidesMost = 300;
+
+const noMarks: DrawnMarks = new Map();
+const isCalm = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+/** Whether a place is in sight; null: the map is too far away to see a mark on its way, or no motion is wanted. */
+function sightOf(map: LibreMap): ((place: Place) => boolean) | null {
+  if (map.getZoom() < zoomOfSingles || isCalm()) return null;
+  const bounds = map.getBounds();
+  return (place) => bounds.contains([...place] as [number, number]);
+}
+
+interface GlideInput {
+  readonly vehicles: readonly Vehicle[];
+  readonly atMs: number;
+  /** Those of the moment before. */
+  readonly glides: ReadonlyMap<string, Glide>;
+  /** A mark as it was drawn last. */
+  lastOf(deviceID: string): VehicleMark | undefined;
+}
+
+/** The glides that go on, and those that begin with what is shown now. */
+function nextGlides(map: LibreMap, { vehicles, atMs, glides, lastOf }: GlideInput): Map<string, Glide> {
+  const isInSight = sightOf(map);
+  const next = new Map<string, Glide>();
+  if (isInSight === null) return next;
+  for (const vehicle of vehicles) {
+    const { id } = vehicle;
+    const last = lastOf(id);
+    const present = glides.get(id);
+    const isNew = last !== undefined && last.vehicle.fixS !== vehicle.fixS;
+    const from = present === undefined ? last?.place : placeAt(present, atMs);
+    const glide = isNew && from !== undefined ? glideOf(last.vehicle, vehicle, from, atMs) : present;
+    if (glide == null || glide.endMs <= atMs || next.size >= glidesMost) continue;
+    if (isInSight(glide.from) || isInSight(glide.to)) next.set(id, glide);
+  }
+  return next;
+}
+
+export function createFleetMarks(map: LibreMap): FleetMarks {
+  let vehicles: readonly Vehicle[] = [];
+  let selected: string | null = null;
+  let isDirty = false;
+  let glides = new Map<string, Glide>();
+  const drawn: Record<Source, DrawnMarks> = { vehicles: noMarks, gliding: noMarks, selected: noMarks };
+
+  const draw = (name: Source, marks: DrawnMarks): void => {
+    const source = map.getSource<GeoJSONSource>(name);
+    // While a style is being replaced there is none; the next one is given all.
+    if (source === undefined) return;
+    const changes = markChanges(drawn[name], marks);
+    drawn[name] = marks;
+    // A map that is removed meanwhile rejects what its worker has not drawn.
+    if (changes !== null) void source.updateData(changes).catch(() => undefined);
+  };
+  const lastOf = (id: string): VehicleMark | undefined =>
+    drawn.vehicles.get(id) ?? drawn.gliding.get(id) ?? drawn.selected.get(id);
+  const drawAll = (): void => {
+    isDirty = false;
+    const atMs = performance.now();
+    glides = nextGlides(map, { vehicles, atMs, glides, lastOf });
+    const countAt = placeCounts(vehicles);
+    const marks: Record<Source, Map<string, VehicleMark>> = {
+      vehicles: new Map(),
+      gliding: new Map(),
+      selected: new Map(),
+    };
+    for (const vehicle of vehicles) {
+      const { id, place } = vehicle;
+      if (place === null) continue;
+      const glide = glides.get(id);
+      const name = id === selected ? 'selected' : glide === undefined ? 'vehicles' : 'gliding';
+      const mark: VehicleMark = {
+        vehicle,
+        place: glide === undefined ? place : placeAt(glide, atMs),
+        others: countAt(place) - 1,
+      };
+      marks[name].set(id, mark);
+    }
+    for (const name of ['vehicles', 'gliding', 'selected'] as const) draw(name, marks[name]);
+  };
+  const drawGlides = (): void => {
+    if (glides.size === 0) return;
+    const atMs = performance.now();
+    for (const name of ['gliding', 'selected'] as const) {
+      const marks = [...drawn[name]].map(([id, mark]) => {
+        const glide = glides.get(id);
+        return [id, glide === undefined ? mark : { ...mark, place: placeAt(glide, atMs) }] as const;
+      });
+      draw(name, new Map(marks));
+    }
+  };
+  const timers = [
+    setInterval(() => {
+      if (isDirty && map.isStyleLoaded() !== undefined) drawAll();
+    }, showMs),
+    setInterval(drawGlides, glideMs),
+  ];
+  // Farther away they belong to clusters.
+  map.on('zoomend', () => {
+    if (drawn.gliding.size > 0 && map.getZoom() < zoomOfSingles) drawAll();
+  });
+  return {
+    show(nextVehicles, nextSelected) {
+      const isUrgent = nextSelected !== selected || vehicles.length === 0;
+      [vehicles, selected, isDirty] = [nextVehicles, nextSelected, true];
+      if (isUrgent && map.getSource('vehicles') !== undefined) drawAll();
+    },
+    begin() {
+      Object.assign(drawn, { vehicles: noMarks, gliding: noMarks, selected: noMarks });
+      drawAll();
+    },
+    end() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}

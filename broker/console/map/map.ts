@@ -1,0 +1,293 @@
+// The map: the only file that loads MapLibre. Screens give it vehicles; it reports what was pressed and where it was moved to.
+import type { Feature, FeatureCollection } from 'geojson';
+import {
+  addProtocol,
+  type GeoJSONSource,
+  Map as LibreMap,
+  LngLatBounds,
+  Marker,
+  ScaleControl,
+  setWorkerUrl,
+} from 'maplibre-gl';
+import 'maplibre-gl/dist/maplibre-gl.css';
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?url';
+import type { Geozone } from '../api/operations.ts';
+import type { Vehicle } from '../state/fleet.ts';
+import type { Place } from '../state/here.ts';
+import type { MapPlace } from '../state/map-place.ts';
+import { type BaseMap, partReader } from './base-map.ts';
+import { coloursOf } from './colours.ts';
+import { createFleetMarks } from './fleet-marks.ts';
+import { createGround, type Ground } from './ground.ts';
+import { markImages, pixelRatio } from './images.ts';
+import { drawJoinedNames } from './joined-names.ts';
+import { listenToPresses } from './presses.ts';
+import { coarseCountries, fineCountries, graticule, towns } from './world.ts';
+import { zoneShapes } from './zone-shapes.ts';
+
+export interface MapOptions {
+  readonly host: HTMLElement;
+  /** Null: the place of the vehicles, once they are there. */
+  readonly place: MapPlace | null;
+  /** Names the map for a screen reader. */
+  readonly title: string;
+  onSelect(deviceID: string): void;
+  /** Pressed were several vehicles at one place. */
+  onSeveral(places: readonly Place[]): void;
+  onMove(place: MapPlace): void;
+}
+
+export interface FleetMap {
+  show(vehicles: readonly Vehicle[], selected: string | null): void;
+  /** The geozones; a change replaces all. */
+  showZones(zones: readonly Geozone[]): void;
+  /** The way of the selected vehicle; a break in it is a list of its own. @param late the part that arrived late. */
+  showTrack(track: Track, late?: Track): void;
+  /** The place of a replay; null takes it from the map. */
+  showReplay(mark: ReplayMark | null): void;
+  fitTrack(): void;
+  /** Goes to a vehicle, nearer if the map shows more than a town. */
+  goTo(vehicle: Vehicle): void;
+  fit(): void;
+  zoom(step: 1 | -1): void;
+  /** What lies below the vehicles. @param base null: the world that ships. @param language of its labels. */
+  showBase(base: BaseMap | null, language: string): void;
+  /** The theme has changed. */
+  repaint(): void;
+  remove(): void;
+}
+
+export type Track = readonly (readonly (readonly [longitude: number, latitude: number])[])[];
+
+/** Where a replayed vehicle was. */
+export interface ReplayMark {
+  readonly place: readonly [longitude: number, latitude: number];
+  /** Degrees from north; null while it stood, or when nothing is known of the moment. */
+  readonly heading: number | null;
+  /** Nothing is known of the moment: the place is the last one before. */
+  readonly isMissing: boolean;
+  /** Keeps the place in sight. */
+  readonly isFollowed: boolean;
+}
+
+type Source = 'countries-far' | 'countries' | 'towns' | 'graticule' | 'zones' | 'track';
+
+const sourceOf = (map: LibreMap, name: Source): GeoJSONSource | undefined =>
+  map.getSource<GeoJSONSource>(name);
+
+/** Gives a source its data; while a style is being replaced there is none, and the next style is given all. */
+function setData(map: LibreMap, name: Source, data: FeatureCollection): void {
+  // A map that is removed meanwhile rejects what its worker has not drawn.
+  void sourceOf(map, name)
+    ?.setData(data)
+    .catch(() => undefined);
+}
+
+const collection = (features: readonly Feature[]): FeatureCollection => ({
+  type: 'FeatureCollection',
+  features: [...features],
+});
+
+interface Shown {
+  vehicles: readonly Vehicle[];
+  track: Track;
+  zones: FeatureCollection;
+  lateTrack: Track;
+}
+
+function drawTrack(map: LibreMap, { track, lateTrack }: Shown): void {
+  const featureOfTrack = (lines: Track, isLate: boolean): Feature => ({
+    type: 'Feature',
+    properties: { isLate },
+    geometry: { type: 'MultiLineString', coordinates: lines.map((line) => line.map((place) => [...place])) },
+  });
+  setData(map, 'track', collection([featureOfTrack(track, false), featureOfTrack(lateTrack, true)]));
+}
+
+const svgSpace = 'http://www.w3.org/2000/svg';
+
+/** The mark of a replay. Its colours are classes, so that the theme changes it. */
+function replayElement(): SVGSVGElement {
+  const element = document.createElementNS(svgSpace, 'svg');
+  element.setAttribute('viewBox', '-16 -16 32 32');
+  element.setAttribute('class', 'replay-mark');
+  element.setAttribute('aria-hidden', 'true');
+  for (const [name, shape] of [
+    ['moving', 'M0,-12 L8,10 L0,5 L-8,10 Z'],
+    ['standing', 'M-7,-7 H7 V7 H-7 Z'],
+    ['missing', 'M-8,0 A8,8 0 1 0 8,0 A8,8 0 1 0 -8,0 Z'],
+  ] as const) {
+    const path = document.createElementNS(svgSpace, 'path');
+    path.setAttribute('class', name);
+    path.setAttribute('d', shape);
+    element.append(path);
+  }
+  return element;
+}
+
+/** Shows the mark of a replay; the same element moves, so nothing is copied to the worker. */
+function createReplayMark(map: LibreMap): (mark: ReplayMark | null) => void {
+  const element = replayElement();
+  // MapLibre asks for an HTML element and uses what every element has.
+  const holder = document.createElement('div');
+  holder.append(element);
+  const marker = new Marker({ element: holder, rotationAlignment: 'map' });
+  let isShown = false;
+  return (mark) => {
+    if (mark === null) {
+      marker.remove();
+      isShown = false;
+      return;
+    }
+    const { place, heading, isMissing, isFollowed } = mark;
+    element.dataset['state'] = isMissing ? 'missing' : heading === null ? 'standing' : 'moving';
+    marker.setLngLat([...place] as [number, number]).setRotation(isMissing ? 0 : (heading ?? 0));
+    if (!isShown) marker.addTo(map);
+    isShown = true;
+    if (isFollowed && !map.isMoving() && !map.getBounds().contains([...place] as [number, number]))
+      map.panTo([...place] as [number, number]);
+  };
+}
+
+function boundsOfTrack(tracks: readonly Track[]): LngLatBounds | null {
+  const bounds = new LngLatBounds();
+  for (const place of tracks.flat(2)) bounds.extend([...place] as [number, number]);
+  return bounds.isEmpty() ? null : bounds;
+}
+
+/** Distances of the lines of the grid, degrees. */
+const steps = [10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001] as const;
+
+function drawGrid(map: LibreMap): void {
+  const { lng, lat } = map.getCenter().wrap();
+  const wanted = 180 / 2 ** map.getZoom();
+  const step = steps.find((one) => one <= wanted) ?? 0.001;
+  setData(map, 'graticule', graticule(lng, lat, step));
+}
+
+async function drawWorld(map: LibreMap, ground: Ground): Promise<void> {
+  if (!ground.hasWorld()) return;
+  const [far, near, places] = [coarseCountries(), fineCountries(), towns()];
+  setData(map, 'countries-far', await far);
+  setData(map, 'countries', await near);
+  setData(map, 'towns', ground.ownTowns(await places));
+}
+
+function boundsOf(vehicles: readonly Vehicle[]): LngLatBounds | null {
+  const bounds = new LngLatBounds();
+  for (const { place } of vehicles) if (place !== null) bounds.extend([...place] as [number, number]);
+  return bounds.isEmpty() ? null : bounds;
+}
+
+function listen(map: LibreMap, options: MapOptions): void {
+  listenToPresses(map, options);
+  map.on('moveend', ({ originalEvent }) => {
+    // Only what a person did; the map's own moves follow the address already.
+    if (originalEvent === undefined) return;
+    const { lat, lng } = map.getCenter().wrap();
+    options.onMove({ latitude: lat, longitude: lng, zoom: map.getZoom() });
+  });
+}
+
+const nothingShown = (): Shown => ({
+  vehicles: [],
+  track: [],
+  lateTrack: [],
+  zones: collection([]),
+});
+
+function openMap({ host, place, title }: MapOptions, ground: Ground): LibreMap {
+  setWorkerUrl(workerUrl);
+  const map = new LibreMap({
+    container: host,
+    style: ground.style(),
+    transformRequest: (url) => ({ url: ground.address(url) }),
+    center: place === null ? [10, 30] : [place.longitude, place.latitude],
+    zoom: place?.zoom ?? 1.2,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    maxTileCacheSize: 64,
+    locale: { 'Map.Title': title },
+  });
+  map.touchZoomRotate.disableRotation();
+  map.addControl(new ScaleControl({ maxWidth: 120 }), 'bottom-left');
+  map.on('error', ({ error }) => {
+    if (!ground.fail(error)) console.error(error);
+  });
+  drawJoinedNames(map, () => coloursOf(host));
+  map.on('moveend', () => drawGrid(map));
+  return map;
+}
+
+addProtocol(partReader.scheme, partReader.read);
+
+/** @throws Error without WebGL. */
+export function createFleetMap(options: MapOptions): FleetMap {
+  const { host, place } = options;
+  const shown = nothingShown();
+  const ground = createGround(host);
+  let isPlaced = place !== null;
+  const map = openMap(options, ground);
+  const marks = createFleetMarks(map);
+  const begin = (): void => {
+    ground.taken();
+    for (const [name, image] of markImages(coloursOf(host))) {
+      if (!map.hasImage(name)) map.addImage(name, image, { pixelRatio });
+    }
+    marks.begin();
+    drawTrack(map, shown);
+    setData(map, 'zones', shown.zones);
+    drawGrid(map);
+    // Vehicles come first: the world is drawn once they stand.
+    map.once('idle', () => {
+      host.dataset['isDrawn'] = 'true';
+      void drawWorld(map, ground).catch(() => undefined);
+    });
+  };
+  map.on('style.load', begin);
+  listen(map, options);
+  const fit = (isAnimated: boolean): void => {
+    const bounds = boundsOf(shown.vehicles);
+    if (bounds !== null) map.fitBounds(bounds, { padding: 56, maxZoom: 13, animate: isAnimated });
+  };
+  const showReplay = createReplayMark(map);
+  const repaint = (): void => void map.setStyle(ground.style(), { diff: false });
+  return {
+    show(vehicles, selected) {
+      shown.vehicles = vehicles;
+      if (!isPlaced && boundsOf(vehicles) !== null) {
+        isPlaced = true;
+        fit(false);
+      }
+      marks.show(vehicles, selected);
+    },
+    showTrack(track, late = []) {
+      Object.assign(shown, { track, lateTrack: late });
+      drawTrack(map, shown);
+    },
+    showZones(zones) {
+      shown.zones = zoneShapes(zones);
+      setData(map, 'zones', shown.zones);
+    },
+    showReplay,
+    fitTrack() {
+      const bounds = boundsOfTrack([shown.track, shown.lateTrack]);
+      if (bounds !== null) map.fitBounds(bounds, { padding: 40, maxZoom: 15, animate: false });
+    },
+    goTo({ place: to }) {
+      if (to !== null) map.easeTo({ center: [...to] as [number, number], zoom: Math.max(map.getZoom(), 12) });
+    },
+    fit: () => fit(true),
+    zoom: (step) => void map.zoomTo(map.getZoom() + step),
+    showBase(base, language) {
+      if (ground.set(base, language)) repaint();
+    },
+    repaint,
+    remove() {
+      marks.end();
+      ground.end();
+      map.remove();
+    },
+  };
+}

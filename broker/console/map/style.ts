@@ -1,0 +1,314 @@
+// The style of the map: land, borders, towns, clusters, marks. Labels are drawn with fonts of this computer: there is no `glyphs`, so
+// none is asked for.
+import type {
+  ExpressionSpecification,
+  FilterSpecification,
+  LayerSpecification,
+  StyleSpecification,
+} from 'maplibre-gl';
+import type { BaseMap } from './base-map.ts';
+import type { Colours } from './colour-names.ts';
+import { nameImage, nameText } from './joined-names.ts';
+import { fonts as localFonts } from './labels.ts';
+import { zoneLayers, zoneSource } from './zones.ts';
+
+const empty = { type: 'FeatureCollection', features: [] } as const;
+const fonts = [...localFonts];
+const isCluster: FilterSpecification = ['has', 'point_count'];
+const isVehicle: FilterSpecification = ['!', ['has', 'point_count']];
+
+const worst: ExpressionSpecification = ['get', 'worst'];
+const byWorst = (act: string, look: string, none: string): ExpressionSpecification => [
+  'case',
+  ['>=', worst, 2],
+  act,
+  ['>=', worst, 1],
+  look,
+  none,
+];
+
+function worldLayers(colours: Colours): LayerSpecification[] {
+  const fill = { 'fill-color': colours['map-land'] };
+  const line = { 'line-color': colours['map-casing'], 'line-width': 1 };
+  const label = {
+    'text-color': colours['map-label'],
+    'text-halo-color': colours['map-halo'],
+    'text-halo-width': 1.5,
+  };
+  return [
+    { id: 'water', type: 'background', paint: { 'background-color': colours['map-water'] } },
+    { id: 'land-far', type: 'fill', source: 'countries-far', maxzoom: 3, paint: fill },
+    { id: 'borders-far', type: 'line', source: 'countries-far', maxzoom: 3, paint: line },
+    { id: 'land', type: 'fill', source: 'countries', minzoom: 3, paint: fill },
+    { id: 'borders', type: 'line', source: 'countries', minzoom: 3, paint: line },
+    { id: 'graticule', type: 'line', source: 'graticule', paint: { ...line, 'line-opacity': 0.5 } },
+    {
+      id: 'towns',
+      type: 'symbol',
+      source: 'towns',
+      minzoom: 4,
+      filter: [
+        'step',
+        ['zoom'],
+        ['>', ['get', 'population'], 3_000_000],
+        5,
+        ['>', ['get', 'population'], 1_000_000],
+        6,
+        ['>', ['get', 'population'], 400_000],
+        7.5,
+        ['>', ['get', 'population'], 200_000],
+        8.5,
+        true,
+      ],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': fonts,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 4, 11, 9, 14],
+        'symbol-sort-key': ['-', 0, ['get', 'population']],
+        'text-padding': 6,
+      },
+      paint: label,
+    },
+    {
+      id: 'country-names',
+      type: 'symbol',
+      source: 'countries',
+      maxzoom: 5,
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': fonts,
+        'text-size': 12,
+        'text-padding': 20,
+      },
+      paint: label,
+    },
+  ];
+}
+
+function clusterLayers(colours: Colours): LayerSpecification[] {
+  return [
+    {
+      id: 'clusters',
+      type: 'circle',
+      source: 'vehicles',
+      filter: isCluster,
+      paint: {
+        'circle-color': colours.surface,
+        'circle-radius': [
+          'case',
+          ['>', ['get', 'alarms'], 0],
+          ['step', ['get', 'point_count'], 22, 50, 26, 500, 34],
+          ['step', ['get', 'point_count'], 16, 50, 20, 500, 26],
+        ],
+        'circle-stroke-width': ['case', ['>=', worst, 1], 3, 2],
+        'circle-stroke-color': byWorst(colours['act-fill'], colours.look, colours['mark-standing']),
+      },
+    },
+    {
+      id: 'cluster-counts',
+      type: 'symbol',
+      source: 'vehicles',
+      filter: isCluster,
+      layout: {
+        'text-field': [
+          'case',
+          ['>', ['get', 'alarms'], 0],
+          ['concat', '! ', ['to-string', ['get', 'alarms']], ' / ', ['to-string', ['get', 'point_count']]],
+          ['to-string', ['get', 'point_count']],
+        ],
+        'text-font': fonts,
+        'text-size': 12,
+        'text-allow-overlap': true,
+        'icon-allow-overlap': true,
+      },
+      paint: { 'text-color': colours.text },
+    },
+  ];
+}
+
+function trackLayers(colours: Colours): LayerSpecification[] {
+  const layout = { 'line-cap': 'round', 'line-join': 'round' } as const;
+  return [
+    {
+      id: 'track-edge',
+      type: 'line',
+      source: 'track',
+      layout,
+      paint: { 'line-color': colours['map-halo'], 'line-width': 6, 'line-opacity': 0.8 },
+    },
+    {
+      id: 'track',
+      type: 'line',
+      source: 'track',
+      filter: ['!=', ['get', 'isLate'], true],
+      layout,
+      paint: { 'line-color': colours.track, 'line-width': 3 },
+    },
+    {
+      id: 'track-late',
+      type: 'line',
+      source: 'track',
+      filter: ['==', ['get', 'isLate'], true],
+      layout,
+      paint: { 'line-color': colours.track, 'line-width': 3, 'line-dasharray': [0.1, 2] },
+    },
+  ];
+}
+
+const always = { 'icon-allow-overlap': true, 'icon-ignore-placement': true } as const;
+
+/** @param source also names the layers. */
+function vehicleLayers(colours: Colours, source: 'vehicles' | 'gliding'): LayerSpecification[] {
+  const own = source === 'vehicles' ? '' : `${source}-`;
+  const names = { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 };
+  return [
+    {
+      id: `${own}rings`,
+      type: 'symbol',
+      source,
+      filter: ['all', isVehicle, ['!=', ['get', 'ring'], '']] as FilterSpecification,
+      layout: { 'icon-image': ['get', 'ring'], ...always },
+    },
+    {
+      id: `${own}marks`,
+      type: 'symbol',
+      source,
+      filter: isVehicle,
+      layout: {
+        'icon-image': ['get', 'mark'],
+        'icon-rotate': ['get', 'turn'],
+        'icon-rotation-alignment': 'map',
+        ...always,
+      },
+    },
+    {
+      id: `${own}names`,
+      type: 'symbol',
+      source,
+      filter: isVehicle,
+      layout: {
+        'text-field': nameText,
+        'icon-image': nameImage,
+        'icon-offset': [0, 26],
+        'text-font': fonts,
+        'text-size': 12,
+        'text-offset': [0, 1.5],
+        'text-anchor': 'top',
+        'symbol-sort-key': ['-', 0, worst],
+        'text-optional': true,
+      },
+      paint: names,
+    },
+  ];
+}
+
+/** The selected vehicle, above all others. */
+function selectedLayers(colours: Colours): LayerSpecification[] {
+  const names = { 'text-color': colours.text, 'text-halo-color': colours['map-halo'], 'text-halo-width': 2 };
+  return [
+    {
+      id: 'selected-ring',
+      type: 'symbol',
+      source: 'selected',
+      filter: ['!=', ['get', 'ring'], ''] as FilterSpecification,
+      layout: { 'icon-image': ['get', 'ring'], ...always },
+    },
+    {
+      id: 'selected',
+      type: 'symbol',
+      source: 'selected',
+      layout: { 'icon-image': 'ring-selected', ...always },
+    },
+    {
+      id: 'selected-mark',
+      type: 'symbol',
+      source: 'selected',
+      layout: {
+        'icon-image': ['get', 'mark'],
+        'icon-rotate': ['get', 'turn'],
+        'icon-rotation-alignment': 'map',
+        'text-field': nameText,
+        'text-font': fonts,
+        'text-size': 13,
+        'text-offset': [0, 1.6],
+        'text-anchor': 'top',
+        'text-allow-overlap': true,
+        'text-ignore-placement': true,
+        ...always,
+      },
+      paint: names,
+    },
+    {
+      id: 'selected-joined-name',
+      type: 'symbol',
+      source: 'selected',
+      filter: ['==', ['get', 'isJoined'], true],
+      layout: { 'icon-image': nameImage, 'icon-offset': [0, 28], ...always },
+    },
+  ];
+}
+
+/** Vehicles nearer than this are one cluster, px; from zoom 14 on none is. */
+const clusterRadius = 40;
+
+/** Of the world that ships, what a map with bounds leaves: it names countries itself, and its streets are grid enough. */
+const belowOthers: ReadonlySet<string> = new Set([
+  'water',
+  'land-far',
+  'borders-far',
+  'land',
+  'borders',
+  'towns',
+]);
+
+/** What lies below zones and vehicles. */
+function groundLayers(
+  colours: Colours,
+  base: BaseMap | null,
+  language: string,
+): readonly LayerSpecification[] {
+  const world = worldLayers(colours);
+  if (base === null) return world;
+  const kept = (id: string): boolean => (base.bounds === null ? id === 'water' : belowOthers.has(id));
+  return [...world.filter(({ id }) => kept(id)), ...base.layers(colours, language)];
+}
+
+/** @param base null: the world that ships. @param language of the labels of a base map. */
+export function styleOf(colours: Colours, base: BaseMap | null, language: string): StyleSpecification {
+  return {
+    version: 8,
+    ...(base?.sprite === undefined ? {} : { sprite: base.sprite }),
+    sources: {
+      ...base?.sources,
+      'countries-far': { type: 'geojson', data: empty as never, tolerance: 0.5 },
+      countries: { type: 'geojson', data: empty as never },
+      towns: { type: 'geojson', data: empty as never },
+      graticule: { type: 'geojson', data: empty as never },
+      [zoneSource]: { type: 'geojson', data: empty as never, tolerance: 0.1 },
+      track: { type: 'geojson', data: empty as never },
+      vehicles: {
+        type: 'geojson',
+        data: empty as never,
+        promoteId: 'id',
+        cluster: true,
+        clusterRadius,
+        clusterMaxZoom: 13,
+        clusterProperties: {
+          worst: ['max', ['get', 'worst']],
+          alarms: ['+', ['case', ['>=', ['get', 'worst'], 1], 1, 0]],
+        },
+      },
+      gliding: { type: 'geojson', data: empty as never, promoteId: 'id' },
+      selected: { type: 'geojson', data: empty as never, promoteId: 'id' },
+    },
+    layers: [
+      ...groundLayers(colours, base, language),
+      ...zoneLayers(colours, fonts),
+      ...trackLayers(colours),
+      ...clusterLayers(colours),
+      ...vehicleLayers(colours, 'vehicles'),
+      ...vehicleLayers(colours, 'gliding'),
+      ...selectedLayers(colours),
+    ],
+  };
+}

@@ -1,0 +1,69 @@
+// The layers of the geozones: below the vehicles, so that a zone hides none.
+import type { FilterSpecification, LayerSpecification } from 'maplibre-gl';
+import type { Colours } from './colour-names.ts';
+import { nameImage, nameText } from './joined-names.ts';
+
+export const zoneSource = 'zones';
+
+const ofKind = (kind: string): FilterSpecification => ['==', ['get', 'kind'], kind];
+
+/** @param fonts of this computer, as the other labels have them. */
+export function zoneLayers(colours: Colours, fonts: readonly string[]): LayerSpecification[] {
+  const source = zoneSource;
+  const colour = colours['zone'];
+  const border = { 'line-color': colour, 'line-width': 1.5 };
+  return [
+    {
+      id: 'zone-areas',
+      type: 'fill',
+      source,
+      filter: ofKind('area'),
+      paint: { 'fill-color': colour, 'fill-opacity': 0.12 },
+    },
+    { id: 'zone-borders', type: 'line', source, filter: ofKind('area'), paint: border },
+    // Its parts overlap at the bends, so it has no border but the line that it is about.
+    {
+      id: 'zone-corridors',
+      type: 'fill',
+      source,
+      filter: ofKind('corridor'),
+      paint: { 'fill-color': colour, 'fill-opacity': 0.1 },
+    },
+    {
+      id: 'zone-corridor-lines',
+      type: 'line',
+      source,
+      filter: ofKind('line'),
+      paint: { ...border, 'line-dasharray': [4, 3] },
+    },
+    {
+      id: 'zone-places',
+      type: 'circle',
+      source,
+      filter: ofKind('place'),
+      paint: {
+        'circle-color': colours['map-halo'],
+        'circle-radius': 4,
+        'circle-stroke-color': colour,
+        'circle-stroke-width': 2,
+      },
+    },
+    {
+      id: 'zone-names',
+      type: 'symbol',
+      source,
+      minzoom: 9,
+      filter: ofKind('name'),
+      layout: {
+        'text-field': nameText,
+        'icon-image': nameImage,
+        'text-font': [...fonts],
+        'text-size': 12,
+        'text-max-width': 9,
+        'text-offset': [0, -0.9],
+        'text-padding': 4,
+      },
+      paint: { 'text-color': colour, 'text-halo-color': colours['map-halo'], 'text-halo-width': 1.5 },
+    },
+  ];
+}

@@ -1,0 +1,149 @@
+// The addresses of the console. What a screen shows is in its address: filter, selection, place and zoom of the map, period.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { AlarmsScreen } from './screens/alarms/alarms.tsx';
+import { LoginScreen } from './screens/login/login.tsx';
+import { takeLoginAgain } from './service/login-again.ts';
+import { session } from './service/session.ts';
+import { NotFound, ScreenFailed } from './shell/failed.tsx';
+import { Shell } from './shell/shell.tsx';
+import { alarmFilters } from './state/alarm-view.ts';
+import { parseCut } from './state/cut-view.ts';
+import { filters } from './state/fleet.ts';
+import { parseHere } from './state/here.ts';
+import { parsePlace } from './state/map-place.ts';
+import { eventKinds, ranges, vehicleTabs } from './state/vehicle-view.ts';
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** A text of at most 200 characters; what else stands in the address counts as absent. */
+const textOf = (value: unknown): string | undefined =>
+  (typeof value === 'string' || typeof value === 'number') &&
+  String(value) !== '' &&
+  String(value).length <= 200
+    ? String(value)
+    : undefined;
+
+/** Epoch seconds; what else stands in the address counts as absent. */
+const epochOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 1e11 ? value : undefined;
+
+const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
+  values.find((one) => one === value);
+
+/** Only the members that are there. */
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+/** Paths of this console only: a link cannot lead to another host. */
+const nextOf = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  return text !== undefined && /^\/(?![/\\])/.test(text) ? text : undefined;
+};
+
+const root = createRootRoute({ notFoundComponent: NotFound, errorComponent: ScreenFailed });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: ({ next }: Given) => present({ next: nextOf(next) }),
+  component: LoginScreen,
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  beforeLoad: ({ location }) => {
+    if (session.get() === null)
+      throw redirect({ to: '/login', search: { next: location.href }, replace: true });
+  },
+  component: Shell,
+});
+
+const start = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  beforeLoad: () => {
+    if (takeLoginAgain(new URLSearchParams(window.location.search)))
+      throw redirect({ to: '/login-again', replace: true });
+    throw redirect({ to: '/live', replace: true });
+  },
+});
+
+const live = createRoute({
+  getParentRoute: () => shell,
+  path: '/live',
+  validateSearch: ({ filter, find, vehicle, at, here }: Given) =>
+    present({
+      filter: oneOf(filters, filter),
+      find: textOf(find),
+      vehicle: textOf(vehicle),
+      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      here: parseHere(textOf(here)) === null ? undefined : textOf(here),
+    }),
+  component: lazyRouteComponent(() => import('./screens/live/live.tsx'), 'LiveScreen'),
+});
+
+const alarmList = createRoute({
+  getParentRoute: () => shell,
+  path: '/alarms',
+  validateSearch: ({ show, alarm }: Given) =>
+    present({ show: oneOf(alarmFilters, show), alarm: textOf(alarm) }),
+  component: AlarmsScreen,
+});
+
+const vehicle = createRoute({
+  getParentRoute: () => shell,
+  path: '/vehicle/$deviceID',
+  validateSearch: ({ tab, range, kind, event, from, to, time, at, command, cut }: Given) =>
+    present({
+      tab: oneOf(vehicleTabs, tab),
+      range: oneOf(ranges, range),
+      kind: oneOf(eventKinds, kind),
+      event: textOf(event),
+      from: epochOf(from),
+      to: epochOf(to),
+      time: epochOf(time),
+      at: parsePlace(textOf(at)) === null ? undefined : textOf(at),
+      command: textOf(command),
+      cut: parseCut(textOf(cut)) === null ? undefined : textOf(cut),
+    }),
+  component: lazyRouteComponent(() => import('./screens/vehicle/vehicle.tsx'), 'VehicleScreen'),
+});
+
+const loginAgain = createRoute({
+  getParentRoute: () => shell,
+  path: '/login-again',
+  component: lazyRouteComponent(() => import('./screens/cut/login-again.tsx'), 'LoginAgainScreen'),
+});
+
+const approvalList = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  validateSearch: ({ request }: Given) => present({ request: textOf(request) }),
+  component: lazyRouteComponent(() => import('./screens/approvals/approvals.tsx'), 'ApprovalsScreen'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    login,
+    shell.addChildren([start, live, alarmList, approvalList, loginAgain, vehicle]),
+  ]),
+  basepath: '/console',
+  defaultErrorComponent: ScreenFailed,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

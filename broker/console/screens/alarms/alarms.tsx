@@ -1,0 +1,162 @@
+// The alarms of the account: the queue, its figures, and one alarm beside it. What is shown stands in the address.
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { Button } from 'react-aria-components';
+import type { Alarm } from '../../api/operations.ts';
+import { Chips } from '../../components/chips.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Empty, Loading, Notice, spanText } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { alarms, fleetReadMs } from '../../service/live.ts';
+import { useRole } from '../../service/role.ts';
+import { muteSound, sound, testSound } from '../../service/sound.ts';
+import { type AlarmFilter, alarmFilters, matchesAlarm } from '../../state/alarm-view.ts';
+import { compareAlarms } from '../../state/fleet-messages.ts';
+import { without } from '../../state/search.ts';
+import { AlarmDetail } from './detail.tsx';
+import { AlarmDialogs } from './dialogs.tsx';
+import { Queue } from './queue.tsx';
+import { Tiles, useSummary } from './tiles.tsx';
+import { useAlarmChanges } from './use-alarm-changes.ts';
+
+function SoundButtons() {
+  const { alarms: texts } = useWords();
+  const { state } = useValue(sound);
+  return (
+    <div className="row push">
+      <Button className="button secondary" onPress={() => void testSound()}>
+        <Icon name="bell" />
+        {state === 'muted' ? texts.unmute : texts.testSound}
+      </Button>
+      {state === 'on' ? (
+        <Button className="button secondary" onPress={muteSound}>
+          <Icon name="volume-x" />
+          {texts.mute}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+interface HeadProps {
+  readonly open: readonly Alarm[];
+}
+
+function Head({ open }: HeadProps) {
+  const words = useWords();
+  const now = useNow();
+  const waiting = open.filter(({ alarmState }) => alarmState === 'new');
+  const oldest = Math.min(...waiting.map(({ untakenSince }) => untakenSince));
+  return (
+    <header className="page-head">
+      <h1>{words.alarms.title}</h1>
+      <span className="muted">
+        {words.alarms.nNew(waiting.length)}
+        {waiting.length === 0 ? '' : ` · ${words.alarms.oldest(spanText(now - oldest, words))}`}
+      </span>
+      <SoundButtons />
+    </header>
+  );
+}
+
+function FilterChips({
+  filter,
+  open,
+  closed,
+}: {
+  readonly filter: AlarmFilter;
+  readonly open: readonly Alarm[];
+  readonly closed: number | undefined;
+}) {
+  const { alarms: texts } = useWords();
+  const navigate = useNavigate({ from: '/alarms' });
+  return (
+    <Chips
+      label={texts.filter}
+      values={alarmFilters}
+      chosen={filter}
+      content={(one) => (
+        <>
+          {texts.filters[one]}{' '}
+          <b>{one === 'closed' ? (closed ?? '') : open.filter((alarm) => matchesAlarm(alarm, one)).length}</b>
+        </>
+      )}
+      onChoose={(one) =>
+        void navigate({
+          search: (before) => (one === 'open' ? without(before, 'show') : { ...before, show: one }),
+          replace: true,
+        })
+      }
+    />
+  );
+}
+
+const closedMost = '200';
+
+export function AlarmsScreen() {
+  const words = useWords();
+  const { show = 'open', alarm: alarmID = null } = useSearch({ from: '/shell/alarms' });
+  const byID = useValue(alarms);
+  const readMs = useValue(fleetReadMs);
+  const role = useRole();
+  const summary = useSummary();
+  const dialogs = useAlarmChanges();
+  const open = useMemo(() => [...byID.values()].toSorted(compareAlarms), [byID]);
+  const closed = useQuery({
+    queryKey: ['alarm', 'closed', summary?.closed],
+    queryFn: ({ signal }) => call('listAlarms', { query: { state: 'closed', limit: closedMost }, signal }),
+    enabled: show === 'closed',
+  });
+  const list =
+    show === 'closed' ? (closed.data?.alarms ?? []) : open.filter((alarm) => matchesAlarm(alarm, show));
+  const isLoading = show === 'closed' ? closed.isPending : readMs === null;
+  const failure = show === 'closed' && closed.error !== null ? failureText(closed.error, words) : null;
+  useEffect(() => {
+    document.title = `${words.alarms.title} · ${words.common.brand}`;
+  }, [words]);
+  return (
+    <main className="page" id="main">
+      <Head open={open} />
+      <Tiles open={open} summary={summary} />
+      <div className="split">
+        <section className="card" aria-labelledby="queue-title">
+          <header className="wrap">
+            <h2 id="queue-title">{words.alarms.queue}</h2>
+            <FilterChips filter={show} open={open} closed={summary?.closed} />
+          </header>
+          {failure !== null ? (
+            <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
+              {failure.hint}
+            </Notice>
+          ) : isLoading ? (
+            <Loading rows={6} />
+          ) : list.length === 0 ? (
+            <Empty
+              icon="circle-check"
+              title={show === 'open' ? words.alarms.empty : words.alarms.emptyFilter}
+            >
+              {show === 'open' ? <p>{words.alarms.emptyHint}</p> : null}
+            </Empty>
+          ) : (
+            <Queue list={list} role={role} selected={alarmID} dialogs={dialogs} />
+          )}
+        </section>
+        <AlarmDetail
+          key={alarmID}
+          alarmID={alarmID}
+          known={
+            (alarmID === null ? null : byID.get(alarmID)) ??
+            list.find((one) => one.alarmID === alarmID) ??
+            null
+          }
+          role={role}
+          dialogs={dialogs}
+        />
+      </div>
+      <AlarmDialogs dialogs={dialogs} />
+    </main>
+  );
+}

@@ -1,0 +1,294 @@
+// One alarm with all that was done with it, and the note.
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useState } from 'react';
+import { Form, Label, TextArea, TextField } from 'react-aria-components';
+import type { Alarm, Result } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Deliveries } from '../../components/deliveries.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import {
+  Age,
+  codeText,
+  Empty,
+  Loading,
+  Notice,
+  numberText,
+  Time,
+  timeText,
+} from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { vehicles } from '../../service/live.ts';
+import { session } from '../../service/session.ts';
+import { rightsOf } from '../../state/alarm-view.ts';
+import type { Words } from '../../words/en.ts';
+import { OpenCut } from '../cut/open-cut.tsx';
+import { AlarmBadge } from '../vehicle/badges.tsx';
+import { placeText } from './place.ts';
+import type { Dialogs } from './use-alarm-changes.ts';
+
+type Detail = Result<'getAlarm'>;
+
+const noteMost = 1000;
+
+function Facts({ alarm, detail }: { readonly alarm: Alarm; readonly detail: Detail | undefined }) {
+  const words = useWords();
+  const { alarms: texts, units } = words;
+  const vehicle = useValue(vehicles).get(alarm.deviceID);
+  const ahead = detail?.nextEscalation ?? null;
+  return (
+    <dl className="pairs">
+      <dt>{texts.vehicle}</dt>
+      <dd>
+        <Link to="/vehicle/$deviceID" params={{ deviceID: alarm.deviceID }}>
+          {alarm.deviceDisplayName}
+        </Link>
+        {vehicle === undefined || vehicle.place === null ? null : (
+          <>
+            {' · '}
+            <bdi>
+              {numberText(vehicle.speed, 1)} {units.kmh}
+            </bdi>{' '}
+            <span className="age">
+              <Age at={vehicle.fixS} />
+            </span>
+          </>
+        )}
+      </dd>
+      <dt>{texts.where}</dt>
+      <dd>
+        <bdi>{placeText(alarm, words)}</bdi>
+      </dd>
+      <dt>{texts.happened}</dt>
+      <dd>
+        <Time at={alarm.firstTimestamp} />
+      </dd>
+      <dt>{texts.stored}</dt>
+      <dd>
+        <Time at={alarm.opened} />
+      </dd>
+      <dt>{texts.repeated}</dt>
+      <dd>{numberText(alarm.count)}</dd>
+      {ahead === null ? null : (
+        <>
+          <dt>{texts.escalates}</dt>
+          <dd>
+            {texts.escalation(
+              timeText(ahead.at),
+              ahead.userIDs.length === 0 ? ahead.ruleDisplayName : ahead.userIDs.join(', '),
+            )}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function Actions({
+  alarm,
+  role,
+  dialogs,
+}: {
+  readonly alarm: Alarm;
+  readonly role: string;
+  readonly dialogs: Dialogs;
+}) {
+  const { alarms: texts, vehicle } = useWords();
+  const present = useValue(session);
+  const of = useValue(vehicles).get(alarm.deviceID);
+  const rights = rightsOf(alarm, present?.userID ?? '', role);
+  const isOff = dialogs.isBusy || dialogs.isDown;
+  return (
+    <div className="row wrap">
+      {rights.canTake ? (
+        <ActionButton
+          className={alarm.priority === 'low' ? 'button primary' : 'button take'}
+          isOff={isOff}
+          onPress={() => dialogs.take(alarm)}
+        >
+          {texts.take}
+        </ActionButton>
+      ) : null}
+      {rights.canClose ? (
+        <ActionButton
+          className="button secondary"
+          isOff={isOff}
+          aria-haspopup="dialog"
+          onPress={() => dialogs.open('close', alarm)}
+        >
+          {texts.close}…
+        </ActionButton>
+      ) : null}
+      {rights.canShelve ? (
+        <ActionButton
+          className="button secondary"
+          isOff={isOff}
+          aria-haspopup="dialog"
+          onPress={() => dialogs.open('shelve', alarm)}
+        >
+          {texts.shelve}…
+        </ActionButton>
+      ) : null}
+      {rights.canUnshelve ? (
+        <ActionButton className="button secondary" isOff={isOff} onPress={() => dialogs.resume(alarm)}>
+          {texts.resume}
+        </ActionButton>
+      ) : null}
+      {rights.canRelease ? (
+        <ActionButton className="button" isOff={isOff} onPress={() => dialogs.release(alarm)}>
+          {texts.release}
+        </ActionButton>
+      ) : null}
+      <Link className="button" to="/live" search={{ vehicle: alarm.deviceID }}>
+        <Icon name="map" />
+        {vehicle.onMap}
+      </Link>
+      {of === undefined ? null : (
+        <OpenCut deviceID={of.id} pendingCut={of.pendingCut} mayCommand={of.mayCommand} />
+      )}
+      {role === 'viewer' ? <p className="muted">{texts.viewer}</p> : null}
+    </div>
+  );
+}
+
+const activityIcons: Readonly<Record<string, IconName>> = {
+  close: 'circle-check',
+  shelve: 'hourglass',
+  escalate: 'bell',
+};
+
+function Activity({ detail, words }: { readonly detail: Detail; readonly words: Words }) {
+  const { alarms: texts } = words;
+  const acts: Readonly<Record<string, string>> = texts.actions;
+  const reasons: Readonly<Record<string, string>> = texts.reasons;
+  if (detail.activity.length === 0) return <p className="muted">{texts.nothingDone}</p>;
+  return (
+    <ul className="thread">
+      {detail.activity.toReversed().map(({ at, actor, action, other, text }, index) => (
+        <li key={`${at} ${index}`}>
+          <span className="avatar" aria-hidden="true">
+            {actor === 'service' ? (
+              <Icon name={activityIcons[action] ?? 'bell'} />
+            ) : (
+              actor.slice(0, 2).toUpperCase()
+            )}
+          </span>
+          <div>
+            {actor === 'service' ? texts.service : actor} {acts[action] ?? action}{' '}
+            {action === 'close' ? (reasons[other] ?? other) : other} {text === '' ? null : <q>{text}</q>}{' '}
+            <small>
+              <Time at={at} />
+            </small>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function NoteForm({ alarm, dialogs }: { readonly alarm: Alarm; readonly dialogs: Dialogs }) {
+  const { alarms: texts, common } = useWords();
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (text.trim() === '' || dialogs.isBusy) return;
+    void dialogs.change({ action: 'note', alarm, text: text.trim() }).then(
+      () => setText(''),
+      () => undefined,
+    );
+  };
+  return (
+    <Form className="stack" onSubmit={submit}>
+      <TextField className="field" value={text} onChange={setText} maxLength={noteMost}>
+        <Label>{texts.note}</Label>
+        <TextArea className="input" rows={2} placeholder={texts.notePlaceholder} />
+      </TextField>
+      <div className="row">
+        <ActionButton
+          className="button secondary small push"
+          type="submit"
+          isOff={text.trim() === '' || dialogs.isBusy}
+        >
+          {common.add}
+        </ActionButton>
+      </div>
+    </Form>
+  );
+}
+
+interface DetailProps {
+  readonly alarmID: string | null;
+  /** As the queue has it; null when it is not in the queue. */
+  readonly known: Alarm | null;
+  readonly role: string;
+  readonly dialogs: Dialogs;
+}
+
+export function AlarmDetail({ alarmID, known, role, dialogs }: DetailProps) {
+  const words = useWords();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['alarm', alarmID],
+    queryFn: ({ signal }) => call('getAlarm', { params: { alarmID: alarmID ?? '' }, signal }),
+    enabled: alarmID !== null,
+  });
+  const stamp = known === null ? '' : `${known.version} ${known.count}`;
+  useEffect(() => {
+    if (stamp !== '') void refetch();
+  }, [stamp, refetch]);
+  const alarm = known ?? data ?? null;
+  if (alarmID === null)
+    return (
+      <aside className="card not-narrow" aria-label={words.alarms.activity}>
+        <Empty icon="bell" title={words.alarms.pick} />
+      </aside>
+    );
+  const failure =
+    dialogs.failure === null || dialogs.opened !== null ? null : failureText(dialogs.failure, words);
+  const loadFailure = error === null ? null : failureText(error, words);
+  return (
+    <aside className="card" aria-labelledby="alarm-title">
+      <header>
+        <h2 id="alarm-title">
+          {alarm === null
+            ? words.common.loading
+            : words.alarms.details(codeText(alarm.statusCode, words), alarm.deviceDisplayName)}
+        </h2>
+        {alarm === null ? null : (
+          <span className="push">
+            <AlarmBadge alarm={alarm} />
+          </span>
+        )}
+      </header>
+      <div className="card-body stack">
+        {loadFailure !== null && alarm === null ? (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={loadFailure.title}>
+            {loadFailure.hint}
+          </Notice>
+        ) : null}
+        {alarm === null ? null : (
+          <>
+            <Facts alarm={alarm} detail={data} />
+            <Actions alarm={alarm} role={role} dialogs={dialogs} />
+            {failure === null ? null : (
+              <Notice
+                tone="look"
+                icon="triangle-alert"
+                role="alert"
+                title={`${words.alarms.failed}: ${failure.title}`}
+              >
+                {failure.hint}
+              </Notice>
+            )}
+            <h3>{words.deliveries.title}</h3>
+            {data === undefined ? <Loading rows={2} /> : <Deliveries deliveries={data.deliveries} />}
+            <h3>{words.alarms.activity}</h3>
+            {data === undefined ? <Loading rows={3} /> : <Activity detail={data} words={words} />}
+            {role === 'viewer' ? null : <NoteForm alarm={alarm} dialogs={dialogs} />}
+          </>
+        )}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,164 @@
+// The dialogs that close and shelve an alarm: the consequence first, then what is needed.
+import { type FormEvent, useState } from 'react';
+import {
+  Button,
+  Dialog,
+  Form,
+  Heading,
+  Label,
+  Modal,
+  ModalOverlay,
+  Radio,
+  RadioGroup,
+  TextArea,
+  TextField,
+} from 'react-aria-components';
+import type { Alarm, CloseReason } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { codeText, Notice } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import type { Change, DialogKind, Dialogs } from './use-alarm-changes.ts';
+
+const reasons = [
+  'resolved',
+  'false_alarm',
+  'expected',
+  'test',
+  'duplicate',
+  'other',
+] as const satisfies readonly CloseReason[];
+const hours = ['1', '4', '8', '24'] as const;
+const noteMost = 1000;
+
+interface Choice {
+  readonly value: string;
+  readonly text: string;
+}
+
+interface ChoicesProps {
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  /** Empty: none yet. */
+  readonly chosen: string;
+  onChoose(value: string): void;
+}
+
+function Choices({ label, choices, chosen, onChoose }: ChoicesProps) {
+  return (
+    <RadioGroup className="field" value={chosen === '' ? null : chosen} onChange={onChoose}>
+      <Label>{label}</Label>
+      <div className="radios">
+        {choices.map((one) => (
+          <Radio key={one.value} value={one.value} className="radio">
+            <span className="dot" />
+            {one.text}
+          </Radio>
+        ))}
+      </div>
+    </RadioGroup>
+  );
+}
+
+interface ContentProps {
+  readonly kind: DialogKind;
+  readonly alarm: Alarm;
+  readonly dialogs: Dialogs;
+}
+
+function Content({ kind, alarm, dialogs }: ContentProps) {
+  const words = useWords();
+  const { alarms: texts, common } = words;
+  const isClosing = kind === 'close';
+  const [choice, setChoice] = useState<string>(isClosing ? '' : '1');
+  const [text, setText] = useState('');
+  const choices: readonly Choice[] = isClosing
+    ? reasons.map((value) => ({ value, text: texts.reasons[value] }))
+    : hours.map((value) => ({ value, text: texts.shelveHours[value] }));
+  const needsText = !isClosing || choice === 'other';
+  const isReady = choice !== '' && (!needsText || text.trim() !== '');
+  const isOff = !isReady || dialogs.isBusy || dialogs.isDown;
+  const name = codeText(alarm.statusCode, words);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (isOff) return;
+    const reason = reasons.find((one) => one === choice) ?? 'other';
+    const change: Change = isClosing
+      ? { action: 'close', alarm, reason, text: text.trim() }
+      : { action: 'shelve', alarm, hours: Number(choice), text: text.trim() };
+    void dialogs.change(change).then(dialogs.dismiss, () => undefined);
+  };
+  const failure = dialogs.failure === null ? null : failureText(dialogs.failure, words);
+  return (
+    <Form onSubmit={submit}>
+      <header>
+        <Icon name={isClosing ? 'circle-check' : 'hourglass'} isLarge />
+        <Heading slot="title">
+          {isClosing
+            ? texts.closeTitle(name, alarm.deviceDisplayName)
+            : texts.shelveTitle(name, alarm.deviceDisplayName)}
+        </Heading>
+      </header>
+      <div className="body">
+        <p>{isClosing ? texts.closeConsequence : texts.shelveConsequence}</p>
+        {failure === null ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+            {failure.hint}
+          </Notice>
+        )}
+        <Choices
+          label={isClosing ? texts.reason : texts.shelveTime}
+          choices={choices}
+          chosen={choice}
+          onChoose={setChoice}
+        />
+        <TextField
+          className="field"
+          value={text}
+          onChange={setText}
+          maxLength={noteMost}
+          isRequired={needsText}
+        >
+          <Label>{isClosing ? texts.text : texts.why}</Label>
+          <TextArea className="input" rows={2} />
+          {needsText && text.trim() === '' ? (
+            <small>{isClosing ? texts.textNeeded : texts.whyNeeded}</small>
+          ) : null}
+        </TextField>
+      </div>
+      <footer>
+        <Button className="button secondary" onPress={dialogs.dismiss} autoFocus>
+          {common.cancel}
+        </Button>
+        <ActionButton className="button primary" type="submit" isOff={isOff}>
+          {isClosing ? texts.close : texts.shelve}
+        </ActionButton>
+      </footer>
+    </Form>
+  );
+}
+
+export function AlarmDialogs({ dialogs }: { readonly dialogs: Dialogs }) {
+  const { opened } = dialogs;
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen={opened !== null}
+      onOpenChange={(isOpen) => (isOpen ? undefined : dialogs.dismiss())}
+    >
+      <Modal className="modal">
+        <Dialog className="dialog">
+          {opened === null ? null : (
+            <Content
+              key={opened.alarm.alarmID + opened.kind}
+              kind={opened.kind}
+              alarm={opened.alarm}
+              dialogs={dialogs}
+            />
+          )}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

@@ -1,0 +1,149 @@
+// The table of alarms: panic first, then new before taken, then the oldest first.
+import { Link } from '@tanstack/react-router';
+import type { Alarm } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Age, hourText, Time } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { session } from '../../service/session.ts';
+import { rightsOf } from '../../state/alarm-view.ts';
+import { AlarmBadge } from '../vehicle/badges.tsx';
+import { placeText } from './place.ts';
+import type { Dialogs } from './use-alarm-changes.ts';
+
+interface RowProps {
+  readonly alarm: Alarm;
+  readonly role: string;
+  readonly isSelected: boolean;
+  readonly dialogs: Dialogs;
+}
+
+function RowAction({ alarm, role, dialogs }: Omit<RowProps, 'isSelected'>) {
+  const { alarms: texts } = useWords();
+  const present = useValue(session);
+  const rights = rightsOf(alarm, present?.userID ?? '', role);
+  const tone = alarm.priority === 'low' ? 'button secondary small' : 'button take small';
+  const isOff = dialogs.isBusy || dialogs.isDown;
+  if (rights.canTake)
+    return (
+      <ActionButton className={tone} isOff={isOff} onPress={() => dialogs.take(alarm)}>
+        {texts.take}
+      </ActionButton>
+    );
+  if (rights.canUnshelve)
+    return (
+      <ActionButton className="button secondary small" isOff={isOff} onPress={() => dialogs.resume(alarm)}>
+        {texts.resume}
+      </ActionButton>
+    );
+  if (!rights.canClose) return null;
+  return (
+    <ActionButton
+      className="button secondary small"
+      isOff={isOff}
+      aria-haspopup="dialog"
+      onPress={() => dialogs.open('close', alarm)}
+    >
+      {texts.close}…
+    </ActionButton>
+  );
+}
+
+function Row({ alarm, role, isSelected, dialogs }: RowProps) {
+  const words = useWords();
+  const { alarms: texts } = words;
+  const isFresh = alarm.alarmState === 'new';
+  const tone = [
+    isFresh ? 'fresh' : '',
+    isFresh && alarm.priority === 'low' ? 'mild' : '',
+    alarm.alarmState === 'closed' ? 'stale' : '',
+  ];
+  const detail =
+    alarm.alarmState === 'shelved'
+      ? `${texts.until(hourText(alarm.shelvedUntil))}: ${alarm.note}`
+      : alarm.alarmState === 'closed'
+        ? `${(texts.reasons as Readonly<Record<string, string>>)[alarm.closeReason] ?? alarm.closeReason}${alarm.note === '' ? '' : `, ${alarm.note}`}`
+        : alarm.note;
+  return (
+    <tr className={tone.join(' ').trim()} data-selected={isSelected}>
+      <td>
+        <Link
+          to="/alarms"
+          search={(before) => ({ ...before, alarm: alarm.alarmID })}
+          className="plain-link"
+          replace
+        >
+          <AlarmBadge alarm={alarm} />
+        </Link>
+        {alarm.count > 1 ? <span className="note">{texts.times(alarm.count)}</span> : null}
+      </td>
+      <th scope="row">
+        <Link className="own-colour" to="/vehicle/$deviceID" params={{ deviceID: alarm.deviceID }}>
+          {alarm.deviceDisplayName}
+        </Link>
+      </th>
+      <td data-label={texts.columns.where}>
+        <bdi>{placeText(alarm, words)}</bdi>
+      </td>
+      <td data-label={texts.columns.began} className="nowrap">
+        <Time at={alarm.firstTimestamp} />{' '}
+        <span className="faint">
+          <Age at={alarm.opened} isBare />
+        </span>
+      </td>
+      <td data-label={texts.columns.state}>
+        {texts.states[alarm.alarmState]}
+        {detail === '' ? null : <span className="note">{detail}</span>}
+      </td>
+      <td data-label={texts.columns.owner} className="nowrap">
+        {alarm.owner === '' ? <span className="muted">{words.common.none}</span> : alarm.owner}
+      </td>
+      <td className="num">
+        <RowAction alarm={alarm} role={role} dialogs={dialogs} />
+      </td>
+    </tr>
+  );
+}
+
+interface QueueProps {
+  readonly list: readonly Alarm[];
+  readonly role: string;
+  readonly selected: string | null;
+  readonly dialogs: Dialogs;
+}
+
+export function Queue({ list, role, selected, dialogs }: QueueProps) {
+  const { alarms: texts } = useWords();
+  const { columns } = texts;
+  return (
+    <div className="scroll">
+      <table className="table folds queue">
+        <caption className="hidden">{texts.caption}</caption>
+        <thead>
+          <tr>
+            {[columns.alarm, columns.vehicle, columns.where, columns.began, columns.state, columns.owner].map(
+              (name) => (
+                <th scope="col" key={name}>
+                  {name}
+                </th>
+              ),
+            )}
+            <th scope="col">
+              <span className="hidden">{columns.action}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.map((alarm) => (
+            <Row
+              key={alarm.alarmID}
+              alarm={alarm}
+              role={role}
+              isSelected={alarm.alarmID === selected}
+              dialogs={dialogs}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

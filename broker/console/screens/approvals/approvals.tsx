@@ -1,0 +1,198 @@
+// Cuts that wait for a second person, what was decided today, and the limits. Which request is open stands in the address.
+import { Link, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import type { Approval, Result } from '../../api/operations.ts';
+import { failureText } from '../../components/failure.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { Badge, Empty, Loading, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { vehicles } from '../../service/live.ts';
+import { useLimits, useOwnApprovals, useRequests } from '../../service/orders.ts';
+import { useRole } from '../../service/role.ts';
+import { cutText, parseReason } from '../../state/cut-view.ts';
+import type { Words } from '../../words/en.ts';
+import { Audit } from '../cut/audit.tsx';
+import { ApprovalCard } from './card.tsx';
+
+const decidedIcons: Readonly<Record<string, IconName>> = {
+  approved: 'circle-check',
+  refused: 'circle-x',
+  withdrawn: 'undo-2',
+  expired: 'timer-off',
+};
+
+function decidedText({ approvalState, decidedBy }: Approval, vehicle: string, { approvals }: Words): string {
+  if (approvalState === 'approved') return approvals.approvedLine(vehicle, decidedBy);
+  if (approvalState === 'refused') return approvals.refusedLine(vehicle, decidedBy);
+  if (approvalState === 'withdrawn') return approvals.withdrawnLine(vehicle, decidedBy);
+  return approvals.expiredLine(vehicle);
+}
+
+const isToday = (seconds: number): boolean =>
+  new Date(seconds * 1000).toDateString() === new Date().toDateString();
+
+function Decided({ requests, role }: { readonly requests: readonly Approval[]; readonly role: string }) {
+  const words = useWords();
+  const { approvals: texts } = words;
+  const fleet = useValue(vehicles);
+  const decided = requests.filter(
+    ({ approvalState, decided: at, expires }) => approvalState !== 'pending' && isToday(at || expires),
+  );
+  return (
+    <section className="card" aria-labelledby="decided-title">
+      <header>
+        <h2 id="decided-title">{texts.decided}</h2>
+      </header>
+      <div className="card-body">
+        {decided.length === 0 ? (
+          <p className="muted">{texts.noneDecided}</p>
+        ) : (
+          <ol className="steps">
+            {decided.map((request) => {
+              const { approvalID, commandID, deviceID, decidedReason, requested } = request;
+              const at = request.decided || request.expires;
+              const cut = commandID === '' ? cutText('request', approvalID) : cutText('command', commandID);
+              return (
+                <li key={approvalID} {...(request.approvalState === 'approved' ? {} : { className: 'off' })}>
+                  <Icon name={decidedIcons[request.approvalState] ?? 'circle-help'} />
+                  <Link to="/vehicle/$deviceID" params={{ deviceID }} search={{ cut }}>
+                    {decidedText(request, fleet.get(deviceID)?.name ?? deviceID, words)}
+                  </Link>
+                  <Time at={at} />
+                  <p>
+                    {texts.after(spanText(at - requested, words))}
+                    {decidedReason === '' ? null : (
+                      <>
+                        {': '}
+                        <q>{parseReason(decidedReason).note || decidedReason}</q>
+                      </>
+                    )}
+                  </p>
+                  {role === 'admin' ? (
+                    <div className="wide">
+                      <Audit deviceID={deviceID} ids={[approvalID, commandID]} role={role} />
+                    </div>
+                  ) : null}
+                </li>
+              );
+            })}
+          </ol>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function LimitsCard({ limits }: { readonly limits: Result<'commandLimits'> }) {
+  const { approvals: texts, cut } = useWords();
+  return (
+    <section className="card" aria-labelledby="limits-title">
+      <header>
+        <h2 id="limits-title">{texts.limits}</h2>
+      </header>
+      <div className="card-body stack">
+        <dl className="pairs">
+          <dt>{texts.you}</dt>
+          <dd>{texts.cuts(limits.cuts, limits.cutsPerHour)}</dd>
+          <dt>{texts.account}</dt>
+          <dd>{texts.cuts(limits.accountCuts, limits.accountCutsPerHour)}</dd>
+          <dt>{texts.breaker}</dt>
+          <dd>
+            {limits.isBreakerOpen ? (
+              <>
+                <Badge icon="triangle-alert" tone="look">
+                  {texts.open}
+                </Badge>{' '}
+                {cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)}
+              </>
+            ) : (
+              <Badge icon="circle-check" tone="ok">
+                {texts.closed}
+              </Badge>
+            )}
+          </dd>
+        </dl>
+        <p className="muted">{texts.restoreFree}</p>
+      </div>
+    </section>
+  );
+}
+
+function List({
+  pending,
+  selected,
+  limits,
+}: {
+  readonly pending: readonly Approval[];
+  readonly selected: string | undefined;
+  readonly limits: Result<'commandLimits'> | undefined;
+}) {
+  const { approvals: texts } = useWords();
+  if (pending.length === 0)
+    return (
+      <Empty icon="circle-check" title={texts.empty}>
+        <p>{texts.emptyHint}</p>
+      </Empty>
+    );
+  return pending.map((request) => (
+    <ApprovalCard
+      key={request.approvalID}
+      request={request}
+      limits={limits}
+      isSelected={request.approvalID === selected}
+    />
+  ));
+}
+
+export function ApprovalsScreen() {
+  const words = useWords();
+  const { approvals: texts } = words;
+  const { request } = useSearch({ from: '/shell/approvals' });
+  const role = useRole();
+  const own = useOwnApprovals();
+  const { data: requests, error } = useRequests('all');
+  const { data: limits } = useLimits(role === 'operator' || role === 'admin');
+  const pending = (requests ?? []).filter(({ approvalState }) => approvalState === 'pending');
+  const failure = error === null ? null : failureText(error, words);
+  useEffect(() => {
+    document.title = `${texts.title} · ${words.common.brand}`;
+  }, [texts, words]);
+  return (
+    <main className="page" id="main">
+      <header className="page-head">
+        <h1>{texts.title}</h1>
+        <span className="muted">{texts.waiting(own.length, pending.length - own.length)}</span>
+        {limits === undefined ? null : (
+          <div className="row push">
+            <Badge
+              icon={limits.needsApproval ? 'shield-check' : 'user-check'}
+              {...(limits.needsApproval ? { tone: 'ok' as const } : {})}
+            >
+              {limits.needsApproval ? texts.twoNeeded : texts.oneEnough}
+            </Badge>
+          </div>
+        )}
+      </header>
+      <div className="split">
+        <div className="stack">
+          {failure === null ? null : (
+            <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
+              {failure.hint}
+            </Notice>
+          )}
+          {requests === undefined ? (
+            failure === null ? (
+              <Loading rows={4} />
+            ) : null
+          ) : (
+            <List pending={pending} selected={request ?? own[0]?.approvalID} limits={limits} />
+          )}
+        </div>
+        <aside className="stack">
+          <Decided requests={requests ?? []} role={role} />
+          {limits === undefined ? null : <LimitsCard limits={limits} />}
+        </aside>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,250 @@
+// One request as the second person sees it: who asked and why, the vehicle as it is now and not as it was, and the two decisions.
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useId } from 'react';
+import { Input, Label, TextField } from 'react-aria-components';
+import type { Approval, Result } from '../../api/operations.ts';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Age, Badge, codeText, Notice, spanText, Time, timeText } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { connection, vehicles } from '../../service/live.ts';
+import { useUser } from '../../service/role.ts';
+import { cutText } from '../../state/cut-view.ts';
+import { noVehicle, type Vehicle } from '../../state/fleet.ts';
+import { reasonWords, VehicleFacts } from '../cut/parts.tsx';
+import { ProofField, usePersonProof } from '../cut/proof-field.tsx';
+import { RehearsalEvidence } from '../cut/rehearsal.tsx';
+import { useRehearsal } from '../cut/use-rehearsal.ts';
+import { useDecide } from './use-decide.ts';
+
+type Limits = Result<'commandLimits'>;
+type Standing = 'yours' | 'own' | 'viewer' | 'new';
+
+/** @param limits undefined while they are not known; viewers have none. */
+function standingOf(request: Approval, user: { userID: string; roleID: string }, limits?: Limits): Standing {
+  if (request.requestedBy === user.userID) return 'own';
+  if (user.roleID === 'viewer') return 'viewer';
+  return limits?.isSecondPerson === false ? 'new' : 'yours';
+}
+
+function Asked({ request, vehicle }: { readonly request: Approval; readonly vehicle: Vehicle }) {
+  const words = useWords();
+  const { approvals: texts, cut } = words;
+  return (
+    <>
+      <h3>{texts.asked}</h3>
+      <dl className="pairs">
+        <dt>{texts.by}</dt>
+        <dd>{request.requestedBy}</dd>
+        <dt>{texts.at}</dt>
+        <dd>
+          <Time at={request.requested} />{' '}
+          <span className="age">
+            <Age at={request.requested} />
+          </span>
+        </dd>
+        <dt>{cut.reason}</dt>
+        <dd>{reasonWords(request.reason, words)}</dd>
+        <dt>{texts.alarm}</dt>
+        <dd>{vehicle.alarm === null ? texts.noAlarm : codeText(vehicle.alarm.statusCode, words)}</dd>
+      </dl>
+      <h3>{cut.now}</h3>
+      <VehicleFacts vehicle={vehicle} />
+    </>
+  );
+}
+
+interface DecisionButtonsProps {
+  readonly decide: ReturnType<typeof useDecide>;
+  readonly name: string;
+  readonly isDown: boolean;
+  /** Why it cannot be approved now; null: it can. */
+  readonly why: string | null;
+}
+
+function DecisionButtons({ decide, name, isDown, why }: DecisionButtonsProps) {
+  const { approvals: texts } = useWords();
+  const user = useUser();
+  const [whyID, refuseID] = [useId(), useId()];
+  const whyNotRefused = isDown ? texts.off : decide.word.trim() === '' ? texts.wordNeeded : null;
+  return (
+    <>
+      <div className="row wrap">
+        <span className="muted">{texts.signedIn(user?.userID ?? '')}</span>
+        <button
+          type="button"
+          className="button secondary push"
+          aria-disabled={whyNotRefused !== null || decide.isBusy}
+          aria-describedby={refuseID}
+          onClick={() => (whyNotRefused === null ? decide.refuse() : undefined)}
+        >
+          <Icon name="x" />
+          {texts.refuse}
+        </button>
+        <button
+          type="button"
+          className="button physical"
+          aria-disabled={why !== null || decide.isBusy}
+          aria-describedby={whyID}
+          onClick={() => (why === null ? decide.approve() : undefined)}
+        >
+          <Icon name="check" />
+          {texts.approve(name)}
+        </button>
+      </div>
+      <p className="muted" id={whyID}>
+        {why ?? ''}
+      </p>
+      <span className="hidden" id={refuseID}>
+        {whyNotRefused ?? ''}
+      </span>
+    </>
+  );
+}
+
+interface DecisionProps {
+  readonly request: Approval;
+  readonly vehicle: Vehicle;
+  readonly limits: Limits | undefined;
+}
+
+function Decision({ request, vehicle, limits }: DecisionProps) {
+  const words = useWords();
+  const { approvals: texts, cut } = words;
+  const navigate = useNavigate();
+  const user = useUser();
+  const { state } = useValue(connection);
+  const isDown = state !== 'live';
+  const proof = usePersonProof(limits?.needsPassword === true, user?.hasPassword ?? null);
+  const decide = useDecide({
+    request,
+    proof,
+    onApproved: (commandID) =>
+      void navigate({
+        to: '/vehicle/$deviceID',
+        params: { deviceID: request.deviceID },
+        search: { cut: cutText('command', commandID) },
+      }),
+  });
+  const rehearsal = useRehearsal(request.deviceID, !isDown && vehicle.isOnline === true);
+  const lacking = proof.secret === null ? cut.missing[proof.kind === 'login' ? 'login' : 'password'] : null;
+  const why = isDown
+    ? texts.off
+    : limits === undefined
+      ? cut.missing.limits
+      : limits.isBreakerOpen
+        ? cut.breakerOpen(timeText(limits.breakerOpened), limits.breakerOpenedBy)
+        : lacking;
+  const failure = decide.failure === null ? null : failureText(decide.failure, words);
+  return (
+    <>
+      <Notice tone="busy" icon="hourglass" title={texts.consequence} />
+      <div className="halves">
+        <section className="stack">
+          <Asked request={request} vehicle={vehicle} />
+        </section>
+        <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />
+      </div>
+      {failure === null ? null : (
+        <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+          {failure.hint}
+        </Notice>
+      )}
+      <div className="halves even">
+        <ProofField proof={proof} />
+        <TextField className="field" value={decide.word} onChange={decide.setWord} maxLength={200}>
+          <Label>{texts.word}</Label>
+          <Input className="input" placeholder={texts.wordHint} />
+        </TextField>
+      </div>
+      <DecisionButtons decide={decide} name={vehicle.name} isDown={isDown} why={why} />
+    </>
+  );
+}
+
+const standingIcons = { yours: 'user-check', own: 'hourglass', viewer: 'ban', new: 'ban' } as const;
+
+function NotYours({ standing }: { readonly standing: Exclude<Standing, 'yours'> }) {
+  const { approvals: texts } = useWords();
+  if (standing === 'own') return <Notice tone="busy" icon="users" title={texts.yoursHint} />;
+  if (standing === 'viewer') return <Notice tone="look" icon="lock" title={texts.viewerHint} />;
+  return (
+    <Notice tone="look" icon="lock" title={texts.notSecond}>
+      {texts.notSecondHint}
+    </Notice>
+  );
+}
+
+interface CardProps {
+  readonly request: Approval;
+  readonly limits: Limits | undefined;
+  readonly isSelected: boolean;
+}
+
+function CardHead({
+  request,
+  name,
+  standing,
+  titleID,
+}: {
+  readonly request: Approval;
+  readonly name: string;
+  readonly standing: Standing;
+  readonly titleID: string;
+}) {
+  const words = useWords();
+  const now = useNow();
+  const { approvals: texts, cut } = words;
+  const badge = standing === 'yours' ? texts.waitsForYou : standing === 'own' ? texts.yours : texts.notForYou;
+  return (
+    <header>
+      <Icon name="power-off" isLarge />
+      <h2 id={titleID}>{cut.title(name)}</h2>
+      <Badge icon={standingIcons[standing]} {...(standing === 'yours' ? { tone: 'busy' as const } : {})}>
+        {badge}
+      </Badge>
+      <span className="push muted">
+        {texts.askedAgo(spanText(now - request.requested, words), timeText(request.expires))}
+      </span>
+    </header>
+  );
+}
+
+export function ApprovalCard({ request, limits, isSelected }: CardProps) {
+  const { approvals: texts, cut } = useWords();
+  const titleID = useId();
+  const user = useUser();
+  const { deviceID } = request;
+  const vehicle = useValue(vehicles).get(deviceID) ?? { ...noVehicle, id: deviceID, name: deviceID };
+  if (user === undefined) return null;
+  const standing = standingOf(request, user, limits);
+  const link: ReactNode =
+    standing === 'yours' ? (
+      <Link className="button secondary" to="/approvals" search={{ request: request.approvalID }}>
+        {texts.look}
+      </Link>
+    ) : (
+      <Link
+        className="button secondary"
+        to="/vehicle/$deviceID"
+        params={{ deviceID }}
+        search={{ cut: cutText('request', request.approvalID) }}
+      >
+        <Icon name="hourglass" />
+        {cut.watch}
+      </Link>
+    );
+  return (
+    <article className="card" aria-labelledby={titleID}>
+      <CardHead request={request} name={vehicle.name} standing={standing} titleID={titleID} />
+      <div className="card-body stack narrow-container">
+        {standing !== 'yours' ? <NotYours standing={standing} /> : null}
+        {standing === 'yours' && isSelected ? (
+          <Decision key={request.approvalID} request={request} vehicle={vehicle} limits={limits} />
+        ) : (
+          <div className="row wrap">{link}</div>
+        )}
+      </div>
+    </article>
+  );
+}

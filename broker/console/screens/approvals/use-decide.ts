@@ -1,0 +1,52 @@
+// Approving and refusing: one request each, and what stands in its way.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Approval } from '../../api/operations.ts';
+import { call } from '../../service/call.ts';
+import { randomKey } from '../../service/idempotency-key.ts';
+import type { PersonProof } from '../cut/proof-field.tsx';
+
+interface DecideOptions {
+  readonly request: Approval;
+  readonly proof: PersonProof;
+  /** With the command that the approval gave. */
+  onApproved(commandID: string): void;
+}
+
+export function useDecide({ request, proof, onApproved }: DecideOptions) {
+  const queries = useQueryClient();
+  const { approvalID } = request;
+  const [word, setWord] = useState('');
+  const [key] = useState(randomKey);
+  const mutationKey = ['decide', approvalID];
+  const onSettled = () => queries.invalidateQueries({ queryKey: ['orders'] });
+  const approving = useMutation({
+    mutationKey,
+    mutationFn: () => {
+      const { secret } = proof;
+      const body = { approvalID, ...(secret === null || secret === '' ? {} : { password: secret }) };
+      return call('approveCommand', { body, idempotencyKey: key });
+    },
+    onSuccess: ({ commandID }) => onApproved(commandID),
+    onSettled: (_answer, thrown) => {
+      proof.answered(thrown === null);
+      return onSettled();
+    },
+  });
+  const refusing = useMutation({
+    mutationKey,
+    mutationFn: () => call('refuseCommand', { body: { approvalID, reason: word.trim() } }),
+    onSettled,
+  });
+  // Two presses come faster than the second is drawn.
+  const isSending = (): boolean => queries.isMutating({ mutationKey }) > 0;
+  const isBusy = approving.isPending || refusing.isPending;
+  return {
+    word,
+    setWord,
+    isBusy,
+    failure: approving.error ?? refusing.error,
+    approve: () => (isSending() ? undefined : approving.mutate()),
+    refuse: () => (isSending() || word.trim() === '' ? undefined : refusing.mutate()),
+  };
+}

@@ -1,0 +1,115 @@
+// The cut on one screen: a dialog over the page of the vehicle. Which cut it shows stands in the address.
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useEffect, useState } from 'react';
+import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import type { Device } from '../../api/operations.ts';
+import { useFocusInSight } from '../../components/focus-in-sight.ts';
+import { Notice, spanText, timeText } from '../../components/texts.tsx';
+import { useNow, useValue, useWords } from '../../components/use.ts';
+import { connection } from '../../service/live.ts';
+import { useOrderChanges } from '../../service/orders.ts';
+import { type CutTarget, cutText, parseCut, pendingCutOf } from '../../state/cut-view.ts';
+import type { Vehicle } from '../../state/fleet.ts';
+import { without } from '../../state/search.ts';
+import { AskCut } from './ask.tsx';
+import { FollowCommand, FollowRequest } from './following.tsx';
+import { useRehearsal } from './use-rehearsal.ts';
+
+/** Inside the dialog: the notice of the page is behind it. */
+function StaleInside() {
+  const words = useWords();
+  const now = useNow();
+  const { state, aliveMs } = useValue(connection);
+  if (state !== 'down') return null;
+  const title =
+    aliveMs === 0 ? words.error.unreachable : words.stream.down(spanText(now - aliveMs / 1000, words));
+  return (
+    <div className="body stale-inside">
+      <Notice tone="look" icon="wifi-off" title={title}>
+        {aliveMs === 0 ? words.login.unreachableHint : words.cut.stale(timeText(aliveMs / 1000))}
+      </Notice>
+      <p className="hidden" role="alert">
+        {words.cut.off}
+      </p>
+    </div>
+  );
+}
+
+interface ContentProps {
+  readonly target: CutTarget;
+  readonly device: Device;
+  readonly vehicle: Vehicle;
+  close(): void;
+  show(cut: string): void;
+}
+
+function Content({ target, device, vehicle, close, show }: ContentProps) {
+  const { state } = useValue(connection);
+  const isDown = state !== 'live';
+  const mayCommand = device.authorities['command'] === true;
+  // A command that the vehicle judges by itself needs no question.
+  const isAsked = mayCommand && target.kind !== 'command' && !isDown && vehicle.isOnline === true;
+  const rehearsal = useRehearsal(device.deviceID, isAsked);
+  useOrderChanges(device.deviceID);
+  const showCommand = useCallback((commandID: string) => show(cutText('command', commandID)), [show]);
+  const pending = target.kind === 'ask' ? pendingCutOf(device) : null;
+  // One that waits already is shown in place of the form: asking again would give the same.
+  const [isAsking] = useState(pending === null);
+  useEffect(() => {
+    if (!isAsking && pending !== null) show(pending);
+  }, [isAsking, pending, show]);
+  const props = { vehicle, mayCommand, rehearsal, isDown, close };
+  if (target.kind === 'command') return <FollowCommand {...props} commandID={target.id} />;
+  if (target.kind === 'request')
+    return <FollowRequest {...props} approvalID={target.id} onCommand={showCommand} />;
+  return (
+    <AskCut
+      device={device}
+      vehicle={vehicle}
+      rehearsal={rehearsal}
+      isDown={isDown}
+      close={close}
+      onAsked={show}
+    />
+  );
+}
+
+/** @param device as the service has it; @param vehicle as the stream has it. */
+export function CutDialog({ device, vehicle }: { readonly device: Device; readonly vehicle: Vehicle }) {
+  const { cut } = useSearch({ from: '/shell/vehicle/$deviceID' });
+  const navigate = useNavigate({ from: '/vehicle/$deviceID' });
+  const target = parseCut(cut);
+  const close = useCallback(
+    () => void navigate({ search: (before) => without(before, 'cut'), replace: true }),
+    [navigate],
+  );
+  const show = useCallback(
+    (next: string) => void navigate({ search: (before) => ({ ...before, cut: next }), replace: true }),
+    [navigate],
+  );
+  const inSight = useFocusInSight();
+  const isOpen = target !== null && (target.kind !== 'ask' || device.authorities['command'] === true);
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen={isOpen}
+      onOpenChange={(wanted) => (wanted ? undefined : close())}
+    >
+      <Modal className="modal wide-modal">
+        <Dialog className="dialog cut" ref={inSight}>
+          <StaleInside />
+          {target === null ? null : (
+            <Content
+              key={target.kind === 'ask' ? 'ask' : 'follow'}
+              target={target}
+              device={device}
+              vehicle={vehicle}
+              close={close}
+              show={show}
+            />
+          )}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

@@ -1,0 +1,116 @@
+// What the vehicle judged, rule by rule: always the same rows in the same order. It is not announced on each change; the sentence above
+// it is.
+
+import type { Verdict } from '../../api/operations.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Age, timeText } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { type Evidence, evidenceOf, neededOf } from '../../state/evidence.ts';
+import type { Words } from '../../words/en.ts';
+import { metText, unmetText } from './verdict-words.ts';
+
+const marks = {
+  met: ['circle-check', 'tick'],
+  unmet: ['circle-x', 'cross'],
+  unknown: ['circle-help', 'unknown'],
+} as const;
+
+function needText(row: Evidence['row'], verdict: Verdict | null, { needs }: Words['cut']): string | null {
+  const byNumber = {
+    ignition: ['ignition_off_s', needs.ignition],
+    standstill: ['standstill_s', needs.standstill],
+    position: ['position_trusted_s', needs.position],
+    witnesses: ['witnesses', needs.witnesses],
+  } as const;
+  if (row === 'movement' || row === 'time' || row === 'relay') return needs[row];
+  if (row === 'other') return null;
+  const [rule, text] = byNumber[row];
+  const needed = neededOf(verdict, rule);
+  return needed === null ? null : text(needed);
+}
+
+function Row({ evidence, verdict }: { readonly evidence: Evidence; readonly verdict: Verdict | null }) {
+  const words = useWords();
+  const { cut: texts } = words;
+  const { row, result, findings } = evidence;
+  const [icon, tone] = marks[result];
+  const need = needText(row, verdict, texts);
+  const sinceMs = findings[0]?.sinceMs ?? null;
+  return (
+    <tr className={result === 'unmet' ? 'no-value' : undefined}>
+      <td className={tone}>
+        <Icon name={icon} label={texts.results[result]} />
+      </td>
+      <th scope="row">
+        <span>{texts.rows[row]}</span>
+        {need === null ? null : (
+          <span className="need">
+            <bdi>{need}</bdi>
+          </span>
+        )}
+      </th>
+      <td>
+        {result === 'unmet' ? (
+          findings
+            .filter(({ isMet }) => !isMet)
+            .map((finding) => (
+              <span className="value" key={finding.rule}>
+                <bdi>{unmetText(finding, words)}</bdi>
+              </span>
+            ))
+        ) : (
+          <span className="value">
+            <bdi>
+              {result === 'unknown'
+                ? texts.notJudged
+                : findings.length === 0
+                  ? texts.byGnss
+                  : metText(row, findings, words)}
+            </bdi>
+          </span>
+        )}
+        {sinceMs === null ? null : (
+          <span className="since">
+            <bdi>{texts.sinceTime(timeText(sinceMs / 1000))}</bdi>
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+interface EvidenceTableProps {
+  /** Null: the vehicle has not judged. */
+  readonly verdict: Verdict | null;
+  readonly caption: string;
+}
+
+export function EvidenceTable({ verdict, caption }: EvidenceTableProps) {
+  const { cut: texts } = useWords();
+  return (
+    <table className="evidence rules" aria-live="off">
+      <caption>
+        <span className="row">
+          {caption}
+          {verdict === null ? null : (
+            <span className="push faint">
+              <Age at={verdict.at} />
+            </span>
+          )}
+        </span>
+      </caption>
+      <thead className="hidden">
+        <tr>
+          <th scope="col">{texts.result}</th>
+          <th scope="col">{texts.proofNeeded}</th>
+          <th scope="col">{texts.valueNow}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {evidenceOf(verdict).map((evidence) => (
+          <Row key={evidence.row} evidence={evidence} verdict={verdict} />
+        ))}
+      </tbody>
+    </table>
+  );
+}

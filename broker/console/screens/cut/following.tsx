@@ -1,0 +1,312 @@
+// A cut after it was asked for: its state in one sentence, its course with times, what the vehicle judged, and the time left. Restore is in the
+// same place from now on; closing changes nothing, "Withdraw" does.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { Button, Heading } from 'react-aria-components';
+import type { Approval, CommandRecord } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Empty, Loading, Notice } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { useCommand, useReports, useRequests } from '../../service/orders.ts';
+import { useUser } from '../../service/role.ts';
+import {
+  type CutState,
+  canWithdraw,
+  courseOf,
+  courseOfRequest,
+  cutStateOf,
+  requestState,
+  type Step,
+  toneOf,
+} from '../../state/cut-view.ts';
+import type { Vehicle } from '../../state/fleet.ts';
+import { Audit } from './audit.tsx';
+import { EvidenceTable } from './evidence.tsx';
+import { Countdown, Course, CutStateBadge, VehicleFacts } from './parts.tsx';
+import { RehearsalEvidence } from './rehearsal.tsx';
+import { useRestore } from './restore.tsx';
+import { commandSays, requestSays, type Said } from './says.ts';
+import { ServiceCode } from './service-code.tsx';
+import type { Rehearsal } from './use-rehearsal.ts';
+
+export interface FollowProps {
+  readonly vehicle: Vehicle;
+  readonly mayCommand: boolean;
+  readonly rehearsal: Rehearsal;
+  readonly isDown: boolean;
+  close(): void;
+}
+
+/** Icons of the sentence, by how it stands. */
+const icons = { busy: 'hourglass', ok: 'shield-check', look: 'triangle-alert', off: 'undo-2' } as const;
+
+/** The sentence, announced politely while it waits, and at once when it ends. */
+function Sentence({ said, state }: { readonly said: Said; readonly state: CutState }) {
+  const tone = toneOf(state);
+  return (
+    <Notice
+      tone={tone === 'off' ? 'busy' : tone}
+      icon={icons[tone]}
+      role={tone === 'busy' ? 'status' : 'alert'}
+      title={said.title}
+    >
+      {said.hint}
+    </Notice>
+  );
+}
+
+interface Withdrawal {
+  readonly commandID: string;
+  /** Empty for a command. */
+  readonly approvalID: string;
+}
+
+/** `withdraw` does nothing while a withdrawal is on its way. */
+function useWithdraw({ commandID, approvalID }: Withdrawal) {
+  const queries = useQueryClient();
+  const mutationKey = ['withdraw', commandID, approvalID];
+  const { mutate, error, isPending } = useMutation({
+    mutationKey,
+    mutationFn: async (): Promise<void> => {
+      if (commandID !== '') await call('cancelCommand', { body: { commandID } });
+      else await call('withdrawCommand', { body: { approvalID } });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['orders'] }),
+  });
+  const withdraw = (): void => {
+    if (queries.isMutating({ mutationKey }) === 0) mutate();
+  };
+  return { withdraw, error, isPending };
+}
+
+/** The second click of a double click on the button that asked for the cut comes no later than this, ms. */
+const doubleClickMs = 500;
+
+/** Whether the component has stood for less than a double click. */
+function useIsNew(): boolean {
+  const [isNew, setIsNew] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsNew(false), doubleClickMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return isNew;
+}
+
+interface StandProps extends FollowProps {
+  readonly state: CutState;
+  readonly said: Said;
+  readonly steps: readonly Step[];
+  readonly reason: string;
+  readonly record: CommandRecord | null;
+  readonly request: Approval | null;
+}
+
+const withdrawalOf = ({ record, request }: StandProps): Withdrawal => ({
+  commandID: record?.commandID ?? '',
+  approvalID: request?.approvalID ?? '',
+});
+
+function Actions(props: StandProps & { readonly withdrawal: ReturnType<typeof useWithdraw> }) {
+  const { vehicle, mayCommand, state, record, request, isDown, withdrawal, close } = props;
+  const { cut: texts, common } = useWords();
+  const restore = useRestore(vehicle);
+  const user = useUser();
+  const first = useRef<HTMLButtonElement>(null);
+  // The button to withdraw stands where the one that asked was, and is shown as off until no second click can come.
+  const isNew = useIsNew();
+  const isOwn = request?.requestedBy === user?.userID;
+  const isOpen =
+    record === null ? state === 'approval' && (isOwn || user?.roleID === 'admin') : canWithdraw(record);
+  // What had the focus is gone when the form became this screen.
+  useEffect(() => first.current?.focus(), []);
+  return (
+    <>
+      {restore.outcome === null ? null : <div className="body">{restore.outcome}</div>}
+      <footer>
+        <p>
+          {record === null && isOwn && state === 'approval'
+            ? texts.ownRequest
+            : isOpen
+              ? texts.withdrawHint
+              : ''}
+        </p>
+        <Button className="button secondary" ref={first} onPress={close}>
+          {common.close}
+        </Button>
+        {mayCommand ? <ServiceCode vehicle={vehicle} /> : null}
+        {mayCommand ? restore.button : null}
+        {mayCommand && isOpen ? (
+          <ActionButton
+            className="button secondary"
+            isOff={isDown || isNew || withdrawal.isPending}
+            onPress={withdrawal.withdraw}
+          >
+            <Icon name="undo-2" />
+            {texts.withdraw}
+          </ActionButton>
+        ) : null}
+      </footer>
+    </>
+  );
+}
+
+/** What the vehicle judged: of this cut, else of one that it was asked about before. */
+function Proof({ record, rehearsal, vehicle, isDown, isLive }: StandProps & { readonly isLive: boolean }) {
+  const { cut: texts } = useWords();
+  const verdict = record?.verdict ?? null;
+  if (verdict !== null) return <EvidenceTable verdict={verdict} caption={texts.proofOf} />;
+  if (!isLive) return <p className="muted">{texts.noVerdict}</p>;
+  return <RehearsalEvidence rehearsal={rehearsal} isOnline={vehicle.isOnline !== false} isDown={isDown} />;
+}
+
+function Stand(props: StandProps) {
+  const words = useWords();
+  const { cut: texts, common } = words;
+  const { vehicle, state, said, steps, reason, record, request, close } = props;
+  const user = useUser();
+  const withdrawal = useWithdraw(withdrawalOf(props));
+  const failure = withdrawal.error === null ? null : failureText(withdrawal.error, words);
+  const isLive = toneOf(state) === 'busy';
+  const ends = record?.expires ?? request?.expires ?? 0;
+  const began = request?.requested ?? record?.issued ?? 0;
+  return (
+    <>
+      <header>
+        <Icon name="power-off" isLarge />
+        <Heading slot="title">{texts.title(vehicle.name)}</Heading>
+        <CutStateBadge state={state} />
+        <Button
+          className="button square small push"
+          aria-label={isLive ? texts.closeGoesOn : common.close}
+          onPress={close}
+        >
+          <Icon name="x" />
+        </Button>
+      </header>
+      <div className="body">
+        <Sentence said={said} state={state} />
+        {failure === null ? null : (
+          <Notice
+            tone="look"
+            icon="triangle-alert"
+            role="alert"
+            title={`${texts.withdrawFailed}: ${failure.title}`}
+          >
+            {failure.hint}
+          </Notice>
+        )}
+        <div className="halves">
+          <div className="stack">
+            <Course steps={steps} reason={reason} />
+            <section className="stack" aria-label={texts.now}>
+              <h3>{texts.now}</h3>
+              <VehicleFacts vehicle={vehicle} />
+            </section>
+          </div>
+          <Proof {...props} isLive={isLive} />
+        </div>
+        {isLive && ends > 0 ? <Countdown began={began} ends={ends} /> : null}
+        <Audit
+          deviceID={vehicle.id}
+          ids={[record?.commandID ?? '', request?.approvalID ?? record?.approvalID ?? '']}
+          role={user?.roleID ?? ''}
+        />
+      </div>
+      <Actions {...props} withdrawal={withdrawal} />
+    </>
+  );
+}
+
+/** What stands in place of a cut that is not there yet, or not at all. */
+function Absent({ error, close }: { readonly error: unknown; close(): void }) {
+  const words = useWords();
+  return (
+    <>
+      <header>
+        <Icon name="power-off" isLarge />
+        <Heading slot="title">{words.cut.open}</Heading>
+        <Button
+          className="button square small push"
+          aria-label={words.common.close}
+          onPress={close}
+          autoFocus
+        >
+          <Icon name="x" />
+        </Button>
+      </header>
+      <div className="body">
+        {error === null ? (
+          <Loading rows={4} />
+        ) : (
+          <Empty icon="circle-help" title={words.cut.notFound}>
+            <p>{failureText(error, words).title}</p>
+          </Empty>
+        )}
+      </div>
+    </>
+  );
+}
+
+export function FollowCommand({ commandID, ...props }: FollowProps & { readonly commandID: string }) {
+  const words = useWords();
+  const { data: record, error } = useCommand(commandID);
+  const requests = useRequests('all', record !== undefined && record.approvalID !== '');
+  const reports = useReports(
+    {
+      deviceID: props.vehicle.id,
+      commandID,
+      issued: record?.issued ?? 0,
+      stamp: `${record?.commandState ?? ''} ${record?.updated ?? 0}`,
+    },
+    record !== undefined,
+  );
+  // A command of another vehicle has no place on this one's page.
+  if (record === undefined || record.deviceID !== props.vehicle.id || record.feature !== 'enginecutoff')
+    return <Absent error={record === undefined ? error : new Error(commandID)} close={props.close} />;
+  const request = requests.data?.find(({ approvalID }) => approvalID === record.approvalID) ?? null;
+  return (
+    <Stand
+      {...props}
+      state={cutStateOf(record.commandState)}
+      said={commandSays(record, props.vehicle.name, words)}
+      steps={courseOf(record, request, reports)}
+      reason={record.reason}
+      record={record}
+      request={request}
+    />
+  );
+}
+
+interface FollowRequestProps extends FollowProps {
+  readonly approvalID: string;
+  /** The request was approved and gave this command. */
+  onCommand(commandID: string): void;
+}
+
+export function FollowRequest({ approvalID, onCommand, ...props }: FollowRequestProps) {
+  const words = useWords();
+  const { data: requests, error } = useRequests('all');
+  const request = requests?.find((one) => one.approvalID === approvalID);
+  const commandID = request?.commandID ?? '';
+  useEffect(() => {
+    if (commandID !== '') onCommand(commandID);
+  }, [commandID, onCommand]);
+  if (request === undefined || request.deviceID !== props.vehicle.id)
+    return (
+      <Absent error={error ?? (requests === undefined ? null : new Error(approvalID))} close={props.close} />
+    );
+  return (
+    <Stand
+      {...props}
+      state={requestState(request)}
+      said={requestSays(request, words)}
+      steps={courseOfRequest(request)}
+      reason={request.reason}
+      record={null}
+      request={request}
+    />
+  );
+}

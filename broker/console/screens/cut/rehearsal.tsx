@@ -1,0 +1,59 @@
+// "Would you cut now?": the answer of the vehicle in one sentence, and the question again.
+import { ActionButton } from '../../components/action-button.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { useWords } from '../../components/use.ts';
+import type { Words } from '../../words/en.ts';
+import { EvidenceTable } from './evidence.tsx';
+import type { Rehearsal } from './use-rehearsal.ts';
+import { whyText } from './verdict-words.ts';
+
+interface RehearsalProps {
+  readonly rehearsal: Rehearsal;
+  readonly isOnline: boolean;
+  readonly isDown: boolean;
+}
+
+function sentence({ rehearsal, isOnline }: RehearsalProps, words: Words): string {
+  const { cut: texts } = words;
+  const { state, verdict, error } = rehearsal;
+  if (state === 'asked') return texts.rehearsing;
+  if (state === 'failed') return failureText(error, words).title;
+  if (state === 'refused') return texts.rehearsalRefused;
+  if (state === 'silent') return texts.noAnswer;
+  if (verdict === null) return isOnline ? texts.movesNothing : texts.offline;
+  return verdict.code === 'allowed' ? texts.wouldCut : texts.wouldNot(whyText(verdict, words));
+}
+
+/** The sentence, politely announced, and the button that asks again. */
+export function RehearsalAnswer(props: RehearsalProps) {
+  const words = useWords();
+  const { cut: texts } = words;
+  const { rehearsal, isOnline, isDown } = props;
+  const isOff = isDown || !isOnline || rehearsal.state === 'asked' || rehearsal.waitS > 0;
+  return (
+    <div className="stack tight">
+      <p role="status">{sentence(props, words)}</p>
+      <div className="row wrap">
+        <ActionButton className="button secondary small" isOff={isOff} onPress={rehearsal.ask}>
+          <Icon name="circle-help" />
+          {texts.rehearse}
+        </ActionButton>
+        {rehearsal.waitS > 0 && rehearsal.state !== 'asked' ? (
+          <small>{texts.again(rehearsal.waitS)}</small>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+/** The rules as the vehicle answered them just now, with the sentence below. */
+export function RehearsalEvidence(props: RehearsalProps) {
+  const { cut: texts } = useWords();
+  return (
+    <section className="stack" aria-label={texts.rehearsal}>
+      <EvidenceTable verdict={props.rehearsal.verdict} caption={texts.rehearsal} />
+      <RehearsalAnswer {...props} />
+    </section>
+  );
+}

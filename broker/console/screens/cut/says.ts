@@ -1,0 +1,62 @@
+// The one sentence that says where a cut stands. Only the ledger's own state says that something happened.
+import type { Approval, CommandRecord } from '../../api/operations.ts';
+import { timeText } from '../../components/texts.tsx';
+import { cutStateOf, requestState } from '../../state/cut-view.ts';
+import { metOf } from '../../state/evidence.ts';
+import type { Words } from '../../words/en.ts';
+import { whyText } from './verdict-words.ts';
+
+export interface Said {
+  readonly title: string;
+  readonly hint: string;
+}
+
+/** Where a command stands. @param vehicle its name. */
+export function commandSays(record: CommandRecord, vehicle: string, words: Words): Said {
+  const { says, hints, met, withdrawAsked } = words.cut;
+  const { verdict, detail, reported, updated, cancelledBy, hasEnded } = record;
+  const state = cutStateOf(record.commandState);
+  // Units of other makes send a sentence in place of rules.
+  const why = whyText(verdict, words) || detail;
+  const asked = cancelledBy === '' || hasEnded ? '' : withdrawAsked(cancelledBy);
+  switch (state) {
+    case 'armed': {
+      const counted = verdict === null ? '' : met(metOf(verdict).met, metOf(verdict).all);
+      return { title: why === '' ? says.armedPlain : says.armed(why), hint: asked || counted };
+    }
+    case 'confirmed':
+      return { title: says.confirmed(timeText(reported === 0 ? updated : reported)), hint: hints.confirmed };
+    case 'refused':
+      return {
+        title: says.refused(vehicle, why || words.common.unknown),
+        hint: hints.nothingRepeated,
+      };
+    case 'expired':
+    case 'cancelled':
+      return { title: says[state], hint: hints.nothingRepeated };
+    case 'superseded':
+      return { title: says.superseded, hint: '' };
+    case 'unknown':
+      return { title: says.unknown, hint: hints.unknown };
+    default:
+      return { title: says[state], hint: asked };
+  }
+}
+
+/** Where a request to a second person stands that gave no command. */
+export function requestSays(request: Approval, words: Words): Said {
+  const { says, hints } = words.cut;
+  switch (requestState(request)) {
+    case 'refused':
+      return {
+        title: says.refusedBy(request.decidedBy),
+        hint: request.decidedReason || hints.nothingRepeated,
+      };
+    case 'cancelled':
+      return { title: says.cancelled, hint: hints.nothingRepeated };
+    case 'expired':
+      return { title: says.expiredRequest, hint: hints.nothingRepeated };
+    default:
+      return { title: says.approval, hint: hints.approveUntil(timeText(request.expires)) };
+  }
+}

@@ -1,0 +1,78 @@
+// The one-time code that restores the engine at the vehicle, without a network. It is shown once and kept nowhere.
+import { useMutation } from '@tanstack/react-query';
+import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Notice } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+
+interface CodeOf {
+  readonly id: string;
+  readonly name: string;
+}
+
+function Code({ vehicle, close }: { readonly vehicle: CodeOf; close(): void }) {
+  const words = useWords();
+  const { code: texts } = words.cut;
+  // Each call shows a further code: it is never repeated by itself.
+  const shown = useMutation({
+    mutationFn: () => call('showServiceCode', { body: { deviceID: vehicle.id } }),
+    gcTime: 0,
+  });
+  const failure = shown.error === null ? null : failureText(shown.error, words);
+  return (
+    <>
+      <header>
+        <Icon name="key-round" isLarge />
+        <Heading slot="title">{texts.title(vehicle.name)}</Heading>
+      </header>
+      <div className="body">
+        <p>{texts.consequence}</p>
+        {failure === null ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={`${texts.failed}: ${failure.title}`}>
+            {failure.hint}
+          </Notice>
+        )}
+        <div role="status">
+          {shown.data === undefined ? null : (
+            <>
+              <p className="service-code mono" dir="ltr">
+                {shown.data.code}
+              </p>
+              <p className="muted">{texts.number(shown.data.number)}</p>
+            </>
+          )}
+        </div>
+        <p className="muted">{texts.hint}</p>
+      </div>
+      <footer>
+        <Button className="button secondary" onPress={close} autoFocus>
+          {words.common.close}
+        </Button>
+        {shown.data === undefined ? (
+          <Button className="button primary" isPending={shown.isPending} onPress={() => shown.mutate()}>
+            {texts.show}
+          </Button>
+        ) : null}
+      </footer>
+    </>
+  );
+}
+
+export function ServiceCode({ vehicle }: { readonly vehicle: CodeOf }) {
+  const { code: texts } = useWords().cut;
+  return (
+    <DialogTrigger>
+      <Button className="button secondary">
+        <Icon name="key-round" />
+        {texts.open}
+      </Button>
+      <ModalOverlay className="overlay">
+        <Modal className="modal small-modal">
+          <Dialog className="dialog">{({ close }) => <Code vehicle={vehicle} close={close} />}</Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}

@@ -1,0 +1,106 @@
+// Asking for a cut: what stands in the form, what is still missing, and the one request that it becomes.
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { call, ServiceError } from '../../service/call.ts';
+import { draftOf, dropDraft, keepDraft } from '../../service/cut-draft.ts';
+import { randomKey } from '../../service/idempotency-key.ts';
+import { type CutReason, cutReasons, cutText, reasonText, usualLifeS } from '../../state/cut-view.ts';
+import type { PersonProof } from './proof-field.tsx';
+
+export type Missing = 'limits' | 'reason' | 'note' | 'password' | 'login';
+
+export interface Ask {
+  readonly reason: CutReason | null;
+  readonly note: string;
+  readonly lifeS: number;
+  /** Null: the form can be sent. */
+  readonly missing: Missing | null;
+  readonly isBusy: boolean;
+  readonly failure: Error | null;
+  choose(reason: string): void;
+  setNote(note: string): void;
+  setLife(seconds: number): void;
+  /** Does nothing while something is missing or the request is on its way. */
+  send(): void;
+}
+
+interface AskOptions {
+  readonly deviceID: string;
+  readonly hasLimits: boolean;
+  readonly proof: PersonProof;
+  /** With the member `cut` of the address that names what came of it. */
+  onAsked(target: string): void;
+}
+
+/** The service may have acted, or may yet: the same key is sent again, so that it acts once. */
+const mayHaveActed = (thrown: unknown): boolean =>
+  !(thrown instanceof ServiceError) || thrown.status === 0 || thrown.status >= 500;
+
+export function useAsk({ deviceID, hasLimits, proof, onAsked }: AskOptions): Ask {
+  const queries = useQueryClient();
+  const [draft] = useState(() => draftOf(deviceID));
+  const [reason, setReason] = useState<CutReason | null>(draft?.reason ?? null);
+  const [note, setNote] = useState(draft?.note ?? '');
+  const [lifeS, setLife] = useState<number>(draft?.lifeS ?? usualLifeS);
+  // The way to the login provider leaves this page: what was typed is there again afterwards.
+  useEffect(() => {
+    if (proof.kind === 'login') keepDraft({ deviceID, reason, note, lifeS });
+  }, [proof.kind, deviceID, reason, note, lifeS]);
+  const intent = useRef({ text: '', key: '' });
+  const isSending = useRef(false);
+  const missing = !hasLimits
+    ? 'limits'
+    : reason === null
+      ? 'reason'
+      : reason === 'other' && note.trim() === ''
+        ? 'note'
+        : proof.secret === null
+          ? proof.kind === 'login'
+            ? 'login'
+            : 'password'
+          : null;
+  const sending = useMutation({
+    mutationFn: (body: { readonly reason: string; readonly ttl: number; readonly password?: string }) => {
+      // One intent, one key: two presses, or one after a lost answer, give one command.
+      const text = `${deviceID} ${body.ttl} ${body.reason}`;
+      if (intent.current.text !== text) intent.current = { text, key: randomKey() };
+      return call('commandFeature', {
+        body: { deviceID, feature: 'enginecutoff', state: '1', ...body },
+        idempotencyKey: intent.current.key,
+      });
+    },
+    onSuccess: ({ commandID, approvalID }) => {
+      dropDraft();
+      onAsked(commandID === '' ? cutText('request', approvalID) : cutText('command', commandID));
+    },
+    onError: (thrown) => {
+      if (!mayHaveActed(thrown)) intent.current = { text: '', key: '' };
+    },
+    onSettled: (_answer, thrown) => {
+      isSending.current = false;
+      proof.answered(thrown === null);
+      void queries.invalidateQueries({ queryKey: ['orders'] });
+    },
+  });
+  return {
+    reason,
+    note,
+    lifeS,
+    missing,
+    isBusy: sending.isPending,
+    failure: sending.error,
+    choose: (chosen) => setReason(cutReasons.find((one) => one === chosen) ?? null),
+    setNote,
+    setLife,
+    send() {
+      if (missing !== null || reason === null || isSending.current) return;
+      isSending.current = true;
+      const { secret } = proof;
+      sending.mutate({
+        reason: reasonText(reason, note),
+        ttl: lifeS,
+        ...(secret === null || secret === '' ? {} : { password: secret }),
+      });
+    },
+  };
+}

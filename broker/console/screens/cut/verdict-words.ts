@@ -1,0 +1,106 @@
+// A finding of the interlock in words of the page's language.
+import type { Finding, Verdict } from '../../api/operations.ts';
+import { unmetOf } from '../../state/evidence.ts';
+import type { Words } from '../../words/en.ts';
+
+const witnessPrefix = 'witness_';
+const textOf = (value: Finding['value']): string => (value === null ? '?' : String(value));
+const isNumber = (value: Finding['value']): value is number => typeof value === 'number';
+/** A value from the vehicle as a key: a plain object has inherited names, such as `constructor`. */
+const known = (texts: Readonly<Record<string, string>>, value: Finding['value']): string | undefined =>
+  typeof value === 'string' && Object.hasOwn(texts, value) ? texts[value] : undefined;
+
+function witnessText({ rule, value }: Finding, { cut, vehicle, common }: Words): string {
+  const name = rule.slice(witnessPrefix.length);
+  const state =
+    value === 'silent'
+      ? cut.witnessSilent
+      : value === 'active'
+        ? cut.witnessActive
+        : (known(vehicle.witnessStates, value) ?? common.unknown);
+  return cut.rules.witness(known(vehicle.witness, name) ?? name, state);
+}
+
+/** One rule that is not met, as a sentence without a full stop. */
+export function unmetText(finding: Finding, words: Words): string {
+  const { rules, standstill } = words.cut;
+  const { rule, value, needed } = finding;
+  if (rule.startsWith(witnessPrefix)) return witnessText(finding, words);
+  switch (rule) {
+    case 'ignition_off':
+      return value === 'on'
+        ? rules.ignition_on
+        : value === 'suspended'
+          ? rules.ignition_suspended
+          : rules.ignition_unknown;
+    case 'ignition_off_s':
+      return isNumber(value)
+        ? rules.ignition_off_s(textOf(value), textOf(needed))
+        : rules.ignition_off_short(textOf(needed));
+    case 'standstill_s':
+      return isNumber(value)
+        ? rules.standstill_s(textOf(value), textOf(needed))
+        : rules.standstill_short(textOf(needed));
+    case 'speed_kmh':
+      return isNumber(value) ? rules.speed_kmh(String(Math.round(value))) : rules.speed_unknown;
+    case 'standstill':
+      return known(standstill, value) ?? standstill.other;
+    case 'witnesses':
+      return rules.witnesses(textOf(value), textOf(needed));
+    case 'change_interval_s':
+      return rules.change_interval_s(textOf(needed));
+    case 'warning_s':
+      return rules.warning_s(textOf(needed));
+    case 'storage':
+    case 'relay_follows':
+    case 'board_alive':
+    case 'time_known':
+    case 'changes_per_hour':
+    case 'automation_enabled':
+    case 'panic_calm_s':
+    case 'no_movement':
+    case 'engine_at_rest':
+    case 'no_position_allowed':
+    case 'position_trusted_s':
+    case 'warning_output':
+      return rules[rule];
+    default:
+      return rules.other(rule);
+  }
+}
+
+/** Sentences of one verdict; more would hide the one that matters. All rules stand in the table. */
+const sentencesMost = 2;
+
+/** Why it waits or was refused; '' when nothing is unmet. */
+export function whyText(verdict: Verdict | null, words: Words): string {
+  if (verdict === null) return '';
+  return unmetOf(verdict)
+    .slice(0, sentencesMost)
+    .map((finding) => unmetText(finding, words))
+    .join('; ');
+}
+
+/** A row whose rules are all met, by the one that says most. */
+export function metText(row: string, findings: readonly Finding[], words: Words): string {
+  const { cut, common } = words;
+  const of = (name: string): Finding | undefined => findings.find(({ rule }) => rule === name);
+  const seconds = (name: string): string | null => {
+    const value = of(name)?.value;
+    return isNumber(value ?? null) ? cut.forSeconds(Number(value)) : null;
+  };
+  switch (row) {
+    case 'ignition':
+      return [common.off, seconds('ignition_off_s')].filter((text) => text !== null).join(', ');
+    case 'standstill': {
+      const by = of('standstill')?.value === 'motion' ? cut.byMotion : cut.byGnss;
+      return [by, seconds('standstill_s')].filter((text) => text !== null).join(', ');
+    }
+    case 'position':
+      return seconds('position_trusted_s') ?? cut.byGnss;
+    case 'witnesses':
+      return cut.agree(Number(of('witnesses')?.value ?? 0));
+    default:
+      return cut.fine;
+  }
+}

@@ -1,0 +1,85 @@
+// The map beside the list. It loads after the list is there; without WebGL the list stands alone and the pane says why.
+import { useEffect, useRef } from 'react';
+import { MapTools } from '../../components/map-tools.tsx';
+import { Mark } from '../../components/mark.tsx';
+import { Empty } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { useFleetMap } from '../../components/use-fleet-map.ts';
+import { shownTheme } from '../../shell/theme.ts';
+import { noVehicle, type Vehicle } from '../../state/fleet.ts';
+import type { Place } from '../../state/here.ts';
+import type { MapPlace } from '../../state/map-place.ts';
+import { useTrack } from './use-track.ts';
+import { useZones } from './use-zones.ts';
+
+interface MapPaneProps {
+  readonly vehicles: readonly Vehicle[];
+  readonly selected: string | null;
+  readonly place: MapPlace | null;
+  onSelect(deviceID: string): void;
+  onSeveral(places: readonly Place[]): void;
+  onMove(place: MapPlace): void;
+}
+
+const example = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
+
+function Legend({ hasZones }: { readonly hasZones: boolean }) {
+  const words = useWords();
+  const alarm = { alarmID: '', statusCode: 0, priority: 'critical', hasOwner: false } as const;
+  const marks = [
+    [words.state.moving, example({ speed: 50, heading: 20 })],
+    [words.state.standing, example({})],
+    [words.state.offline, example({ isOnline: false })],
+    [words.state.doubtful, example({ isDoubtful: true })],
+    [words.live.actNow, example({ alarm })],
+  ] as const;
+  return (
+    <div className="float legend" aria-hidden="true">
+      {marks.map(([text, vehicle]) => (
+        <span key={text}>
+          <Mark vehicle={vehicle} />
+          {text}
+        </span>
+      ))}
+      {hasZones ? (
+        <span>
+          <i className="zone-swatch" />
+          {words.live.zones}
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+export function MapPane(props: MapPaneProps) {
+  const { live } = useWords();
+  const { vehicles, selected } = props;
+  const { host, map, isImpossible } = useFleetMap(props, live.map, useValue(shownTheme));
+  const wentTo = useRef<string | null>(null);
+  const track = useTrack(selected);
+  const zones = useZones();
+  useEffect(() => map?.showTrack(track), [map, track]);
+  useEffect(() => map?.showZones(zones), [map, zones]);
+  useEffect(() => map?.show(vehicles, selected), [map, vehicles, selected]);
+  useEffect(() => {
+    if (selected === null || selected === wentTo.current) return;
+    const vehicle = vehicles.find(({ id }) => id === selected);
+    if (map === null || vehicle === undefined) return;
+    // A selection that came with the address keeps the place that the address says.
+    if (wentTo.current !== null || props.place === null) map.goTo(vehicle);
+    wentTo.current = selected;
+  }, [map, selected, vehicles, props.place]);
+  return (
+    <div className="map">
+      {isImpossible ? (
+        <Empty icon="map" title={live.noWebgl} />
+      ) : (
+        <>
+          <div className="map-host" ref={host} dir="ltr" />
+          <MapTools map={map} fitText={live.fit} onFit={() => map?.fit()} />
+          <Legend hasZones={zones.length > 0} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+// Who did what to this vehicle: its entries of the audit log, which only administrators read.
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Device, Result } from '../../api/operations.ts';
+import { ActionButton } from '../../components/action-button.tsx';
+import { Empty, Loading, Time } from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { View } from '../../components/view.tsx';
+import { call } from '../../service/call.ts';
+import { useRole } from '../../service/role.ts';
+
+type Entry = Result<'auditEntries'>['entries'][number];
+
+const pageSize = '50';
+/** Characters of a hash that tell entries apart at a glance; the whole one is its title. */
+const hashShown = 8;
+
+/** What changed, as the service names it: members with their values. */
+function Detail({ detail }: Pick<Entry, 'detail'>) {
+  const { audit: texts } = useWords();
+  if (detail === null) return <span className="muted">{texts.erased}</span>;
+  const members = Object.entries(detail);
+  return (
+    <span className="mono audit-detail">
+      {members
+        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join('\n')}
+    </span>
+  );
+}
+
+function EntryRow({ entry }: { readonly entry: Entry }) {
+  const { audit: texts, alarms } = useWords();
+  const actions: Readonly<Record<string, string>> = texts.actions;
+  const users: Readonly<Record<string, string>> = { service: alarms.service, operator: texts.operator };
+  const { timestamp, userID, action, detail, source, chainNumber, hash } = entry;
+  return (
+    <tr>
+      <td className="nowrap">
+        <Time at={timestamp} />
+      </td>
+      <th scope="row">{users[userID] ?? userID}</th>
+      <td>{actions[action] ?? <code>{action}</code>}</td>
+      <td data-label={texts.detail}>
+        <Detail detail={detail} />
+      </td>
+      <td className="mono" data-label={texts.source}>
+        {source}
+      </td>
+      <td className="num mono" data-label={texts.chain} title={hash ?? undefined}>
+        {chainNumber === null ? (
+          <span className="muted">{texts.unsealed}</span>
+        ) : (
+          <bdi>{`${chainNumber} ${(hash ?? '').slice(0, hashShown)}`}</bdi>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Entries({ deviceID }: { readonly deviceID: string }) {
+  const { audit: texts, paging } = useWords();
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['audit', deviceID],
+    queryFn: ({ pageParam, signal }) =>
+      call('auditEntries', {
+        query: { object: deviceID, limit: pageSize, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: 30_000,
+  });
+  const entries = data?.pages.flatMap((page) => page.entries);
+  return (
+    <>
+      <View
+        error={error}
+        isLoaded={entries !== undefined}
+        empty={entries?.length === 0 ? <Empty icon="table" title={texts.empty} /> : null}
+      >
+        <div className="scroll">
+          <table className="table folds top audit">
+            <caption className="hidden">{texts.title}</caption>
+            <thead>
+              <tr>
+                {[texts.time, texts.user, texts.action, texts.detail, texts.source].map((name) => (
+                  <th scope="col" key={name}>
+                    {name}
+                  </th>
+                ))}
+                <th scope="col" className="num">
+                  {texts.chain}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {entries?.map((entry) => (
+                <EntryRow key={entry.entryID} entry={entry} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </View>
+      {hasNextPage ? (
+        <div className="card-body">
+          <ActionButton className="button" isOff={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+            {paging.older}
+          </ActionButton>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+export function VehicleAudit({ device }: { readonly device: Device }) {
+  const { audit: texts } = useWords();
+  const role = useRole();
+  return (
+    <section className="card" aria-labelledby="audit-title">
+      <header>
+        <h2 id="audit-title">{texts.title}</h2>
+        <span className="muted">{texts.sealed}</span>
+      </header>
+      {role === '' ? (
+        <Loading rows={5} />
+      ) : role === 'admin' ? (
+        <Entries deviceID={device.deviceID} />
+      ) : (
+        <Empty icon="lock" title={texts.forbidden}>
+          <p>{texts.forbiddenHint}</p>
+        </Empty>
+      )}
+    </section>
+  );
+}

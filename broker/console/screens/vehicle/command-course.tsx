@@ -1,0 +1,191 @@
+// The course of one command: what was asked, what the vehicle reported, where it stands and why it waits.
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { EventRecord, ListedCommand } from '../../api/operations.ts';
+import { Icon, type IconName } from '../../components/icon.tsx';
+import { Age, Badge, codeText, iconOf, spanText, Time, timeText } from '../../components/texts.tsx';
+import { useNow, useWords } from '../../components/use.ts';
+import { useFailure } from '../../components/view.tsx';
+import {
+  askedOf,
+  type CommandState,
+  type CommandStep,
+  commandStateOf,
+  stepsOf,
+} from '../../state/command-view.ts';
+import { unmetOf } from '../../state/evidence.ts';
+import { unmetText } from '../cut/verdict-words.ts';
+
+type Tone = 'look' | 'ok' | 'busy' | null;
+
+const looks: Readonly<Record<CommandState, readonly [icon: IconName, tone: Tone]>> = {
+  approval: ['hourglass', 'busy'],
+  requested: ['hourglass', 'busy'],
+  sent: ['hourglass', 'busy'],
+  received: ['hourglass', 'busy'],
+  armed: ['hourglass', 'busy'],
+  executing: ['hourglass', 'busy'],
+  confirmed: ['shield-check', 'ok'],
+  refused: ['ban', 'look'],
+  expired: ['timer-off', 'look'],
+  unknown: ['circle-help', 'look'],
+  cancelled: ['undo-2', null],
+  superseded: ['undo-2', null],
+};
+
+export function CommandStateBadge({ state }: { readonly state: string }) {
+  const { commands: texts } = useWords();
+  const known = commandStateOf(state);
+  const [icon, tone] = looks[known ?? 'unknown'];
+  return (
+    <Badge icon={icon} {...(tone === null ? {} : { tone })}>
+      {known === null ? state : texts.states[known]}
+    </Badge>
+  );
+}
+
+/** What a command asks for, in words. */
+export function useAsked(command: Pick<ListedCommand, 'feature' | 'state'>): string {
+  const { commands: texts } = useWords();
+  const asked = askedOf(command);
+  return asked === null ? `${command.feature} ${command.state}` : texts.asked[asked];
+}
+
+/** The rules that are not met, as the vehicle judged them. */
+function Reasons({ command: { verdict } }: { readonly command: ListedCommand }) {
+  const words = useWords();
+  const { commands: texts } = words;
+  const unmet = verdict === null ? [] : unmetOf(verdict);
+  if (verdict === null || unmet.length === 0) return null;
+  return (
+    <section className="stack tight">
+      <h3>{texts.because}</h3>
+      <ul className="stack tight">
+        {unmet.map((finding) => (
+          <li key={finding.rule} className="row wrap">
+            <span className="cross">
+              <Icon name="circle-x" />
+            </span>
+            <span>{unmetText(finding, words)}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="faint">
+        {texts.judged} <Age at={verdict.at} />
+      </p>
+    </section>
+  );
+}
+
+function Step({ step, deviceID }: { readonly step: CommandStep; readonly deviceID: string }) {
+  const words = useWords();
+  const { eventID, timestamp, creationTime, statusCode } = step;
+  return (
+    <li>
+      <Icon name={iconOf(statusCode, 'circle-check')} />
+      <Link
+        className="plain-link"
+        to="/vehicle/$deviceID"
+        params={{ deviceID }}
+        search={{ tab: 'events', kind: 'changes', event: eventID, from: timestamp }}
+      >
+        {codeText(statusCode, words)}
+      </Link>
+      <Time at={timestamp} />
+      <p>{words.commands.stored(spanText(creationTime - timestamp, words))}</p>
+    </li>
+  );
+}
+
+/** The time that is left, and until when. */
+function Expiry({ command: { expires, issued } }: { readonly command: ListedCommand }) {
+  const words = useWords();
+  const { commands: texts } = words;
+  const left = Math.max(0, expires - useNow());
+  return (
+    <div className="expiry">
+      <div className="row">
+        <strong>
+          <bdi>{spanText(left, words)}</bdi>
+        </strong>
+        <span className="muted">{texts.until(timeText(expires))}</span>
+      </div>
+      <progress aria-label={texts.left} max={Math.max(1, expires - issued)} value={left} />
+    </div>
+  );
+}
+
+interface CourseProps {
+  readonly command: ListedCommand;
+  /** Records of its time; undefined while they are read. */
+  readonly records: readonly EventRecord[] | undefined;
+  readonly error: Error | null;
+  /** What can be done with it. */
+  readonly children: ReactNode;
+}
+
+export function CommandCourse({ command, records, error, children }: CourseProps) {
+  const { commands: texts, common } = useWords();
+  const asked = useAsked(command);
+  const failure = useFailure(error, texts.noReports);
+  const state = commandStateOf(command.commandState);
+  const [icon, tone] = looks[state ?? 'unknown'];
+  const standing = tone === 'ok' ? 'good' : tone === 'look' ? 'bad' : command.hasEnded ? 'off' : 'now';
+  return (
+    <>
+      <header>
+        <h2 id="command-title">{asked}</h2>
+        <span className="push">
+          <CommandStateBadge state={command.commandState} />
+        </span>
+      </header>
+      <div className="card-body stack">
+        {command.hasEnded ? null : <Expiry command={command} />}
+        <ol className="steps">
+          <li>
+            <Icon name="circle-check" />
+            <span>{texts.askedBy(command.issuer || common.unknown)}</span>
+            <Time at={command.issued} />
+            {command.reason === '' ? null : <p>{command.reason}</p>}
+          </li>
+          {command.approver === '' ? null : (
+            <li>
+              <Icon name="circle-check" />
+              <span>{texts.approvedBy(command.approver)}</span>
+            </li>
+          )}
+          {stepsOf(records ?? [], command.commandID).map((step) => (
+            <Step key={step.eventID} step={step} deviceID={command.deviceID} />
+          ))}
+          {command.cancelledBy === '' ? null : (
+            <li>
+              <Icon name="undo-2" />
+              <span>{texts.withdrawalBy(command.cancelledBy)}</span>
+            </li>
+          )}
+          <li className={standing}>
+            <Icon name={icon} />
+            <span>{state === null ? command.commandState : texts.states[state]}</span>
+            <Time at={command.updated} />
+            {state === 'confirmed' ? <p>{texts.readBack}</p> : null}
+          </li>
+        </ol>
+        <Reasons command={command} />
+        {failure}
+        {children}
+        <dl className="pairs">
+          <dt>{texts.number}</dt>
+          <dd className="mono">{command.commandID}</dd>
+          {command.reported === 0 ? null : (
+            <>
+              <dt>{texts.reported}</dt>
+              <dd>
+                <Time at={command.reported} />
+              </dd>
+            </>
+          )}
+        </dl>
+      </div>
+    </>
+  );
+}

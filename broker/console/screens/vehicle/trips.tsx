@@ -1,0 +1,244 @@
+// Trips and stops of a period, and the replay of one of them. What is replayed stands in the address.
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Device, Stop, Trip } from '../../api/operations.ts';
+import { Chips } from '../../components/chips.tsx';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import {
+  Badge,
+  Empty,
+  Loading,
+  Notice,
+  numberText,
+  placeText,
+  spanText,
+  Time,
+} from '../../components/texts.tsx';
+import { useWords } from '../../components/use.ts';
+import { call } from '../../service/call.ts';
+import { type Range, rangeOf, rangeS, ranges } from '../../state/vehicle-view.ts';
+import { Replay } from './replay/replay.tsx';
+
+type Item =
+  | { readonly kind: 'trip'; readonly trip: Trip; readonly startTime: number }
+  | { readonly kind: 'stop'; readonly stop: Stop; readonly startTime: number };
+
+/** Trips and stops of the last so many seconds, the newest first. One after the other: an account has few reports at once. */
+function useItems(deviceID: string, range: Range) {
+  return useQuery({
+    queryKey: ['trips', deviceID, range],
+    queryFn: async ({ signal }): Promise<readonly Item[]> => {
+      const startTime = String(Math.floor(Date.now() / 1000) - rangeS[range]);
+      const params = { deviceID, startTime, endTime: '0' };
+      const { trips } = await call('reportTrips', { params, signal });
+      const { stops } = await call('reportStops', { params, signal });
+      return [
+        ...trips.map((trip) => ({ kind: 'trip' as const, trip, startTime: trip.startTime })),
+        ...stops.map((stop) => ({ kind: 'stop' as const, stop, startTime: stop.startTime })),
+      ].toSorted((one, other) => other.startTime - one.startTime);
+    },
+    refetchInterval: 60_000,
+  });
+}
+
+interface RowProps {
+  readonly deviceID: string;
+  /** Start of what is replayed, epoch seconds. */
+  readonly shownS: number;
+}
+
+function TripRow({ deviceID, shownS, trip }: RowProps & { readonly trip: Trip }) {
+  const words = useWords();
+  const { trips: texts, units } = words;
+  const { startTime, endTime, startFuelLevel, endFuelLevel, isOpen } = trip;
+  const percent = (level: number): number => Math.round(level * 100);
+  return (
+    <tr data-selected={startTime === shownS}>
+      <th scope="row">
+        <Link
+          to="/vehicle/$deviceID"
+          params={{ deviceID }}
+          search={({ range }) => ({
+            tab: 'trips' as const,
+            ...(range === undefined ? {} : { range }),
+            from: startTime,
+            ...(isOpen ? {} : { to: endTime }),
+          })}
+        >
+          <Time at={startTime} />
+        </Link>
+      </th>
+      <td data-label={texts.end}>{isOpen ? texts.goesOn : <Time at={endTime} />}</td>
+      <td className="num" data-label={texts.duration}>
+        <bdi>{spanText(trip.drivingTime, words)}</bdi>
+      </td>
+      <td className="num" data-label={texts.distance}>
+        <bdi>
+          {numberText(trip.distance, 1)} {texts.km}
+        </bdi>
+      </td>
+      <td className="num" data-label={texts.speeds}>
+        <bdi>
+          {trip.averageSpeed} / {trip.maximumSpeed} {units.kmh}
+        </bdi>
+      </td>
+      <td className="num" data-label={texts.idle}>
+        <bdi>{spanText(trip.idleTime, words)}</bdi>
+      </td>
+      <td className="num" data-label={texts.fuel}>
+        <bdi>
+          {startFuelLevel === null || endFuelLevel === null
+            ? words.vehicle.noFuel
+            : texts.fromTo(percent(startFuelLevel), percent(endFuelLevel))}
+        </bdi>
+      </td>
+    </tr>
+  );
+}
+
+function StopRow({ stop }: { readonly stop: Stop }) {
+  const words = useWords();
+  const { trips: texts } = words;
+  return (
+    <tr className="stop-row">
+      <th scope="row">
+        <Time at={stop.startTime} />
+      </th>
+      <td data-label={texts.end}>{stop.isOpen ? texts.stillThere : <Time at={stop.endTime} />}</td>
+      <td className="num" data-label={texts.duration}>
+        <bdi>{spanText(stop.stopTime, words)}</bdi>
+      </td>
+      <td colSpan={2}>
+        <Badge icon="map">{texts.stopped}</Badge>{' '}
+        <bdi className="muted">{placeText(stop.latitude, stop.longitude)}</bdi>
+      </td>
+      <td className="num" data-label={texts.idle}>
+        <bdi>{spanText(stop.idleTime, words)}</bdi>
+      </td>
+      <td />
+    </tr>
+  );
+}
+
+function ItemTable({ items, ...row }: RowProps & { readonly items: readonly Item[] }) {
+  const { trips: texts } = useWords();
+  const numbers = [texts.duration, texts.distance, texts.speeds, texts.idle, texts.fuel];
+  return (
+    <div className="scroll">
+      <table className="table folds trips">
+        <caption className="hidden">{texts.title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{texts.start}</th>
+            <th scope="col">{texts.end}</th>
+            {numbers.map((name) => (
+              <th scope="col" key={name} className="num">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) =>
+            item.kind === 'trip' ? (
+              <TripRow key={`trip ${item.startTime}`} {...row} trip={item.trip} />
+            ) : (
+              <StopRow key={`stop ${item.startTime}`} stop={item.stop} />
+            ),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Totals({ items }: { readonly items: readonly Item[] }) {
+  const words = useWords();
+  const { distance, drivingTime, stops } = useMemo(() => {
+    const trips = items.flatMap((item) => (item.kind === 'trip' ? [item.trip] : []));
+    return {
+      distance: trips.reduce((sum, trip) => sum + trip.distance, 0),
+      drivingTime: trips.reduce((sum, trip) => sum + trip.drivingTime, 0),
+      stops: items.length - trips.length,
+    };
+  }, [items]);
+  return (
+    <span className="muted">
+      <bdi>
+        {[
+          spanText(drivingTime, words),
+          `${numberText(distance, 1)} ${words.trips.km}`,
+          words.trips.stops(stops),
+        ].join(' · ')}
+      </bdi>
+    </span>
+  );
+}
+
+/** What the address asks to replay; else the newest trip. Null: neither. */
+function shownPeriod(items: readonly Item[] | undefined, from: number | undefined, to: number | undefined) {
+  if (from !== undefined) return { fromS: from, toS: to ?? 0 };
+  const newest = items?.find((item) => item.kind === 'trip');
+  if (newest?.kind !== 'trip') return null;
+  const { startTime, endTime, isOpen } = newest.trip;
+  return { fromS: startTime, toS: isOpen ? 0 : endTime };
+}
+
+export function VehicleTrips({ device: { deviceID } }: { readonly device: Device }) {
+  const words = useWords();
+  const { trips: texts, events } = words;
+  const navigate = useNavigate({ from: '/vehicle/$deviceID' });
+  const { range: chosen, from, to, time } = useSearch({ from: '/shell/vehicle/$deviceID' });
+  const [openedS] = useState(() => Math.floor(Date.now() / 1000));
+  const range = rangeOf(chosen, from, openedS);
+  const { data: items, error } = useItems(deviceID, range);
+  const failure = error === null ? null : failureText(error, words);
+  const shown = shownPeriod(items, from, to);
+  return (
+    <div className="replay">
+      {shown === null ? null : (
+        <Replay deviceID={deviceID} {...shown} startS={time ?? null} isChosen={from !== undefined} />
+      )}
+      <section className="card whole-row" aria-labelledby="trips-title">
+        <header className="wrap">
+          <h2 id="trips-title">{texts.title}</h2>
+          {items === undefined ? null : <Totals items={items} />}
+          <Chips
+            label={events.range}
+            values={ranges}
+            chosen={range}
+            content={(one) => events.ranges[one]}
+            onChoose={(one) => void navigate({ search: { tab: 'trips', range: one }, replace: true })}
+          />
+          <Link
+            className="button small push"
+            to="/vehicle/$deviceID"
+            params={{ deviceID }}
+            search={{ tab: 'trips', range, from: openedS - rangeS[range] }}
+          >
+            <Icon name="play" />
+            {texts.whole}
+          </Link>
+        </header>
+        {failure === null ? null : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
+            {failure.hint}
+          </Notice>
+        )}
+        {items === undefined ? (
+          failure === null ? (
+            <Loading rows={6} />
+          ) : null
+        ) : items.length === 0 ? (
+          <Empty icon="map" title={texts.empty}>
+            <p>{texts.emptyHint}</p>
+          </Empty>
+        ) : (
+          <ItemTable items={items} deviceID={deviceID} shownS={shown?.fromS ?? 0} />
+        )}
+      </section>
+    </div>
+  );
+}

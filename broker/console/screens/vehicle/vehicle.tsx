@@ -1,0 +1,157 @@
+// The page of one vehicle: its head with the live facts and restore, and its tabs. Tab, period and event stand in the address.
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
+import type { Device } from '../../api/operations.ts';
+import { failureText } from '../../components/failure.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Age, Badge, Empty, Fact, Loading, Notice } from '../../components/texts.tsx';
+import { useValue, useWords } from '../../components/use.ts';
+import { call, ServiceError } from '../../service/call.ts';
+import { changedDevices, vehicles } from '../../service/live.ts';
+import { stateOf, type Vehicle } from '../../state/fleet.ts';
+import { vehicleOf } from '../../state/fleet-messages.ts';
+import { type VehicleTab, vehicleTabs } from '../../state/vehicle-view.ts';
+import { CutDialog } from '../cut/cut.tsx';
+import { OpenCut } from '../cut/open-cut.tsx';
+import { useRestore } from '../cut/restore.tsx';
+import { VehicleAudit } from './audit.tsx';
+import { AlarmMark, CutBadge, StateBadge } from './badges.tsx';
+import { VehicleCommands } from './commands.tsx';
+import { VehicleEvents } from './events.tsx';
+import { FuelFact, positionText, SpeedFact, SwitchFacts } from './facts.tsx';
+import { VehicleHealth } from './health.tsx';
+import { VehicleMessages } from './messages.tsx';
+import { VehicleNow } from './now.tsx';
+import { VehicleTrips } from './trips.tsx';
+
+function HeroFacts({ vehicle }: { readonly vehicle: Vehicle }) {
+  const all = useWords();
+  const { vehicle: words } = all;
+  const fixAge = <Age at={vehicle.fixS} />;
+  return (
+    <dl className="hero-facts">
+      <SpeedFact vehicle={vehicle} />
+      <SwitchFacts vehicle={vehicle} />
+      <Fact name={words.position} value={positionText(vehicle, all)} age={fixAge} />
+      <Fact name={words.zone} value={vehicle.zone || words.noZone} age={fixAge} />
+      <FuelFact vehicle={vehicle} />
+      <Fact name={words.driver} value={vehicle.driver || words.noDriver} />
+    </dl>
+  );
+}
+
+function Head({ vehicle, device }: { readonly vehicle: Vehicle; readonly device: Device }) {
+  const words = useWords();
+  const { tab = 'now' } = useSearch({ from: '/shell/vehicle/$deviceID' });
+  const restore = useRestore(vehicle);
+  return (
+    <header className="card hero-card">
+      <div className="hero">
+        <div className="stack">
+          <div className="row wrap">
+            <h1>{vehicle.name}</h1>
+            <AlarmMark vehicle={vehicle} />
+            <StateBadge state={stateOf(vehicle)} />
+            <CutBadge state={vehicle.pendingCut} />
+            {vehicle.cutoff === '1' ? (
+              <Badge icon="power" tone="busy">
+                {words.vehicle.cut}
+              </Badge>
+            ) : null}
+          </div>
+          <p className="muted">
+            {[device.deviceDescription, device.deviceID].filter((text) => text !== '').join(' · ')}
+          </p>
+        </div>
+        <div className="row wrap">
+          {device.authorities['command'] === true ? restore.button : null}
+          <OpenCut
+            deviceID={device.deviceID}
+            pendingCut={vehicle.pendingCut}
+            mayCommand={device.authorities['command'] === true}
+          />
+          <Link className="button secondary" to="/live" search={{ vehicle: device.deviceID }}>
+            <Icon name="map" />
+            {words.vehicle.onMap}
+          </Link>
+        </div>
+        {restore.outcome === null ? null : <div className="hero-wide">{restore.outcome}</div>}
+        <HeroFacts vehicle={vehicle} />
+      </div>
+      <nav className="tabs" aria-label={words.vehicle.tabs.label}>
+        {vehicleTabs.map((one) => (
+          <Link
+            key={one}
+            to="/vehicle/$deviceID"
+            params={{ deviceID: device.deviceID }}
+            search={{ tab: one }}
+            {...(one === tab ? { 'aria-current': 'page' as const } : {})}
+          >
+            {words.vehicle.tabs[one]}
+          </Link>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+const screens: Readonly<Record<VehicleTab, (props: { readonly device: Device }) => ReactNode>> = {
+  now: VehicleNow,
+  events: VehicleEvents,
+  trips: VehicleTrips,
+  commands: VehicleCommands,
+  health: VehicleHealth,
+  messages: VehicleMessages,
+  audit: VehicleAudit,
+};
+
+export function VehicleScreen() {
+  const words = useWords();
+  const { deviceID } = useParams({ from: '/shell/vehicle/$deviceID' });
+  const { tab = 'now' } = useSearch({ from: '/shell/vehicle/$deviceID' });
+  const Tab = screens[tab];
+  const live = useValue(vehicles).get(deviceID);
+  const changed = useValue(changedDevices);
+  const {
+    data: device,
+    error,
+    refetch,
+  } = useQuery({
+    queryKey: ['device', deviceID],
+    queryFn: ({ signal }) => call('getDevice', { params: { deviceID }, signal }),
+  });
+  useEffect(() => {
+    if (changed.has(deviceID)) void refetch();
+  }, [changed, deviceID, refetch]);
+  useEffect(() => {
+    document.title = `${live?.name ?? deviceID} · ${words.common.brand}`;
+  }, [live?.name, deviceID, words]);
+  if (device === undefined) {
+    const failure = error === null ? null : failureText(error, words);
+    const isMissing = error instanceof ServiceError && error.status === 404;
+    return (
+      <main className="page" id="main">
+        <h1 className="hidden">{deviceID}</h1>
+        {isMissing ? (
+          <Empty icon="truck" title={words.vehicle.notFound(deviceID)}>
+            <p>{words.vehicle.notFoundHint}</p>
+          </Empty>
+        ) : failure === null ? (
+          <Loading rows={6} />
+        ) : (
+          <Notice tone="look" icon="triangle-alert" role="alert" title={failure.title}>
+            {failure.hint}
+          </Notice>
+        )}
+      </main>
+    );
+  }
+  return (
+    <main className="page" id="main">
+      <Head vehicle={live ?? vehicleOf(device, undefined)} device={device} />
+      <Tab device={device} />
+      <CutDialog device={device} vehicle={live ?? vehicleOf(device, undefined)} />
+    </main>
+  );
+}

@@ -1,0 +1,86 @@
+// Calls of operations with the token of the session. An answer that is no success becomes a ServiceError with the service's own texts.
+import { type Input, type OperationID, type Result, routes } from '../api/operations.ts';
+import { endSession, sessionToken } from './session.ts';
+
+export const serviceBase = '/api/v1';
+
+interface Problem {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint: string | null;
+}
+
+/** A call that failed. `code` is the service's, `unreachable` without an answer. */
+export class ServiceError extends Error {
+  readonly code: string;
+  readonly hint: string | null;
+  /** HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** Seconds to wait before the next try; null when the service names none. */
+  readonly retryAfterS: number | null;
+  constructor({ code, detail, hint }: Problem, status: number, retryAfterS: number | null = null) {
+    super(detail);
+    this.code = code;
+    this.hint = hint;
+    this.status = status;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+interface Sent {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly idempotencyKey?: string;
+}
+
+/** Calls without a session: they carry no token, and a refusal ends none. */
+const publicCalls: ReadonlySet<OperationID> = new Set([
+  'login',
+  'loginWays',
+  'loginByCode',
+  'beginProviderLogin',
+  'finishProviderLogin',
+]);
+
+export function pathOf(template: string, { params = {}, query = {} }: Sent): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return `${serviceBase}${path}${given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`}`;
+}
+
+export async function failureOf(answer: Response): Promise<ServiceError> {
+  const body = (await answer.json().catch(() => null)) as { readonly error?: Partial<Problem> } | null;
+  const { code = 'internal', detail = `HTTP ${answer.status}`, hint = null } = body?.error ?? {};
+  const wait = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  return new ServiceError({ code, detail, hint }, answer.status, Number.isNaN(wait) ? null : wait);
+}
+
+/** @throws ServiceError; a token that is no longer valid ends the session. */
+export async function call<I extends OperationID>(id: I, input: Input<I>): Promise<Result<I>> {
+  const sent: Sent = input as Sent;
+  const [method = 'GET', template = ''] = routes[id].split(' ');
+  const isPublic = publicCalls.has(id);
+  const token = isPublic ? null : sessionToken();
+  const answer = await fetch(pathOf(template, sent), {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: token }),
+      ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(sent.idempotencyKey === undefined ? {} : { 'idempotency-key': sent.idempotencyKey }),
+    },
+    ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+    ...(sent.signal === undefined ? {} : { signal: sent.signal }),
+    credentials: 'omit',
+    cache: 'no-store',
+  }).catch((thrown: unknown) => {
+    if (sent.signal?.aborted === true) throw thrown;
+    throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
+  });
+  if (answer.ok) return (await answer.json()) as Result<I>;
+  if (answer.status === 401 && !isPublic) endSession('ended');
+  throw await failureOf(answer);
+}

@@ -1,0 +1,240 @@
+// The live picture of the account: vehicles, open alarms and the state of the connection, from the list of devices and the stream. It is
+// read once for all screens. Changes reach the screens at most four times a second, alarms and commands at once.
+import type { Alarm, ListedDevice } from '../api/operations.ts';
+import type { StreamMessage } from '../state/event-stream.ts';
+import { listedFields, type Vehicle } from '../state/fleet.ts';
+import { alarmMarks, vehicleOf, withDevice } from '../state/fleet-messages.ts';
+import { createValue } from '../state/value.ts';
+import { call, ServiceError } from './call.ts';
+import { orderChanges } from './order-changes.ts';
+import { openStream } from './stream.ts';
+
+export type Vehicles = ReadonlyMap<string, Vehicle>;
+
+export interface Connection {
+  readonly state: 'opening' | 'live' | 'down';
+  /** When something last came, ms since 1970; 0 before the first. */
+  readonly aliveMs: number;
+}
+
+/** An event as the stream gives it. */
+export interface LiveEvent {
+  readonly deviceID: string;
+  readonly eventID: string;
+  readonly statusCode: number;
+  readonly timestamp: number;
+}
+
+export const vehicles = createValue<Vehicles>(new Map());
+/** Null until the list of devices was read. */
+export const fleetReadMs = createValue<number | null>(null);
+export const alarms = createValue<ReadonlyMap<string, Alarm>>(new Map());
+export const connection = createValue<Connection>({ state: 'opening', aliveMs: 0 });
+/** Newest events of the stream, the newest first. */
+export const liveEvents = createValue<readonly LiveEvent[]>([]);
+/** Devices of the newest events and commands of the stream, so that screens read these again; a new set each time. */
+export const changedDevices = createValue<ReadonlySet<string>>(new Set());
+
+/** Counts changes of geozones, so that the map reads them again. */
+export const zoneChanges = createValue(0);
+
+const publishMs = 250;
+const eventsKept = 500;
+const retryMs = 3000;
+
+interface Picture {
+  readonly fleet: Map<string, Vehicle>;
+  readonly open: Map<string, Alarm>;
+  /** Alarms that changed since the last reading of the list began. */
+  readonly touched: Set<string>;
+  /** Revision of the list of devices that the next question continues from. */
+  asOf: number;
+  timer: ReturnType<typeof setTimeout> | null;
+}
+
+function publish(picture: Picture): void {
+  if (picture.timer !== null) clearTimeout(picture.timer);
+  picture.timer = null;
+  vehicles.set(new Map(picture.fleet));
+}
+
+function publishSoon(picture: Picture): void {
+  picture.timer ??= setTimeout(() => publish(picture), publishMs);
+}
+
+function markVehicle({ fleet, open }: Picture, deviceID: string): void {
+  const vehicle = fleet.get(deviceID);
+  if (vehicle === undefined) return;
+  const own = [...open.values()].filter((alarm) => alarm.deviceID === deviceID);
+  fleet.set(deviceID, { ...vehicle, ...alarmMarks(own) });
+}
+
+function takeAlarm(picture: Picture, alarm: Alarm): void {
+  const known = picture.open.get(alarm.alarmID);
+  if (known !== undefined && (known.version > alarm.version || known.count > alarm.count)) return;
+  picture.touched.add(alarm.alarmID);
+  if (alarm.alarmState === 'closed') picture.open.delete(alarm.alarmID);
+  else picture.open.set(alarm.alarmID, alarm);
+  markVehicle(picture, alarm.deviceID);
+}
+
+/** Shows an alarm as an answer of the service has it, before the stream says the same. */
+export function showAlarm(alarm: Alarm): void {
+  if (current === null) return;
+  takeAlarm(current, alarm);
+  publish(current);
+  alarms.set(new Map(current.open));
+}
+
+let current: Picture | null = null;
+
+async function readDevices(picture: Picture, signal: AbortSignal): Promise<void> {
+  const query = { fields: listedFields, since: String(picture.asOf) };
+  const { devices, asOf = 0, isWhole } = await call('getAllDevices', { query, signal });
+  const before = new Map(picture.fleet);
+  if (isWhole === true) picture.fleet.clear();
+  for (const device of devices)
+    picture.fleet.set(device.deviceID, vehicleOf(device, before.get(device.deviceID)));
+  picture.asOf = asOf;
+  fleetReadMs.set(Date.now());
+}
+
+async function readPresence({ fleet }: Picture, signal: AbortSignal): Promise<void> {
+  const { diagnostics } = await call('diagnosticAll', { signal });
+  for (const { deviceID, online } of diagnostics) {
+    const vehicle = fleet.get(deviceID);
+    if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
+  }
+}
+
+async function readAlarms(picture: Picture, signal: AbortSignal): Promise<void> {
+  const found: Alarm[] = [];
+  picture.touched.clear();
+  for (let cursor: string | undefined; ; ) {
+    const query = { sort: 'queue', limit: '500', ...(cursor === undefined ? {} : { cursor }) } as const;
+    const page = await call('listAlarms', { query, signal });
+    found.push(...page.alarms);
+    if (!page.more || page.next === null) break;
+    cursor = page.next;
+  }
+  // What the stream said meanwhile is newer than the list.
+  for (const id of picture.open.keys()) if (!picture.touched.has(id)) picture.open.delete(id);
+  for (const alarm of found) if (!picture.touched.has(alarm.alarmID)) picture.open.set(alarm.alarmID, alarm);
+  const byDevice = new Map<string, Alarm[]>();
+  for (const alarm of picture.open.values())
+    byDevice.set(alarm.deviceID, [...(byDevice.get(alarm.deviceID) ?? []), alarm]);
+  for (const [id, vehicle] of picture.fleet)
+    picture.fleet.set(id, { ...vehicle, ...alarmMarks(byDevice.get(id) ?? []) });
+}
+
+/** Reads everything anew; tried again until it succeeds or the session ends. */
+async function readAll(picture: Picture, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await readDevices(picture, signal);
+      publish(picture);
+      await Promise.all([readPresence(picture, signal), readAlarms(picture, signal)]);
+      publish(picture);
+      alarms.set(new Map(picture.open));
+      return;
+    } catch (thrown) {
+      if (signal.aborted || (thrown instanceof ServiceError && thrown.status === 401)) return;
+      await new Promise((done) => setTimeout(done, retryMs));
+    }
+  }
+}
+
+interface Handlers {
+  readonly picture: Picture;
+  readAgain(): void;
+  readChanged(deviceID: string): void;
+}
+
+function handle({ picture, readAgain, readChanged }: Handlers, { event, data }: StreamMessage): void {
+  const { fleet } = picture;
+  switch (event) {
+    case 'hello':
+    case 'reset':
+      zoneChanges.set(zoneChanges.get() + 1);
+      orderChanges.set({ deviceID: null });
+      return readAgain();
+    case 'device': {
+      const message = JSON.parse(data) as ListedDevice;
+      const vehicle = fleet.get(message.deviceID);
+      if (vehicle === undefined) return;
+      fleet.set(message.deviceID, withDevice(vehicle, message));
+      return publishSoon(picture);
+    }
+    case 'presence': {
+      const { deviceID, online } = JSON.parse(data) as {
+        readonly deviceID: string;
+        readonly online: boolean;
+      };
+      const vehicle = fleet.get(deviceID);
+      if (vehicle !== undefined) fleet.set(deviceID, { ...vehicle, isOnline: online });
+      return publishSoon(picture);
+    }
+    case 'alarm':
+      takeAlarm(picture, JSON.parse(data) as Alarm);
+      alarms.set(new Map(picture.open));
+      return publish(picture);
+    case 'zone':
+      return zoneChanges.set(zoneChanges.get() + 1);
+    case 'command':
+    case 'approval': {
+      const { deviceID } = JSON.parse(data) as { readonly deviceID: string };
+      orderChanges.set({ deviceID });
+      return readChanged(deviceID);
+    }
+    case 'event': {
+      const happened = JSON.parse(data) as LiveEvent;
+      liveEvents.set([happened, ...liveEvents.get()].slice(0, eventsKept));
+      return readChanged(happened.deviceID);
+    }
+    default:
+      return;
+  }
+}
+
+/** Follows the account until the returned function is called. */
+export function followFleet(): () => void {
+  const leave = new AbortController();
+  const picture: Picture = { fleet: new Map(), open: new Map(), touched: new Set(), asOf: 0, timer: null };
+  current = picture;
+  let rereading: ReturnType<typeof setTimeout> | null = null;
+  let changed = new Set<string>();
+  const handlers: Handlers = {
+    picture,
+    readAgain: () => void readAll(picture, leave.signal),
+    // Inputs and commands are members of the list that no message has: what changed is read, at most once in a moment.
+    readChanged(deviceID) {
+      changed.add(deviceID);
+      rereading ??= setTimeout(() => {
+        rereading = null;
+        changedDevices.set(changed);
+        changed = new Set();
+        void readDevices(picture, leave.signal).then(
+          () => publish(picture),
+          () => undefined,
+        );
+      }, publishMs);
+    },
+  };
+  const close = openStream({
+    onMessages: (messages) => messages.forEach((message) => handle(handlers, message)),
+    onAlive: () => connection.set({ state: 'live', aliveMs: Date.now() }),
+    onDown: () => connection.set({ state: 'down', aliveMs: connection.get().aliveMs }),
+  });
+  return () => {
+    leave.abort();
+    close();
+    if (picture.timer !== null) clearTimeout(picture.timer);
+    if (rereading !== null) clearTimeout(rereading);
+    current = null;
+    vehicles.set(new Map());
+    alarms.set(new Map());
+    liveEvents.set([]);
+    fleetReadMs.set(null);
+    connection.set({ state: 'opening', aliveMs: 0 });
+  };
+}

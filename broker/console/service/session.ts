@@ -1,0 +1,43 @@
+// The session of this tab. The token lives in the tab's session storage and travels in the header `authorization` only: no cookie, so
+// no other site can use it, and no other host can read it.
+import { createValue } from '../state/value.ts';
+
+export interface Session {
+  readonly token: string;
+  readonly accountID: string;
+  readonly userID: string;
+  /** Page of the login provider that ends the session there; '' without one. */
+  readonly logoutURL: string;
+}
+
+/** Why there is no session: never begun, ended by the user, or no longer valid at the service. */
+type Absence = 'none' | 'left' | 'ended';
+
+const key = 'fleetward.session';
+
+function stored(): Session | null {
+  try {
+    const value = JSON.parse(sessionStorage.getItem(key) ?? 'null') as Partial<Session> | null;
+    const { token, accountID, userID, logoutURL = '' } = value ?? {};
+    if (typeof token !== 'string' || typeof accountID !== 'string' || typeof userID !== 'string') return null;
+    return { token, accountID, userID, logoutURL };
+  } catch {
+    return null;
+  }
+}
+
+export const session = createValue<Session | null>(stored());
+export const absence = createValue<Absence>('none');
+
+export const sessionToken = (): string | null => session.get()?.token ?? null;
+
+export function beginSession(begun: Session): void {
+  sessionStorage.setItem(key, JSON.stringify(begun));
+  session.set(begun);
+}
+
+export function endSession(why: Exclude<Absence, 'none'>): void {
+  sessionStorage.removeItem(key);
+  absence.set(why);
+  session.set(null);
+}

@@ -1,0 +1,38 @@
+// The ways into a session: password, login code, and what the login provider sent the browser back with.
+import type { Arrival } from './arrival.ts';
+import { call, ServiceError } from './call.ts';
+import { beginSession } from './session.ts';
+
+interface Credentials {
+  readonly kind: 'password';
+  readonly accountID: string;
+  readonly userID: string;
+  readonly password: string;
+}
+
+export type Entry = Credentials | Arrival;
+
+/** The provider sent an error, or this tab began no login. */
+const notBegun = (): ServiceError =>
+  new ServiceError(
+    { code: 'login_failed', detail: 'The login at the provider was not completed', hint: null },
+    0,
+  );
+
+/** Begins the session of this tab. @throws ServiceError */
+export async function signIn(entry: Entry): Promise<void> {
+  if (entry.kind === 'password') {
+    const { accountID, userID, password } = entry;
+    const { token } = await call('login', { body: { accountID, userID, password } });
+    return beginSession({ token, accountID, userID, logoutURL: '' });
+  }
+  if (entry.kind === 'code') {
+    const { token, accountID, userID } = await call('loginByCode', { body: { code: entry.code } });
+    return beginSession({ token, accountID, userID, logoutURL: '' });
+  }
+  const { loginSecret, code, state, iss } = entry;
+  if (loginSecret === null || code === '') throw notBegun();
+  const body = { loginSecret, code, state, ...(iss === null ? {} : { iss }) };
+  const { token, accountID, userID, logoutURL } = await call('finishProviderLogin', { body });
+  beginSession({ token, accountID, userID, logoutURL });
+}

@@ -1,0 +1,80 @@
+// One live stream, read with fetch: opens it, and opens it again with the last id when it ends, so that nothing is missed or comes twice.
+import { createStreamParser, type StreamMessage } from '../state/event-stream.ts';
+import { failureOf, pathOf } from './call.ts';
+import { endSession, sessionToken } from './session.ts';
+
+export interface StreamOptions {
+  /** Of the messages, in their order. */
+  onMessages(messages: readonly StreamMessage[]): void;
+  /** Something came, if only a sign of life. */
+  onAlive(): void;
+  onDown(): void;
+}
+
+/** The service sends a comment every 15 s; without anything for longer the connection is dead. */
+const silentMs = 20_000;
+const retryMs = { first: 500, most: 8000 } as const;
+const template = '/events/stream/authorization';
+
+/** Reads until the stream ends. @returns the resume point. */
+async function readStream(
+  { onMessages, onAlive }: StreamOptions,
+  lastID: string | null,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const token = sessionToken();
+  if (token === null) return lastID;
+  const stop = new AbortController();
+  const signals = AbortSignal.any([signal, stop.signal]);
+  let timer = setTimeout(() => stop.abort(), silentMs);
+  let resume = lastID;
+  try {
+    const query = { kinds: 'event,device,command,presence,alarm,zone,approval' };
+    const answer = await fetch(pathOf(template, { query }), {
+      headers: { authorization: token, ...(lastID === null ? {} : { 'last-event-id': lastID }) },
+      signal: signals,
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    if (answer.status === 401) endSession('ended');
+    if (!answer.ok || answer.body === null) throw await failureOf(answer);
+    const parse = createStreamParser();
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return resume;
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(), silentMs);
+      onAlive();
+      const messages = parse(value);
+      resume = messages.findLast(({ id }) => id !== null)?.id ?? resume;
+      onMessages(messages.filter(({ data }) => data !== ''));
+    }
+  } catch {
+    return resume;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Keeps a stream open until the returned function is called. */
+export function openStream(options: StreamOptions): () => void {
+  const leave = new AbortController();
+  let lastID: string | null = null;
+  let waitMs: number = retryMs.first;
+  const alive = (): void => {
+    waitMs = retryMs.first;
+    options.onAlive();
+  };
+  const keepOpen = async (): Promise<void> => {
+    while (!leave.signal.aborted) {
+      lastID = await readStream({ ...options, onAlive: alive }, lastID, leave.signal);
+      if (leave.signal.aborted) return;
+      options.onDown();
+      await new Promise((done) => setTimeout(done, waitMs));
+      waitMs = Math.min(waitMs * 2, retryMs.most);
+    }
+  };
+  void keepOpen();
+  return () => leave.abort();
+}

@@ -1,0 +1,87 @@
+// Reads the track of a vehicle for replay: the export in GeoJSON has, of all answers, fuel, ignition and both times of each record.
+import { type ReplayTrack, replayTrackOf, type TrackRecord } from '../state/replay.ts';
+import { failureOf, pathOf, ServiceError } from './call.ts';
+import { endSession, sessionToken } from './session.ts';
+
+/** Most records of a track; the service keeps stops, gaps and every event that is no plain position. */
+const pointsMost = '5000';
+
+export const exportFormats = ['gpx', 'csv', 'geojson'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export interface TrackPeriod {
+  readonly deviceID: string;
+  /** Epoch seconds; `toS` 0: now. */
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+interface Asked {
+  readonly format: ExportFormat;
+  readonly points?: string;
+  readonly signal?: AbortSignal;
+}
+
+async function readExport({ deviceID, fromS, toS }: TrackPeriod, asked: Asked): Promise<Response> {
+  const { format, points, signal } = asked;
+  const path = pathOf(`/export/${format}/{deviceID}/{startTime}/{endTime}/authorization`, {
+    params: { deviceID, startTime: String(Math.floor(fromS)), endTime: String(Math.ceil(toS)) },
+    query: { points },
+  });
+  const answer = await fetch(path, {
+    headers: { authorization: sessionToken() ?? '' },
+    ...(signal === undefined ? {} : { signal }),
+    credentials: 'omit',
+    cache: 'no-store',
+  }).catch((thrown: unknown) => {
+    if (signal?.aborted === true) throw thrown;
+    throw new ServiceError({ code: 'unreachable', detail: String(thrown), hint: null }, 0);
+  });
+  if (answer.ok) return answer;
+  if (answer.status === 401) endSession('ended');
+  throw await failureOf(answer);
+}
+
+/** The period in at most 5,000 records and those that must be kept. @throws ServiceError */
+export async function readTrack(period: TrackPeriod, signal?: AbortSignal): Promise<ReplayTrack> {
+  const answer = await readExport(period, {
+    format: 'geojson',
+    points: pointsMost,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return replayTrackOf(await answer.json());
+}
+
+/** Saves every record of the period as a file, under the name that the service gives it. @throws ServiceError */
+export async function saveTrack(period: TrackPeriod, format: ExportFormat): Promise<void> {
+  const answer = await readExport(period, { format });
+  const [, name] = /filename="?([\w.-]+)"?/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name ?? `${period.deviceID}.${format}`;
+  link.click();
+  // The browser has taken the file once the turn is over.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+interface RecordKey {
+  readonly deviceID: string;
+  readonly eventID: string;
+  /** Vehicle time, epoch seconds. */
+  readonly timestamp: number;
+}
+
+/** One record with what the receiver said; null when it is not there. @throws ServiceError */
+export async function readRecord(
+  { deviceID, eventID, timestamp }: RecordKey,
+  signal?: AbortSignal,
+): Promise<TrackRecord | null> {
+  const period = { deviceID, fromS: timestamp, toS: timestamp + 1 };
+  const answer = await readExport(period, {
+    format: 'geojson',
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const { records } = replayTrackOf(await answer.json());
+  return records.find((record) => record.eventID === eventID) ?? null;
+}

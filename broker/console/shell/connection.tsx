@@ -1,0 +1,54 @@
+// The state of the connection: live with its age, or since when nothing came.
+import { Notice, spanText, timeText } from '../components/texts.tsx';
+import { useNow, useValue, useWords } from '../components/use.ts';
+import { connection } from '../service/live.ts';
+
+/** A dot and words in the bar. */
+export function Pulse() {
+  const words = useWords();
+  const now = useNow();
+  const { state, aliveMs } = useValue(connection);
+  const span = spanText(now - aliveMs / 1000, words);
+  const text =
+    state === 'live'
+      ? words.stream.live(span)
+      : state === 'opening' || aliveMs === 0
+        ? words.stream.opening
+        : words.stream.down(span);
+  return (
+    <span className="pulse" data-state={state} title={text}>
+      <span className="hidden">{words.stream.name}</span>
+      <span className="cut-off">{text}</span>
+    </span>
+  );
+}
+
+/** On top of every screen while nothing comes. */
+export function StaleNotice() {
+  const words = useWords();
+  const now = useNow();
+  const { state, aliveMs } = useValue(connection);
+  if (state !== 'down') return null;
+  const title =
+    aliveMs === 0 ? words.error.unreachable : words.stream.down(spanText(now - aliveMs / 1000, words));
+  return (
+    <div className="stale-notice">
+      <Notice tone="look" icon="wifi-off" title={title}>
+        {aliveMs === 0 ? words.login.unreachableHint : words.stream.asOf(timeText(aliveMs / 1000))}
+        {' · '}
+        {words.stream.commandsOff}
+      </Notice>
+    </div>
+  );
+}
+
+/** Announces that the stream is down or back, once each. */
+export function ConnectionStatus() {
+  const { stream } = useWords();
+  const { state, aliveMs } = useValue(connection);
+  return (
+    <p className="hidden" role="status">
+      {state === 'down' ? stream.asOf(timeText(aliveMs / 1000)) : ''}
+    </p>
+  );
+}

@@ -1,0 +1,28 @@
+// What stands in place of a screen that has failed, or that is not there.
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { Empty, Notice } from '../components/texts.tsx';
+import { useWords } from '../components/use.ts';
+
+export function ScreenFailed({ error }: ErrorComponentProps) {
+  const { shell } = useWords();
+  return (
+    <main className="page" id="main">
+      <h1 className="hidden">{shell.failed}</h1>
+      <Notice tone="look" icon="triangle-alert" role="alert" title={shell.failed}>
+        {shell.failedHint} <code>{error instanceof Error ? error.message : String(error)}</code>
+      </Notice>
+    </main>
+  );
+}
+
+export function NotFound() {
+  const { shell } = useWords();
+  return (
+    <main className="page" id="main">
+      <h1 className="hidden">{shell.notFound}</h1>
+      <Empty icon="circle-help" title={shell.notFound}>
+        <Link to="/live">{shell.goLive}</Link>
+      </Empty>
+    </main>
+  );
+}

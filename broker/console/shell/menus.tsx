@@ -1,0 +1,105 @@
+// The menus of the bar: theme, language, the user.
+import { Button, Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components';
+import { Icon } from '../components/icon.tsx';
+import { useValue, useWords } from '../components/use.ts';
+import { call } from '../service/call.ts';
+import { leaveProvider } from '../service/provider-login.ts';
+import { endSession, session } from '../service/session.ts';
+import { chooseLanguage, isLanguage, language, languages } from '../words/language.ts';
+import { chooseTheme, theme, themes } from './theme.ts';
+
+const isTheme = (text: unknown): text is (typeof themes)[number] => themes.some((one) => one === text);
+
+/** Theme and language. */
+export function ThemeButton() {
+  const { shell } = useWords();
+  const chosen = useValue(theme);
+  const spoken = useValue(language);
+  return (
+    <MenuTrigger>
+      <Button className="button square" aria-label={`${shell.theme}, ${shell.language}`}>
+        <Icon name="sun-moon" isLarge />
+      </Button>
+      <Popover className="menu" placement="bottom end">
+        <Menu>
+          <MenuSection
+            selectionMode="single"
+            selectedKeys={[chosen]}
+            onSelectionChange={(keys) => [...new Set<unknown>(keys)].filter(isTheme).forEach(chooseTheme)}
+          >
+            <Header>{shell.theme}</Header>
+            {themes.map((one) => (
+              <MenuItem key={one} id={one} textValue={shell.themes[one]}>
+                {shell.themes[one]}
+              </MenuItem>
+            ))}
+          </MenuSection>
+          <MenuSection
+            selectionMode="single"
+            selectedKeys={[spoken]}
+            onSelectionChange={(keys) =>
+              [...new Set<unknown>(keys)].map(String).filter(isLanguage).forEach(chooseLanguage)
+            }
+          >
+            <Header>{shell.language}</Header>
+            {Object.entries(languages).map(([code, name]) => (
+              <MenuItem key={code} id={code} textValue={name}>
+                <span lang={code}>{name}</span>
+              </MenuItem>
+            ))}
+          </MenuSection>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+/** Ends the session at the service; this tab forgets it whatever the service answers. */
+export async function signOut(): Promise<void> {
+  const present = session.get();
+  if (present === null) return;
+  const { accountID, userID, logoutURL } = present;
+  await call('logout', { params: { accountID, userID } }).catch(() => undefined);
+  endSession('left');
+  leaveProvider(logoutURL);
+}
+
+export function UserMenu({ onKeys }: { readonly onKeys: () => void }) {
+  const { shell } = useWords();
+  const present = useValue(session);
+  if (present === null) return null;
+  return (
+    <MenuTrigger>
+      <Button className="button square" aria-label={shell.user(present.userID)}>
+        <span
+          className="avatar"
+          aria-hidden="true"
+          data-initials={present.userID.slice(0, 2).toUpperCase()}
+        />
+      </Button>
+      <Popover className="menu" placement="bottom end">
+        <Menu
+          onAction={(key) => {
+            if (key === 'keys') onKeys();
+            else void signOut();
+          }}
+        >
+          <MenuSection>
+            <Header>
+              {present.userID} · {present.accountID}
+            </Header>
+            <MenuItem id="keys" textValue={shell.keys}>
+              <Icon name="keyboard" />
+              {shell.keys}
+              <kbd>?</kbd>
+            </MenuItem>
+            <MenuItem id="out" textValue={shell.signOut}>
+              <Icon name="log-out" />
+              {shell.signOut}
+            </MenuItem>
+          </MenuSection>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}

@@ -1,0 +1,195 @@
+// The palette (Ctrl/Cmd+K): vehicles, pages and actions in one place, by keyboard.
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import {
+  Autocomplete,
+  Dialog,
+  Header,
+  Input,
+  Menu,
+  MenuItem,
+  MenuSection,
+  Modal,
+  ModalOverlay,
+  SearchField,
+} from 'react-aria-components';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { Mark } from '../components/mark.tsx';
+import { useValue, useWords } from '../components/use.ts';
+import { connection, vehicles } from '../service/live.ts';
+import { askRestore } from '../service/restore.ts';
+import { matchesText, type Vehicle, worstFirst } from '../state/fleet.ts';
+import { signOut } from './menus.tsx';
+
+interface Action {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly keys?: string;
+  run(): void;
+}
+
+const vehiclesMost = 12;
+
+/** Actions of the vehicle that is open on the screen: a cut opens its dialog, a restore is asked at once. */
+function useVehicleActions(close: () => void): readonly Action[] {
+  const words = useWords();
+  const navigate = useNavigate();
+  const { deviceID } = useParams({ strict: false });
+  const { vehicle: selected } = useSearch({ strict: false });
+  const vehicle = useValue(vehicles).get(deviceID ?? selected ?? '');
+  const { state } = useValue(connection);
+  if (vehicle === undefined || !vehicle.mayCommand) return [];
+  const { id, name, pendingCut } = vehicle;
+  const restore: Action = {
+    id: 'restore',
+    icon: 'power',
+    text: `${words.vehicle.restore} · ${name}`,
+    run() {
+      close();
+      void askRestore(id);
+    },
+  };
+  if (pendingCut === null && state !== 'live') return [restore];
+  const cut: Action = {
+    id: 'cut',
+    icon: 'power-off',
+    text: pendingCut === null ? words.cut.title(name) : `${words.cut.watch} · ${name}`,
+    run() {
+      close();
+      void navigate({ to: '/vehicle/$deviceID', params: { deviceID: id }, search: { cut: 'ask' } });
+    },
+  };
+  return [restore, cut];
+}
+
+function useActions(close: () => void, showKeys: () => void): readonly Action[] {
+  const { shell, approvals } = useWords();
+  const navigate = useNavigate();
+  const ofVehicle = useVehicleActions(close);
+  const go = (run: () => unknown) => () => {
+    close();
+    run();
+  };
+  return [
+    ...ofVehicle,
+    { id: 'live', icon: 'map', text: shell.goLive, keys: 'g m', run: go(() => navigate({ to: '/live' })) },
+    {
+      id: 'alarms',
+      icon: 'bell',
+      text: shell.goAlarms,
+      keys: 'g a',
+      run: go(() => navigate({ to: '/alarms' })),
+    },
+    {
+      id: 'approvals',
+      icon: 'user-check',
+      text: approvals.go,
+      keys: 'g p',
+      run: go(() => navigate({ to: '/approvals' })),
+    },
+    { id: 'keys', icon: 'keyboard', text: shell.keys, keys: '?', run: go(showKeys) },
+    { id: 'out', icon: 'log-out', text: shell.signOut, run: go(signOut) },
+  ];
+}
+
+/** The first ones that match; nothing is looked at after them. */
+function firstMatches(sorted: readonly Vehicle[], text: string): readonly Vehicle[] {
+  const found: Vehicle[] = [];
+  for (const vehicle of sorted) {
+    if (found.length === vehiclesMost) break;
+    if (matchesText(vehicle, text)) found.push(vehicle);
+  }
+  return found;
+}
+
+function Results({
+  text,
+  actions,
+  close,
+}: {
+  readonly text: string;
+  readonly actions: readonly Action[];
+  close(): void;
+}) {
+  const words = useWords();
+  const navigate = useNavigate();
+  const fleet = useValue(vehicles);
+  const sorted = useMemo(() => worstFirst([...fleet.values()]), [fleet]);
+  const found = useMemo(() => firstMatches(sorted, text), [sorted, text]);
+  const shown = actions.filter((action) => action.text.toLowerCase().includes(text.trim().toLowerCase()));
+  const act = (key: string): void => {
+    const action = actions.find(({ id }) => `action ${id}` === key);
+    if (action !== undefined) return action.run();
+    close();
+    void navigate({ to: '/vehicle/$deviceID', params: { deviceID: key.slice('vehicle '.length) } });
+  };
+  return (
+    <Menu
+      aria-label={words.shell.search}
+      className="palette-list"
+      onAction={(key) => act(String(key))}
+      renderEmptyState={() => <p className="empty">{words.shell.nothingFound(text)}</p>}
+    >
+      {found.length === 0 ? null : (
+        <MenuSection>
+          <Header>{words.shell.vehicles}</Header>
+          {found.map((vehicle) => (
+            <MenuItem key={vehicle.id} id={`vehicle ${vehicle.id}`} textValue={vehicle.name}>
+              <Mark vehicle={vehicle} />
+              <span>{vehicle.name}</span>
+              <span className="muted cut-off">{vehicle.driver || vehicle.description}</span>
+            </MenuItem>
+          ))}
+        </MenuSection>
+      )}
+      {shown.length === 0 ? null : (
+        <MenuSection>
+          <Header>{words.shell.actions}</Header>
+          {shown.map(({ id, icon, text: label, keys }) => (
+            <MenuItem key={id} id={`action ${id}`} textValue={label}>
+              <Icon name={icon} />
+              <span>{label}</span>
+              {keys === undefined ? null : <kbd className="push">{keys}</kbd>}
+            </MenuItem>
+          ))}
+        </MenuSection>
+      )}
+    </Menu>
+  );
+}
+
+interface PaletteProps {
+  readonly isOpen: boolean;
+  onOpenChange(isOpen: boolean): void;
+  showKeys(): void;
+}
+
+export function Palette({ isOpen, onOpenChange, showKeys }: PaletteProps) {
+  const { shell } = useWords();
+  const [text, setText] = useState('');
+  const close = (): void => {
+    onOpenChange(false);
+    setText('');
+  };
+  const actions = useActions(close, showKeys);
+  return (
+    <ModalOverlay
+      className="overlay"
+      isDismissable
+      isOpen={isOpen}
+      onOpenChange={(open) => (open ? onOpenChange(true) : close())}
+    >
+      <Modal className="palette">
+        <Dialog aria-label={shell.search}>
+          <Autocomplete inputValue={text} onInputChange={setText}>
+            <SearchField aria-label={shell.searchLong} autoFocus>
+              <Input className="input" placeholder={shell.searchLong} />
+            </SearchField>
+            <Results text={text} actions={actions} close={close} />
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

@@ -1,0 +1,179 @@
+// The frame of every screen behind the login: bar, navigation, palette, keys, and the live picture that all screens share.
+import { Link, Outlet, useRouter } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { Icon, type IconName, Logo } from '../components/icon.tsx';
+import { codeText, numberText } from '../components/texts.tsx';
+import { useValue, useWords } from '../components/use.ts';
+import { alarms, followFleet, vehicles } from '../service/live.ts';
+import { useOrderChanges, useOwnApprovals } from '../service/orders.ts';
+import { session } from '../service/session.ts';
+import { followSound } from '../service/sound.ts';
+import { ConnectionStatus, Pulse, StaleNotice } from './connection.tsx';
+import { ThemeButton, UserMenu } from './menus.tsx';
+import { KeysDialog, useShortcuts } from './shortcuts.tsx';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
+function NavigationLink({
+  to,
+  icon,
+  text,
+  count = 0,
+  countText = '',
+}: {
+  readonly to: '/live' | '/alarms' | '/approvals';
+  readonly icon: IconName;
+  readonly text: string;
+  readonly count?: number;
+  /** The count in words. */
+  readonly countText?: string;
+}) {
+  return (
+    <Link to={to} activeProps={{ 'aria-current': 'page' }}>
+      <Icon name={icon} isLarge />
+      {text}
+      {count === 0 ? null : (
+        <>
+          <span className="hidden">{countText}</span>
+          <span className={to === '/approvals' ? 'count quiet' : 'count'} aria-hidden="true">
+            {count > 99 ? '99+' : numberText(count)}
+          </span>
+        </>
+      )}
+    </Link>
+  );
+}
+
+/** The link to the approvals with what waits for this user, and the announcement of each that is new. */
+function ApprovalsLink() {
+  const { approvals: texts } = useWords();
+  const fleet = useValue(vehicles);
+  const own = useOwnApprovals();
+  const newest = own[0];
+  useOrderChanges(null);
+  return (
+    <>
+      <NavigationLink
+        to="/approvals"
+        icon="user-check"
+        text={texts.title}
+        count={own.length}
+        countText={texts.count(own.length)}
+      />
+      <span className="hidden" role="status">
+        {newest === undefined
+          ? ''
+          : texts.announce(fleet.get(newest.deviceID)?.name ?? newest.deviceID, newest.requestedBy)}
+      </span>
+    </>
+  );
+}
+
+/** Announces each alarm that becomes new, with its name and vehicle. */
+function AlarmAnnouncer() {
+  const words = useWords();
+  const open = useValue(alarms);
+  const [said, setSaid] = useState('');
+  const [sinceS] = useState(() => Math.floor(Date.now() / 1000));
+  useEffect(() => {
+    const newest = [...open.values()]
+      .filter(({ alarmState, opened }) => alarmState === 'new' && opened >= sinceS)
+      .toSorted((one, other) => other.opened - one.opened)[0];
+    if (newest !== undefined)
+      setSaid(words.alarms.announce(codeText(newest.statusCode, words), newest.deviceDisplayName));
+  }, [open, words, sinceS]);
+  return (
+    <p className="hidden" role="alert">
+      {said}
+    </p>
+  );
+}
+
+function Bar({ openPalette, showKeys }: { openPalette(): void; showKeys(): void }) {
+  const { shell, common } = useWords();
+  const present = useValue(session);
+  return (
+    <header className="bar">
+      <Link className="brand" to="/live">
+        <Logo />
+        {common.brand}
+      </Link>
+      <span className="account">{present?.accountID}</span>
+      <Button className="search" onPress={openPalette} aria-haspopup="dialog">
+        <Icon name="search" />
+        <span className="cut-off">{shell.searchLong}</span>
+        <kbd>Ctrl K</kbd>
+      </Button>
+      <Pulse />
+      <Button
+        className="button square more"
+        aria-label={shell.search}
+        aria-haspopup="dialog"
+        onPress={openPalette}
+      >
+        <Icon name="search" isLarge />
+      </Button>
+      <ThemeButton />
+      <UserMenu onKeys={showKeys} />
+    </header>
+  );
+}
+
+export function Shell() {
+  const { shell, common } = useWords();
+  const router = useRouter();
+  const present = useValue(session);
+  const open = useValue(alarms);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [areKeysOpen, setKeysOpen] = useState(false);
+  const openPalette = useCallback(() => setPaletteOpen(true), []);
+  const showKeys = useCallback(() => setKeysOpen(true), []);
+  useShortcuts({ openPalette, showKeys });
+  const token = present?.token ?? null;
+  useEffect(() => {
+    if (token === null) {
+      const { href } = router.state.location;
+      void router.navigate({ to: '/login', search: { next: href }, replace: true });
+      return undefined;
+    }
+    const leaveFleet = followFleet();
+    const leaveSound = followSound();
+    return () => {
+      leaveSound();
+      leaveFleet();
+    };
+  }, [token, router]);
+  const newAlarms = [...open.values()].filter(({ alarmState }) => alarmState === 'new').length;
+  return (
+    <>
+      <a className="hidden skip" href="#main">
+        {common.skip}
+      </a>
+      <div className="shell">
+        <Bar openPalette={openPalette} showKeys={showKeys} />
+        <nav className="rail" aria-label={shell.main}>
+          <NavigationLink to="/live" icon="map" text={shell.live} />
+          <NavigationLink
+            to="/alarms"
+            icon="bell"
+            text={shell.alarms}
+            count={newAlarms}
+            countText={shell.newAlarms(newAlarms)}
+          />
+          <ApprovalsLink />
+        </nav>
+        <div className="content">
+          <StaleNotice />
+          <Outlet />
+        </div>
+      </div>
+      <ConnectionStatus />
+      <AlarmAnnouncer />
+      <Suspense>
+        <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} showKeys={showKeys} />
+      </Suspense>
+      <KeysDialog isOpen={areKeysOpen} onOpenChange={setKeysOpen} />
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+// Keyboard shortcuts and the dialog that lists them. Single keys can be switched off (WCAG 2.1.4).
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { Button, Dialog, Heading, Modal, ModalOverlay, Switch } from 'react-aria-components';
+import { Icon } from '../components/icon.tsx';
+import { useValue, useWords } from '../components/use.ts';
+import { createValue } from '../state/value.ts';
+
+const key = 'fleetward.single-keys';
+const singleKeys = createValue(localStorage.getItem(key) !== 'off');
+
+function setSingleKeys(isOn: boolean): void {
+  localStorage.setItem(key, isOn ? 'on' : 'off');
+  singleKeys.set(isOn);
+}
+
+interface Handlers {
+  openPalette(): void;
+  showKeys(): void;
+}
+
+/** A second key that comes later than this is a first one, ms. */
+const chordMs = 1200;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
+
+/** Moves the focus to the restore of the open vehicle, so that Enter asks for it: a single key by accident restores nothing. */
+function focusRestore(): void {
+  [...document.querySelectorAll<HTMLElement>('[data-restore]')].at(-1)?.focus();
+}
+
+/** Listens on the whole page while the shell is there. */
+export function useShortcuts({ openPalette, showKeys }: Handlers): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let before = { key: '', atMs: 0 };
+    const handle = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey) {
+        event.preventDefault();
+        return openPalette();
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (!singleKeys.get() || isTyping(event.target)) return;
+      if (event.key === 'R') return focusRestore();
+      if (document.querySelector('[role=dialog]') !== null) return;
+      const chord = event.timeStamp - before.atMs < chordMs ? `${before.key} ${event.key}` : event.key;
+      before = { key: event.key, atMs: event.timeStamp };
+      if (event.key === '?') showKeys();
+      else if (event.key === '/') openPalette();
+      else if (chord === 'g m') void navigate({ to: '/live' });
+      else if (chord === 'g a') void navigate({ to: '/alarms' });
+      else if (chord === 'g p') void navigate({ to: '/approvals' });
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', handle);
+    return () => document.removeEventListener('keydown', handle);
+  }, [openPalette, showKeys, navigate]);
+}
+
+export function KeysDialog({
+  isOpen,
+  onOpenChange,
+}: {
+  readonly isOpen: boolean;
+  onOpenChange(open: boolean): void;
+}) {
+  const { shell, common, approvals, cut, here } = useWords();
+  const isOn = useValue(singleKeys);
+  const rows = [
+    [shell.openPalette, ['Ctrl K', '/']],
+    [shell.goLive, ['g m']],
+    [shell.goAlarms, ['g a']],
+    [approvals.go, ['g p']],
+    [cut.restore.key, ['Shift R']],
+    [here.middle, ['Enter']],
+    [shell.showKeys, ['?']],
+    [common.close, ['Esc']],
+  ] as const;
+  return (
+    <ModalOverlay className="overlay" isDismissable isOpen={isOpen} onOpenChange={onOpenChange}>
+      <Modal className="modal small-modal">
+        <Dialog className="dialog">
+          <header>
+            <Icon name="keyboard" isLarge />
+            <Heading slot="title">{shell.keys}</Heading>
+            <Button className="button square push" slot="close" aria-label={common.close}>
+              <Icon name="x" />
+            </Button>
+          </header>
+          <div className="body">
+            <dl className="pairs keys">
+              {rows.map(([text, keys]) => (
+                <div key={text}>
+                  <dt>{text}</dt>
+                  <dd>
+                    {keys.map((one) => (
+                      <kbd key={one}>{one}</kbd>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+            <Switch className="switch" isSelected={isOn} onChange={setSingleKeys}>
+              <span className="track" />
+              <span>
+                {shell.singleKeys}
+                <small>{shell.singleKeysHint}</small>
+              </span>
+            </Switch>
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

@@ -1,0 +1,33 @@
+// The lists of alarms that the screen can show, and what a user may do with one. Pure.
+import type { Alarm } from '../api/operations.ts';
+
+export const alarmFilters = ['open', 'new', 'taken', 'shelved', 'closed'] as const;
+export type AlarmFilter = (typeof alarmFilters)[number];
+
+export function matchesAlarm({ alarmState }: Alarm, filter: AlarmFilter): boolean {
+  return filter === 'open' ? alarmState !== 'closed' : alarmState === filter;
+}
+
+export interface AlarmRights {
+  readonly canTake: boolean;
+  readonly canRelease: boolean;
+  readonly canShelve: boolean;
+  readonly canUnshelve: boolean;
+  readonly canClose: boolean;
+  readonly canNote: boolean;
+}
+
+/** What is offered; the service decides. @param role `viewer`, `operator` or `admin`; '' until it is known. */
+export function rightsOf(alarm: Alarm, userID: string, role: string): AlarmRights {
+  const mayHandle = role === 'operator' || role === 'admin';
+  const isOwn = alarm.owner === userID || role === 'admin';
+  const { alarmState } = alarm;
+  return {
+    canTake: mayHandle && alarmState === 'new',
+    canRelease: mayHandle && alarmState === 'taken' && isOwn,
+    canShelve: mayHandle && (alarmState === 'new' || (alarmState === 'taken' && isOwn)),
+    canUnshelve: mayHandle && alarmState === 'shelved',
+    canClose: mayHandle && alarmState !== 'closed' && (alarmState !== 'taken' || isOwn),
+    canNote: mayHandle,
+  };
+}

@@ -1,0 +1,63 @@
+// What the screens say of a command: how its state looks, and its course from the records of the vehicle. Pure.
+import type { EventRecord, ListedCommand } from '../api/operations.ts';
+
+/** States of the ledger, in the order of a life; the last seven end it. */
+export const commandStates = [
+  'approval',
+  'requested',
+  'sent',
+  'received',
+  'armed',
+  'executing',
+  'confirmed',
+  'refused',
+  'expired',
+  'superseded',
+  'cancelled',
+  'unknown',
+] as const;
+export type CommandState = (typeof commandStates)[number];
+
+/** Null for a state that this console does not know. */
+export const commandStateOf = (text: string): CommandState | null =>
+  commandStates.find((one) => one === text) ?? null;
+
+/** A step in the course of a command, as a record of the vehicle reports it. */
+export interface CommandStep {
+  readonly eventID: string;
+  /** Vehicle time and time of storing, epoch seconds. */
+  readonly timestamp: number;
+  readonly creationTime: number;
+  readonly statusCode: number;
+}
+
+/** The records that report on a command, by time of the vehicle. */
+export function stepsOf(records: readonly EventRecord[], commandID: string): readonly CommandStep[] {
+  return records
+    .flatMap(({ eventID = '', timestamp = 0, creationTime = 0, statusCode = 0, ...record }) =>
+      record.commandID === commandID ? [{ eventID, timestamp, creationTime, statusCode }] : [],
+    )
+    .toSorted((one, other) => one.timestamp - other.timestamp || one.creationTime - other.creationTime);
+}
+
+/** What a command asks for, as a key of the texts; null for a feature that this console does not know. */
+export function askedOf({ feature, state }: Pick<ListedCommand, 'feature' | 'state'>) {
+  switch (feature) {
+    case 'enginecutoff':
+      return state === '1' ? 'cut' : 'restore';
+    case 'cargoaccess':
+      return state === '1' ? 'unlock' : 'lock';
+    case 'firmware':
+      return 'firmware';
+    case 'position':
+      return 'position';
+    default:
+      return null;
+  }
+}
+
+/** A restore is never withdrawn here: it waits for nothing, and withdrawing it could only keep an engine cut. */
+export const canWithdraw = ({ feature, state, commandState, hasEnded }: ListedCommand): boolean =>
+  !hasEnded &&
+  !(feature === 'enginecutoff' && state === '0') &&
+  (commandState !== 'executing' || feature === 'firmware');

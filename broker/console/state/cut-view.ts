@@ -1,0 +1,177 @@
+// What the screens of a cut can show, from what the service answered: the address, the reason, the course and the ends. Pure.
+import type { Approval, CommandRecord, Device } from '../api/operations.ts';
+
+/** What the member `cut` of an address names. */
+export type CutTarget =
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'command' | 'request'; readonly id: string };
+
+/** @returns null for what names nothing. */
+export function parseCut(text: string | undefined): CutTarget | null {
+  if (text === 'ask') return { kind: 'ask' };
+  const [, kind, id] = /^(command|request)-([0-9A-Za-z]{1,64})$/.exec(text ?? '') ?? [];
+  if (id === undefined) return null;
+  return { kind: kind === 'command' ? 'command' : 'request', id };
+}
+
+export const cutText = (kind: 'command' | 'request', id: string): string => `${kind}-${id}`;
+
+/** What `cut` in the address names for a vehicle: its waiting cut, else the form that asks for one. */
+export function pendingCutOf({ state }: Device): string | null {
+  const { pendingState, commandID, approvalID, commandState } = state.enginecutoff;
+  if (pendingState !== '1') return null;
+  if (commandID !== null) return cutText('command', commandID);
+  return commandState === 'approval' && approvalID !== null ? cutText('request', approvalID) : null;
+}
+
+export const cutReasons = ['stolen', 'misuse', 'lease_ended', 'unsafe', 'driver', 'test', 'other'] as const;
+export type CutReason = (typeof cutReasons)[number];
+
+/** The service takes 200 characters; the code and `: ` stand before the note. */
+export const noteMost = 180;
+
+/** The reason as the ledger keeps it: a code that every language can show, and the note. */
+export function reasonText(reason: CutReason, note: string): string {
+  const trimmed = note.trim();
+  return trimmed === '' ? reason : `${reason}: ${trimmed}`;
+}
+
+/** @returns the code, null where the text has none of ours (another client wrote it), and the rest. */
+export function parseReason(text: string): { readonly reason: CutReason | null; readonly note: string } {
+  const at = text.indexOf(':');
+  const head = at < 0 ? text : text.slice(0, at);
+  const reason = cutReasons.find((one) => one === head) ?? null;
+  if (reason === null) return { reason, note: text };
+  return { reason, note: at < 0 ? '' : text.slice(at + 1).trim() };
+}
+
+/** Seconds that a cut may wait for the vehicle; the service takes at most the last. */
+export const cutLifeS = [600, 1800, 3600, 14_400, 28_800, 86_400] as const;
+export const usualLifeS = 1800;
+
+export type EndState = 'confirmed' | 'refused' | 'expired' | 'cancelled' | 'superseded' | 'unknown';
+export type LiveState = 'requested' | 'sent' | 'received' | 'armed' | 'executing';
+export type CutState = 'approval' | LiveState | EndState;
+
+const liveStates: readonly LiveState[] = ['requested', 'sent', 'received', 'armed', 'executing'];
+const endStates: readonly EndState[] = [
+  'confirmed',
+  'refused',
+  'expired',
+  'cancelled',
+  'superseded',
+  'unknown',
+];
+
+/** A state that this console does not know counts as an unknown outcome, never as done. */
+export function cutStateOf(commandState: string): CutState {
+  return [...liveStates, ...endStates].find((one) => one === commandState) ?? 'unknown';
+}
+
+/** Tone of a state: a cut that did not happen is safe, so none is red. */
+export function toneOf(state: CutState): 'busy' | 'ok' | 'look' | 'off' {
+  if (state === 'confirmed') return 'ok';
+  if (state === 'refused' || state === 'expired' || state === 'unknown') return 'look';
+  return state === 'cancelled' || state === 'superseded' ? 'off' : 'busy';
+}
+
+/** Until the relay moves. The service decides. */
+export const canWithdraw = ({ commandState, hasEnded, cancelledBy }: CommandRecord): boolean =>
+  !hasEnded && commandState !== 'executing' && commandState !== 'unknown' && cancelledBy === '';
+
+export type StepName =
+  | 'asked'
+  | 'waits'
+  | 'approved'
+  | 'queued'
+  | 'sent'
+  | 'received'
+  | 'armed'
+  | 'executing'
+  | EndState;
+
+export interface Step {
+  readonly name: StepName;
+  readonly kind: 'done' | 'now' | 'later' | 'good' | 'bad' | 'off';
+  /** Epoch seconds; null: not known, or not yet. */
+  readonly at: number | null;
+  /** User who did it; empty where the vehicle or the time did. */
+  readonly by: string;
+}
+
+const endKinds = { ok: 'good', look: 'bad', off: 'off', busy: 'now' } as const;
+
+const end = (name: EndState, at: number | null, by = ''): Step => ({
+  name,
+  kind: endKinds[toneOf(name)],
+  at,
+  by,
+});
+
+const ahead: readonly StepName[] = ['sent', 'received', 'armed', 'executing', 'confirmed'];
+const laterSteps = (after: StepName | null): readonly Step[] =>
+  ahead
+    .slice(after === null ? 0 : ahead.indexOf(after) + 1)
+    .map((name) => ({ name, kind: 'later' as const, at: null, by: '' }));
+
+const approvalEnds = { refused: 'refused', withdrawn: 'cancelled', expired: 'expired' } as const;
+
+/** The state of a request to a second person that gave no command. */
+export function requestState({ approvalState }: Approval): CutState {
+  return approvalState === 'refused' || approvalState === 'withdrawn' || approvalState === 'expired'
+    ? approvalEnds[approvalState]
+    : 'approval';
+}
+
+/** The course of a request to a second person that gave no command yet. */
+export function courseOfRequest(request: Approval): readonly Step[] {
+  const asked: Step = { name: 'asked', kind: 'done', at: request.requested, by: request.requestedBy };
+  const state = requestState(request);
+  if (state === 'approval')
+    return [asked, { name: 'waits', kind: 'now', at: request.requested, by: '' }, ...laterSteps(null)];
+  const at = state === 'expired' ? request.expires : request.decided;
+  return [asked, end(state as EndState, at, state === 'expired' ? '' : request.decidedBy)];
+}
+
+/** When the vehicle reported each state of a command, epoch seconds by its own clock. */
+export type Reports = ReadonlyMap<string, number>;
+
+/**
+ * The course of a command. A state before the present one stands only where the vehicle reported it: nothing is guessed.
+ * @param approval the request that it came of, null without one.
+ */
+export function courseOf(
+  record: CommandRecord,
+  approval: Approval | null,
+  reports: Reports,
+): readonly Step[] {
+  const state = cutStateOf(record.commandState);
+  const asked: Step = {
+    name: 'asked',
+    kind: 'done',
+    at: approval?.requested ?? record.issued,
+    by: record.issuer,
+  };
+  const approved: readonly Step[] =
+    record.approver === ''
+      ? []
+      : [{ name: 'approved', kind: 'done', at: approval?.decided ?? record.issued, by: record.approver }];
+  const reported: readonly Step[] = (['received', 'armed', 'executing'] as const).flatMap((name) => {
+    const at = reports.get(name);
+    return at === undefined || name === state ? [] : [{ name, kind: 'done' as const, at, by: '' }];
+  });
+  const wasSent =
+    reported.length > 0 || ['received', 'armed', 'executing', 'confirmed', 'refused'].includes(state);
+  const sent: readonly Step[] = wasSent ? [{ name: 'sent', kind: 'done', at: null, by: '' }] : [];
+  const before = [asked, ...approved, ...sent, ...reported];
+  if (state === 'requested' || state === 'approval')
+    return [...before, { name: 'queued', kind: 'now', at: record.updated, by: '' }, ...laterSteps(null)];
+  if (state === 'sent')
+    return [...before, { name: 'sent', kind: 'now', at: record.updated, by: '' }, ...laterSteps('sent')];
+  if (state === 'received' || state === 'armed' || state === 'executing') {
+    const at = reports.get(state) ?? record.updated;
+    return [...before, { name: state, kind: 'now', at, by: '' }, ...laterSteps(state)];
+  }
+  const by = state === 'cancelled' ? record.cancelledBy : '';
+  return [...before, end(state, reports.get(state) ?? record.updated, by)];
+}

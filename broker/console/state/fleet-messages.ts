@@ -1,0 +1,109 @@
+// How answers and messages of the service change the vehicles. Pure. What does not fit changes nothing.
+import type { Alarm, ListedDevice } from '../api/operations.ts';
+import { noVehicle, type Vehicle, type VehicleAlarm } from './fleet.ts';
+
+/** Status codes whose lasting alarm means that the position cannot be trusted. */
+const doubtCodes: ReadonlySet<number> = new Set([4370, 64805]);
+
+function placeOf(
+  fixS: number,
+  longitude: number | undefined,
+  latitude: number | undefined,
+): Vehicle['place'] {
+  return fixS > 0 && longitude !== undefined && latitude !== undefined ? [longitude, latitude] : null;
+}
+
+const fuelOf = (text: string | null | undefined): number | null => (text == null ? null : Number(text));
+
+/** A device of the list; what only the stream or the alarms say is taken from `before`. */
+export function vehicleOf(device: ListedDevice, before: Vehicle | undefined): Vehicle {
+  const { isOnline, isDoubtful, alarm } = before ?? noVehicle;
+  const fixS = device.deviceLastValidTimestamp ?? 0;
+  const cutoff = device.state?.enginecutoff;
+  // The stream may have said more than this answer, which was read before.
+  const newer = before !== undefined && before.fixS > fixS ? before : null;
+  return {
+    id: device.deviceID,
+    name: device.deviceDisplayName || device.deviceID,
+    description: device.deviceDescription ?? '',
+    driver: device.deviceDriver ?? '',
+    address: device.deviceLastValidAddress ?? '',
+    zone: device.deviceLastGeozoneID ?? '',
+    place: placeOf(fixS, device.deviceLastValidLongitude, device.deviceLastValidLatitude),
+    speed: device.deviceLastValidSpeed ?? 0,
+    heading: device.deviceLastValidHeading ?? 0,
+    fixS,
+    heartbeatS: device.deviceLastHeartbeat ?? 0,
+    fuel: fuelOf(device.fuelLevelAverage),
+    ignition: device.sensors?.ignition.state ?? null,
+    cutoff: cutoff?.state ?? null,
+    // A restore under way is no cut.
+    pendingCut: cutoff?.pendingState === '1' ? (cutoff.commandState ?? null) : null,
+    isOnline,
+    isDoubtful,
+    alarm,
+    mayCommand: device.authorities?.['command'] === true,
+    ...(newer && { place: newer.place, speed: newer.speed, heading: newer.heading, fixS: newer.fixS }),
+  };
+}
+
+/** A `device` message of the stream laid over a vehicle, unless the vehicle's position is newer. */
+export function withDevice(vehicle: Vehicle, message: ListedDevice): Vehicle {
+  const heartbeatS = Math.max(vehicle.heartbeatS, message.deviceLastHeartbeat ?? 0);
+  const fuel = message.fuelLevelAverage === undefined ? vehicle.fuel : fuelOf(message.fuelLevelAverage);
+  const fixS = message.deviceLastValidTimestamp;
+  if (fixS === undefined || fixS < vehicle.fixS) return { ...vehicle, heartbeatS, fuel };
+  return {
+    ...vehicle,
+    heartbeatS,
+    fuel,
+    fixS,
+    place: placeOf(fixS, message.deviceLastValidLongitude, message.deviceLastValidLatitude) ?? vehicle.place,
+    speed: message.deviceLastValidSpeed ?? vehicle.speed,
+    heading: message.deviceLastValidHeading ?? vehicle.heading,
+    zone: message.deviceLastGeozoneID ?? vehicle.zone,
+    address: '',
+  };
+}
+
+const ranks = { critical: 0, high: 1, low: 2 } as const;
+
+/** Less is worse: a shelved alarm waits for nobody now, and stands last. */
+function rankOf(alarm: Alarm): number {
+  const state = { new: 0, taken: 1, shelved: 2, closed: 3 }[alarm.alarmState];
+  return (alarm.priority === 'low' ? 10 : 0) + state * 3 + ranks[alarm.priority];
+}
+
+/** What the open alarms of a vehicle say of it. Shelved ones do not mark it. */
+export function alarmMarks(alarms: readonly Alarm[]): Pick<Vehicle, 'alarm' | 'isDoubtful'> {
+  const [worst] = alarms
+    .filter(({ alarmState }) => alarmState === 'new' || alarmState === 'taken')
+    .toSorted((one, other) => rankOf(one) - rankOf(other));
+  const alarm: VehicleAlarm | null =
+    worst === undefined
+      ? null
+      : {
+          alarmID: worst.alarmID,
+          statusCode: worst.statusCode,
+          priority: worst.priority,
+          hasOwner: worst.alarmState === 'taken',
+        };
+  return {
+    alarm,
+    isDoubtful: alarms.some(
+      ({ statusCode, ended, alarmState }) =>
+        doubtCodes.has(statusCode) && ended === 0 && alarmState !== 'closed',
+    ),
+  };
+}
+
+/** The queue: by priority, then new before taken before shelved, then the oldest first. */
+export function compareAlarms(one: Alarm, other: Alarm): number {
+  const states = { new: 0, taken: 1, shelved: 2, closed: 3 } as const;
+  return (
+    ranks[one.priority] - ranks[other.priority] ||
+    states[one.alarmState] - states[other.alarmState] ||
+    one.opened - other.opened ||
+    Number(one.alarmID) - Number(other.alarmID)
+  );
+}

@@ -1,0 +1,143 @@
+// The vehicles as this page knows them: the list of devices with the stream's messages laid over it. Pure: no clock, no DOM.
+
+/** What of a device the list asks for, and nothing else. */
+export const listedFields =
+  'deviceDisplayName,deviceDescription,deviceDriver,deviceLastHeartbeat,deviceLastValidLatitude,deviceLastValidLongitude,deviceLastValidSpeed,deviceLastValidHeading,deviceLastValidTimestamp,deviceLastValidAddress,deviceLastGeozoneID,fuelLevelAverage,sensors,state,authorities';
+
+export type Priority = 'critical' | 'high' | 'low';
+
+/** The most urgent open alarm of a vehicle. */
+export interface VehicleAlarm {
+  readonly alarmID: string;
+  readonly statusCode: number;
+  readonly priority: Priority;
+  readonly hasOwner: boolean;
+}
+
+export interface Vehicle {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly driver: string;
+  readonly address: string;
+  readonly zone: string;
+  /** Degrees, WGS 84; null while there was no fix. */
+  readonly place: readonly [longitude: number, latitude: number] | null;
+  /** km/h and degrees from north, of the last fix. */
+  readonly speed: number;
+  readonly heading: number;
+  /** Epoch seconds; 0 while there is none. */
+  readonly fixS: number;
+  readonly heartbeatS: number;
+  /** Fraction of the tanks; null without a sensor. */
+  readonly fuel: number | null;
+  /** `0`, `1`; null when the service has not said so. */
+  readonly ignition: string | null;
+  /** State of the engine cut-off as read back; `1`: the engine cannot run. */
+  readonly cutoff: string | null;
+  /** State of a pending command of the engine cut-off; null without one. */
+  readonly pendingCut: string | null;
+  /** Null until the service has said so. */
+  readonly isOnline: boolean | null;
+  /** The position contradicts itself, by an open alarm whose condition lasts. */
+  readonly isDoubtful: boolean;
+  readonly alarm: VehicleAlarm | null;
+  readonly mayCommand: boolean;
+}
+
+export type VehicleState = 'moving' | 'standing' | 'offline' | 'doubtful';
+
+/** Above this a vehicle counts as moving: GNSS speeds of a parked one stay below, km/h. */
+const movingKmh = 3;
+
+/** The one state that the mark of a vehicle shows. */
+export function stateOf(vehicle: Vehicle): VehicleState {
+  if (vehicle.isOnline === false) return 'offline';
+  if (vehicle.isDoubtful) return 'doubtful';
+  return vehicle.speed > movingKmh ? 'moving' : 'standing';
+}
+
+export type Severity = 'act' | 'act-taken' | 'look' | 'none';
+
+export function severityOf({ alarm }: Vehicle): Severity {
+  if (alarm === null) return 'none';
+  if (alarm.priority === 'low') return 'look';
+  return alarm.hasOwner ? 'act-taken' : 'act';
+}
+
+const severities: readonly Severity[] = ['act', 'act-taken', 'look', 'none'];
+const states: readonly VehicleState[] = ['doubtful', 'offline', 'moving', 'standing'];
+const priorities: readonly Priority[] = ['critical', 'high', 'low'];
+
+const worstRankOf = (vehicle: Vehicle): number =>
+  severities.indexOf(severityOf(vehicle)) * 100 +
+  (vehicle.alarm === null ? 0 : priorities.indexOf(vehicle.alarm.priority) * 10) +
+  states.indexOf(stateOf(vehicle));
+
+/** Worst first: by alarm, then doubt and silence, then movement, then name. */
+export function worstFirst(vehicles: readonly Vehicle[]): readonly Vehicle[] {
+  return vehicles
+    .map((vehicle) => ({ vehicle, rank: worstRankOf(vehicle) }))
+    .toSorted(
+      (one, other) =>
+        one.rank - other.rank ||
+        (one.vehicle.name < other.vehicle.name ? -1 : one.vehicle.name > other.vehicle.name ? 1 : 0),
+    )
+    .map(({ vehicle }) => vehicle);
+}
+
+export const filters = ['all', 'alarm', 'moving', 'standing', 'offline', 'doubtful'] as const;
+export type Filter = (typeof filters)[number];
+
+export function matchesFilter(vehicle: Vehicle, filter: Filter): boolean {
+  if (filter === 'all') return true;
+  return filter === 'alarm' ? vehicle.alarm !== null : stateOf(vehicle) === filter;
+}
+
+/** How many vehicles each filter shows. */
+export function countsOf(vehicles: readonly Vehicle[]): Readonly<Record<Filter, number>> {
+  const counts = { all: vehicles.length, alarm: 0, moving: 0, standing: 0, offline: 0, doubtful: 0 };
+  for (const vehicle of vehicles) {
+    counts[stateOf(vehicle)] += 1;
+    if (vehicle.alarm !== null) counts.alarm += 1;
+  }
+  return counts;
+}
+
+/** What is searched of a vehicle; made once for each state of it, as a filter is typed letter by letter. */
+const searched = new WeakMap<Vehicle, string>();
+
+function searchedOf(vehicle: Vehicle): string {
+  const known = searched.get(vehicle);
+  if (known !== undefined) return known;
+  const text = [vehicle.id, vehicle.name, vehicle.driver, vehicle.description].join('\n').toLowerCase();
+  searched.set(vehicle, text);
+  return text;
+}
+
+export function matchesText(vehicle: Vehicle, text: string): boolean {
+  const wanted = text.trim().toLowerCase();
+  return wanted === '' || searchedOf(vehicle).includes(wanted);
+}
+
+export const noVehicle: Vehicle = {
+  id: '',
+  name: '',
+  description: '',
+  driver: '',
+  address: '',
+  zone: '',
+  place: null,
+  speed: 0,
+  heading: 0,
+  fixS: 0,
+  heartbeatS: 0,
+  fuel: null,
+  ignition: null,
+  cutoff: null,
+  pendingCut: null,
+  isOnline: null,
+  isDoubtful: false,
+  alarm: null,
+  mayCommand: false,
+};

@@ -1,0 +1,34 @@
+// Numbers and times in the reader's language. Formatters are costly to make, and a table asks for thousands, so each is kept.
+const numbers = new Map<string, Intl.NumberFormat>();
+const times = new Map<string, Intl.DateTimeFormat>();
+
+/** @param most digits after the decimal sign at most; trailing zeros are left out. */
+export function formatNumber(value: number, locale: string, most = 0): string {
+  const key = `${locale} ${most}`;
+  const format = numbers.get(key) ?? new Intl.NumberFormat(locale, { maximumFractionDigits: most });
+  numbers.set(key, format);
+  return format.format(value);
+}
+
+const clock = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
+const forms = {
+  hour: clock,
+  time: { ...clock, second: '2-digit' },
+  day: { ...clock, second: '2-digit', day: 'numeric', month: 'short' },
+  whole: { dateStyle: 'full', timeStyle: 'long' },
+} as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
+
+/** In the reader's zone. @param form `hour`: to the minute; `time`: to the second; `day`: with the date; `whole`: with zone and year. */
+export function formatTime(at: Date, locale: string, form: keyof typeof forms): string {
+  const key = `${locale} ${form}`;
+  const format = times.get(key) ?? new Intl.DateTimeFormat(locale, forms[form]);
+  times.set(key, format);
+  return format.format(at);
+}
+
+/** Says a count with its noun: `one` or `other`, by the plural rules of the language. For languages with two forms. */
+export function counterOf(locale: string): (count: number, one: string, other: string) => string {
+  const rules = new Intl.PluralRules(locale);
+  return (count, one, other) =>
+    `${formatNumber(count, locale)} ${rules.select(count) === 'one' ? one : other}`;
+}

@@ -1,0 +1,40 @@
+// Base maps and places with several vehicles, in English.
+import type { Widened } from '../base/catalogue.ts';
+import { counterOf } from '../base/format.ts';
+
+const many = counterOf('en');
+
+export const mapTexts = {
+  baseMap: {
+    choose: 'Base map',
+    world: 'World, built in',
+    style: (host: string) => `Map of ${host}`,
+    osm: '© OpenStreetMap contributors (ODbL)',
+    worldInstead: 'The built-in world is shown instead.',
+    restDrawn:
+      'The rest of the map is drawn. An administrator of the service can allow the host (mapStyle.origins).',
+    faults: {
+      gone: (name: string) =>
+        name === ''
+          ? 'The service no longer offers this map'
+          : `The service has no map file ${name} any more`,
+      truncated: (name: string) => `The map file ${name} is not whole. Copy it to the service again`,
+      'not-pmtiles': (name: string) => `The map file ${name} is no PMTiles file of version 3`,
+      'not-vector': (name: string) =>
+        `The map file ${name} holds pictures, or tiles packed in another way than gzip`,
+      'not-base-map': (name: string) => `The map file ${name} is no Protomaps base map of version 4`,
+      unreachable: (name: string) => `The map ${name} cannot be read`,
+      'bad-style': (name: string) => `What ${name} offers is no map style that can be drawn`,
+      host: (name: string) => `A part of the map lies at ${name}, which is not allowed`,
+    },
+  },
+  here: {
+    title: (count: number) => `${many(count, 'vehicle', 'vehicles')} at this place`,
+    none: 'No vehicle is at this place any more',
+    list: 'Vehicles at this place, worst first',
+    more: (count: number) => `${many(count, 'more', 'more')}; find them in the list of vehicles`,
+    middle: 'On the map: open what is at its middle',
+  },
+};
+
+export type MapTexts = Widened<typeof mapTexts>;

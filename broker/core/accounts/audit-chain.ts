@@ -1,0 +1,136 @@
+// The hash chain of the audit log: each entry's hash includes the previous one, so that a later change, removal, insertion
+// or move is detected. Detail enters as its own hash, so that it can be erased without breaking the chain. The hash
+// function is a parameter: SHA-256 as 64 hexadecimal digits.
+
+/** What an entry says, and its place in the chain of its account. */
+export interface ChainedEntry {
+  readonly auditNo: number;
+  readonly accountID: string;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly source: string;
+  readonly action: string;
+  readonly object: string;
+  /** Null once it was erased. */
+  readonly detail: string | null;
+  readonly detailHash: string;
+  /** 1, 2, 3 ... within the account. */
+  readonly chainNo: number;
+  readonly prevHash: string;
+  readonly hash: string;
+}
+
+export type Hash = (text: string) => string;
+
+/** Where a chain stands: its last entry. */
+export interface ChainHead {
+  readonly chainNo: number;
+  readonly hash: string;
+}
+
+/** Before the first entry. */
+export const emptyChain: ChainHead = { chainNo: 0, hash: '0'.repeat(64) };
+
+type Header = Omit<ChainedEntry, 'detail' | 'prevHash' | 'hash'>;
+
+/** The hash of an entry that stands after `prevHash`. */
+function entryHash(hash: Hash, prevHash: string, entry: Header): string {
+  const { auditNo, accountID, chainNo, atMs, actor, source, action, object, detailHash } = entry;
+  // JSON separates the fields whatever is in them; the order here is the definition.
+  const header = JSON.stringify([accountID, chainNo, auditNo, atMs, actor, source, action, object]);
+  return hash(`${prevHash}${header}${detailHash}`);
+}
+
+/** Gives entries, in their order, their places after `head`. */
+export function chainEntries(
+  hash: Hash,
+  head: ChainHead,
+  entries: readonly Omit<Header, 'chainNo'>[],
+): readonly {
+  readonly auditNo: number;
+  readonly chainNo: number;
+  readonly prevHash: string;
+  readonly hash: string;
+}[] {
+  let { chainNo, hash: prevHash } = head;
+  return entries.map((entry) => {
+    chainNo += 1;
+    const link = {
+      auditNo: entry.auditNo,
+      chainNo,
+      prevHash,
+      hash: entryHash(hash, prevHash, { ...entry, chainNo }),
+    };
+    prevHash = link.hash;
+    return link;
+  });
+}
+
+/** The first thing that is wrong with a chain. `chainNo` is the place of the fault. */
+export interface ChainFault {
+  readonly accountID: string;
+  readonly chainNo: number;
+  /** The row where it shows; null when that is the missing one. */
+  readonly auditNo: number | null;
+  readonly reason: string;
+}
+
+export interface ChainCheck {
+  /** Takes the next entry of the chain in the order of places; null while everything holds. */
+  take(entry: ChainedEntry): ChainFault | null;
+  /** After the last entry. */
+  finish(): ChainFault | null;
+  head(): ChainHead;
+  /** Entries whose detail was erased. */
+  erased(): number;
+}
+
+function wrongIn(hash: Hash, head: ChainHead, entry: ChainedEntry): string | null {
+  if (entry.chainNo <= head.chainNo) return 'two rows hold this place';
+  if (entry.chainNo !== head.chainNo + 1) return 'a row is missing here';
+  if (entry.prevHash !== head.hash) return 'it does not follow from the row before it';
+  if (entry.detail !== null && hash(entry.detail) !== entry.detailHash) return 'its detail was changed';
+  if (entryHash(hash, entry.prevHash, entry) !== entry.hash) return 'it was changed';
+  return null;
+}
+
+/**
+ * Checks one chain from its beginning.
+ * @param saved heads of this chain that were kept elsewhere: the chain must have passed through each.
+ */
+export function createChainCheck(
+  hash: Hash,
+  { accountID, saved = [] }: { readonly accountID: string; readonly saved?: readonly ChainHead[] },
+): ChainCheck {
+  let head = emptyChain;
+  let erased = 0;
+  const fault = (chainNo: number, auditNo: number | null, reason: string): ChainFault => ({
+    accountID,
+    chainNo,
+    auditNo,
+    reason,
+  });
+  return {
+    take(entry) {
+      const reason = wrongIn(hash, head, entry);
+      if (reason !== null) {
+        const isMissing = entry.chainNo > head.chainNo + 1;
+        return fault(isMissing ? head.chainNo + 1 : entry.chainNo, isMissing ? null : entry.auditNo, reason);
+      }
+      head = { chainNo: entry.chainNo, hash: entry.hash };
+      if (entry.detail === null) erased += 1;
+      const other = saved.find((one) => one.chainNo === head.chainNo && one.hash !== head.hash);
+      return other === undefined
+        ? null
+        : fault(head.chainNo, entry.auditNo, 'it is not the row of the saved head');
+    },
+    finish() {
+      const beyond = saved.find((one) => one.chainNo > head.chainNo);
+      return beyond === undefined
+        ? null
+        : fault(head.chainNo + 1, null, 'rows up to the saved head are missing');
+    },
+    head: () => head,
+    erased: () => erased,
+  };
+}

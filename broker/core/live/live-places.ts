@@ -1,0 +1,43 @@
+// Limits of open live streams: per user, account and process. Pure counters.
+
+export const placeLimits = { user: 5, account: 100, process: 2000 } as const;
+
+type PlaceKind = keyof typeof placeLimits;
+
+type Taken =
+  | { readonly isFree: true /** Gives the place back; more than once is no fault. */; release(): void }
+  | { readonly isFree: false; readonly full: PlaceKind; readonly most: number };
+
+export interface LivePlaces {
+  take(owner: { readonly accountID: string; readonly userID: string }): Taken;
+}
+
+/** No place is taken. */
+export function createLivePlaces(limits: Readonly<Record<PlaceKind, number>> = placeLimits): LivePlaces {
+  const counts = new Map<string, number>();
+  const change = (key: string, by: number): void => {
+    const count = (counts.get(key) ?? 0) + by;
+    if (count === 0) counts.delete(key);
+    else counts.set(key, count);
+  };
+  return {
+    take({ accountID, userID }) {
+      // An id has no slash, so no account can look like another's user.
+      const keys = { user: `${accountID}/${userID}`, account: accountID, process: '' } as const;
+      for (const kind of ['user', 'account', 'process'] as const) {
+        if ((counts.get(keys[kind]) ?? 0) >= limits[kind])
+          return { isFree: false, full: kind, most: limits[kind] };
+      }
+      let isReleased = false;
+      for (const key of Object.values(keys)) change(key, 1);
+      return {
+        isFree: true,
+        release() {
+          if (isReleased) return;
+          isReleased = true;
+          for (const key of Object.values(keys)) change(key, -1);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// The order in which new connections begin: first in, first out, with limits on those in progress and those waiting. Pure.
+// An idle connection cannot block a slot: after a timeout it gives it up and continues without one.
+
+export interface HandshakeQueueLimits {
+  /** Connections that wait, at most. */
+  readonly waitingMost: number;
+  /** Connections that have begun and hold a place, at most. */
+  readonly atWorkMost: number;
+}
+
+/** Connections are compared by identity. */
+export interface HandshakeQueue<One extends object> {
+  /** Takes the last place of the line; false when there is none. */
+  enter(one: One): boolean;
+  /** The first in the queue, which begins now; null when none waits or no slot is free. */
+  next(): One | null;
+  /** Gives up its place, in the line or at work; nothing when it has none. */
+  leave(one: One): void;
+  waiting(): number;
+  atWork(): number;
+}
+
+export function createHandshakeQueue<One extends object>({
+  waitingMost,
+  atWorkMost,
+}: HandshakeQueueLimits): HandshakeQueue<One> {
+  // Sets go through their members in the order in which these came, and let anyone out at once.
+  const line = new Set<One>();
+  const working = new Set<One>();
+  return {
+    enter(one) {
+      if (line.size >= waitingMost) return false;
+      line.add(one);
+      return true;
+    },
+    next() {
+      if (working.size >= atWorkMost) return null;
+      const [first] = line;
+      if (first === undefined) return null;
+      line.delete(first);
+      working.add(first);
+      return first;
+    },
+    leave(one) {
+      line.delete(one);
+      working.delete(one);
+    },
+    waiting: () => line.size,
+    atWork: () => working.size,
+  };
+}
+
+/** Type of a record of TLS that holds a handshake message (RFC 8446 section 5.1). */
+const handshakeType = 22;
+const recordHeaderBytes = 5;
+/** Bytes of a client's first record: half a kilobyte, two with keys of the coming kind, some more with a ticket. */
+const recordMost = 8192;
+/** What is needed to find a first record at most. */
+export const firstRecordMost = recordHeaderBytes + recordMost;
+
+/**
+ * True when the first record of a TLS client is there as a whole, or cannot become one: the TLS
+ * layer reports what is wrong with it.
+ * @param bytes all that came in so far.
+ */
+export function hasFirstRecord(bytes: Uint8Array): boolean {
+  if (bytes.length === 0) return false;
+  if (bytes[0] !== handshakeType) return true;
+  if (bytes.length < recordHeaderBytes) return false;
+  const length = ((bytes[3] ?? 0) << 8) | (bytes[4] ?? 0);
+  return length > recordMost || bytes.length >= recordHeaderBytes + length;
+}

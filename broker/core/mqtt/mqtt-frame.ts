@@ -1,0 +1,226 @@
+// Finds the packets in a stream of bytes and validates each before anything else reads it: lengths, flags, packet ids,
+// strings, as MQTT 3.1.1 requires of a client. Pure and stateless. The library behind it gets well-formed packets only.
+import { isText } from './mqtt-text.ts';
+
+export const packetTypes = {
+  connect: 1,
+  publish: 3,
+  puback: 4,
+  pubrec: 5,
+  pubrel: 6,
+  pubcomp: 7,
+  subscribe: 8,
+  unsubscribe: 10,
+  pingreq: 12,
+  disconnect: 14,
+} as const;
+
+/** Why a packet ends the connection; `returnCode` goes into a CONNACK first (MQTT 3.1.1, table 3.1). */
+export interface Fault {
+  readonly reason: string;
+  readonly returnCode: 1 | 2 | null;
+}
+
+/** Where a packet lies in the bytes. */
+export interface Frame {
+  /** Type, 1 to 15, and the flags of the fixed header. */
+  readonly type: number;
+  readonly flags: number;
+  /** First byte after the fixed header, and first byte after the packet: it may lie beyond the bytes that are there. */
+  readonly body: number;
+  readonly end: number;
+}
+
+/** Topic filters that one SUBSCRIBE or UNSUBSCRIBE may name. A device has a handful of topics. */
+const filtersMost = 64;
+
+const fault = (reason: string, returnCode: 1 | 2 | null = null): Fault => ({ reason, returnCode });
+
+/**
+ * Reads the fixed header at `start`.
+ * @returns null when it is not whole yet; a fault when its length has more than four bytes (MQTT 3.1.1, 2.2.3).
+ */
+export function readHeader(bytes: Uint8Array, start: number, stop: number): Frame | Fault | null {
+  let length = 0;
+  for (let index = 0; index < 4; index++) {
+    const at = start + 1 + index;
+    if (at >= stop) return null;
+    const byte = bytes[at] ?? 0;
+    length += (byte & 0x7f) * 128 ** index;
+    if (byte < 0x80) {
+      const first = bytes[start] ?? 0;
+      return { type: first >> 4, flags: first & 0x0f, body: at + 1, end: at + 1 + length };
+    }
+  }
+  return fault('remaining length of more than four bytes');
+}
+
+/** Reads through the body of one packet; every read checks that it stays inside. */
+interface Cursor {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  at: number;
+}
+
+/** Two bytes as a number; -1 when they are not there. */
+function takeNumber(cursor: Cursor): number {
+  if (cursor.at + 2 > cursor.end) return -1;
+  const value = (cursor.bytes[cursor.at] ?? 0) * 256 + (cursor.bytes[cursor.at + 1] ?? 0);
+  cursor.at += 2;
+  return value;
+}
+
+/** One byte; -1 when it is not there. */
+function takeByte(cursor: Cursor): number {
+  if (cursor.at >= cursor.end) return -1;
+  const byte = cursor.bytes[cursor.at] ?? 0;
+  cursor.at += 1;
+  return byte;
+}
+
+/** Passes over a field with its length in front. Its number of bytes; -1 when it is not whole. */
+function takeField(cursor: Cursor): number {
+  const length = takeNumber(cursor);
+  if (length < 0 || cursor.at + length > cursor.end) return -1;
+  cursor.at += length;
+  return length;
+}
+
+/** Passes over a string. Its number of bytes; -1 when it is not whole or not text. */
+function takeText(cursor: Cursor): number {
+  const length = takeField(cursor);
+  return length >= 0 && isText(cursor.bytes, cursor.at - length, cursor.at) ? length : -1;
+}
+
+const names = { MQTT: { name: 'MQTT', level: 4 }, MQIsdp: { name: 'MQIsdp', level: 3 } } as const;
+
+/** The protocol's name and the level that goes with it; null for any other name. */
+function takeProtocol(cursor: Cursor): (typeof names)[keyof typeof names] | null {
+  const length = takeField(cursor);
+  if (length !== names.MQTT.name.length && length !== names.MQIsdp.name.length) return null;
+  const { name, level } = length === names.MQTT.name.length ? names.MQTT : names.MQIsdp;
+  const start = cursor.at - length;
+  for (let index = 0; index < length; index++) {
+    if (cursor.bytes[start + index] !== name.charCodeAt(index)) return null;
+  }
+  return names[level === 4 ? 'MQTT' : 'MQIsdp'];
+}
+
+function faultOfConnectFlags(flags: number): Fault | null {
+  const willQos = (flags >> 3) & 3;
+  if ((flags & 0x01) !== 0) return fault('reserved flag of CONNECT (MQTT-3.1.2-3)');
+  if ((flags & 0x04) === 0 && (flags & 0x38) !== 0) return fault('will flags without a will (MQTT-3.1.2-11)');
+  if (willQos === 3) return fault('will QoS 3 (MQTT-3.1.2-14)');
+  if ((flags & 0xc0) === 0x40) return fault('password without user name (MQTT-3.1.2-22)');
+  return null;
+}
+
+function judgeConnect(cursor: Cursor): Fault | null {
+  const protocol = takeProtocol(cursor);
+  if (protocol === null) return fault('not the name of the protocol (MQTT-3.1.2-1)');
+  const level = takeByte(cursor);
+  if (level < 0) return fault('CONNECT is too short');
+  if (level !== protocol.level) return fault(`protocol level ${level} (MQTT-3.1.2-2)`, 1);
+  const flags = takeByte(cursor);
+  if (flags < 0 || takeNumber(cursor) < 0) return fault('CONNECT is too short');
+  const wrong = faultOfConnectFlags(flags);
+  if (wrong !== null) return wrong;
+  const clientId = takeText(cursor);
+  if (clientId < 0) return fault('client id (MQTT-3.1.3-4)');
+  const hasWill = (flags & 0x04) !== 0;
+  if (hasWill && takeText(cursor) < 1) return fault('will topic (MQTT-3.1.3-10)');
+  if (hasWill && takeField(cursor) < 0) return fault('will message (MQTT-3.1.2-9)');
+  if ((flags & 0x80) !== 0 && takeText(cursor) < 0) return fault('user name (MQTT-3.1.3-11)');
+  if ((flags & 0x40) !== 0 && takeField(cursor) < 0) return fault('password (MQTT-3.1.2-21)');
+  if (cursor.at !== cursor.end) return fault('CONNECT is too long');
+  // MQTT 3.1 knows no empty client id at all.
+  const isClean = (flags & 0x02) !== 0;
+  if (clientId === 0 && (!isClean || level === 3)) return fault('empty client id (MQTT-3.1.3-8)', 2);
+  return null;
+}
+
+function judgePublish(cursor: Cursor, flags: number): Fault | null {
+  const qos = (flags >> 1) & 3;
+  if (qos === 3) return fault('QoS 3 (MQTT-3.3.1-4)');
+  if (qos === 0 && (flags & 0x08) !== 0) return fault('DUP with QoS 0 (MQTT-3.3.1-2)');
+  const length = takeText(cursor);
+  if (length < 1) return fault('topic name (MQTT-3.3.2-1, MQTT-4.7.3-1)');
+  for (let at = cursor.at - length; at < cursor.at; at++) {
+    const byte = cursor.bytes[at];
+    if (byte === 0x23 || byte === 0x2b) return fault('wildcard in a topic name (MQTT-3.3.2-2)');
+  }
+  return qos > 0 && takeNumber(cursor) < 1 ? fault('packet id (MQTT-2.3.1-1)') : null;
+}
+
+/** True when `#` stands alone and last, `+` alone in its level (MQTT-4.7.1-2, MQTT-4.7.1-3). */
+function isFilter(bytes: Uint8Array, start: number, end: number): boolean {
+  const isEdge = (at: number): boolean => at < start || at >= end || bytes[at] === 0x2f;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte !== 0x23 && byte !== 0x2b) continue;
+    if (!isEdge(at - 1) || !isEdge(at + 1) || (byte === 0x23 && at !== end - 1)) return false;
+  }
+  return true;
+}
+
+/** Judges the filters of a SUBSCRIBE, each with its QoS, or of an UNSUBSCRIBE. */
+function judgeFilters(cursor: Cursor, hasQos: boolean): Fault | null {
+  if (takeNumber(cursor) < 1) return fault('packet id (MQTT-2.3.1-1)');
+  if (cursor.at === cursor.end) return fault('no topic filter (MQTT-3.8.3-3, MQTT-3.10.3-2)');
+  for (let count = 1; cursor.at < cursor.end; count++) {
+    if (count > filtersMost) return fault(`more than ${filtersMost} topic filters`);
+    const length = takeText(cursor);
+    if (length < 1 || !isFilter(cursor.bytes, cursor.at - length, cursor.at))
+      return fault('topic filter (MQTT-4.7.3-1, MQTT-4.7.1-2)');
+    if (!hasQos) continue;
+    const qos = takeByte(cursor);
+    if (qos < 0 || qos > 2) return fault('QoS of a subscription (MQTT-3-8.3-4)');
+  }
+  return null;
+}
+
+/** PUBACK, PUBREC, PUBREL and PUBCOMP are a packet id and nothing else. */
+function judgeId(cursor: Cursor): Fault | null {
+  return takeNumber(cursor) < 1 || cursor.at !== cursor.end ? fault('packet id (MQTT-2.3.1-1)') : null;
+}
+
+/** Types whose flags are 0010; of the others but PUBLISH they are 0 (MQTT 3.1.1, table 2.2). */
+const flaggedTypes: readonly number[] = [packetTypes.pubrel, packetTypes.subscribe, packetTypes.unsubscribe];
+const typesOfClients: readonly number[] = Object.values(packetTypes);
+
+/** Judges what the first byte of a packet shows already, while the rest is not there; null when nothing is wrong with it. */
+export function judgeFirstByte(byte: number): Fault | null {
+  const [type, flags] = [byte >> 4, byte & 0x0f];
+  if (!typesOfClients.includes(type)) return fault('a packet that no client sends');
+  if (type === packetTypes.publish) return (flags & 6) === 6 ? fault('QoS 3 (MQTT-3.3.1-4)') : null;
+  return flags === (flaggedTypes.includes(type) ? 2 : 0) ? null : fault('reserved flags (MQTT-2.2.2-2)');
+}
+
+/**
+ * Judges a whole packet of a client; null when there is nothing wrong with it.
+ * @param frame from `readHeader`; all its bytes must be there.
+ */
+export function judgePacket(bytes: Uint8Array, frame: Frame): Fault | null {
+  const { type, flags, body, end } = frame;
+  const cursor: Cursor = { bytes, at: body, end };
+  if (type === packetTypes.publish) return judgePublish(cursor, flags);
+  if (flags !== (flaggedTypes.includes(type) ? 2 : 0)) return fault('reserved flags (MQTT-2.2.2-2)');
+  switch (type) {
+    case packetTypes.connect:
+      return judgeConnect(cursor);
+    case packetTypes.puback:
+    case packetTypes.pubrec:
+    case packetTypes.pubrel:
+    case packetTypes.pubcomp:
+      return judgeId(cursor);
+    case packetTypes.subscribe:
+      return judgeFilters(cursor, true);
+    case packetTypes.unsubscribe:
+      return judgeFilters(cursor, false);
+    case packetTypes.pingreq:
+    case packetTypes.disconnect:
+      return body === end ? null : fault('a packet without a body has one');
+    default:
+      return fault('a packet that no client sends');
+  }
+}

@@ -1,0 +1,53 @@
+// Counts how often a new connection replaced another of the same device. Two units with one identity replace each other all
+// the time, from different networks; a single unit on a bad network does so occasionally, mostly from one network. Pure;
+// bounded in devices and in memory per device.
+
+const windowMs = 10 * 60_000;
+const devicesMost = 10_000;
+const keptMost = 16;
+/** More than so many within ten minutes are suspect when they came from different networks. */
+const movedMost = 3;
+/** More than so many are suspect wherever they came from: two units may be behind one address. */
+const anyMost = 12;
+
+export interface Takeover {
+  readonly user: string;
+  /** Networks of the connection that was pushed out and of the new one, see `networkOf`. */
+  readonly from: string;
+  readonly to: string;
+  readonly nowMs: number;
+}
+
+interface Noted {
+  /** How many there were in the last ten minutes, counted up to 16, and those of them from another network. */
+  readonly count: number;
+  readonly moved: number;
+  /** Two units seem to have one identity. */
+  readonly isSuspect: boolean;
+}
+
+export interface Takeovers {
+  note(takeover: Takeover): Noted;
+}
+
+interface Kept {
+  readonly atMs: number;
+  readonly hasMoved: boolean;
+}
+
+export function createTakeovers(): Takeovers {
+  const kept = new Map<string, readonly Kept[]>();
+  return {
+    note({ user, from, to, nowMs }) {
+      const earlier = (kept.get(user) ?? []).filter(({ atMs }) => nowMs - atMs < windowMs);
+      const recent = [...earlier, { atMs: nowMs, hasMoved: from !== to }].slice(-keptMost);
+      kept.delete(user);
+      const [oldest] = kept.keys();
+      if (kept.size >= devicesMost && oldest !== undefined) kept.delete(oldest);
+      kept.set(user, recent);
+      const count = recent.length;
+      const moved = recent.filter(({ hasMoved }) => hasMoved).length;
+      return { count, moved, isSuspect: moved > movedMost || count > anyMost };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Payloads that came in and are not answered yet. Each is answered exactly once: done, or failed with the fault that keeps it
+// from being acknowledged.
+import { AppError } from '../../src/core/errors.ts';
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { Ack } from '../../src/core/wire/wire.ts';
+import type { Completion } from '../core/completion.ts';
+
+/** What became of one payload; in every case it is on disk, except when the device itself is gone. */
+export type Outcome =
+  | {
+      readonly kind: 'stored';
+      /** Events that were not there before. */
+      readonly fresh: readonly FleetEvent[];
+      /** Null for bare events, whose PUBACK is all the answer they get. */
+      readonly ack: Ack | null;
+    }
+  | { readonly kind: 'quarantined'; readonly reason: string }
+  | { readonly kind: 'gone' };
+
+export interface IngestCounts {
+  readonly payloads: number;
+  readonly events: number;
+  readonly duplicates: number;
+  readonly quarantined: number;
+  readonly failures: number;
+}
+
+/** What is open, and what was counted since the start. */
+export class OpenPayloads {
+  readonly counts: { -readonly [Name in keyof IngestCounts]: number } = {
+    payloads: 0,
+    events: 0,
+    duplicates: 0,
+    quarantined: 0,
+    failures: 0,
+  };
+  #open = 0;
+  #isClosed = false;
+  #onIdle: (() => void) | null = null;
+
+  /** Opens a payload. False when nothing is taken any more: then it is failed already. */
+  begin(completion: Completion<Outcome>): boolean {
+    if (this.#isClosed) {
+      completion.fail(new AppError('unavailable', 'the broker is stopping'));
+      return false;
+    }
+    this.counts.payloads += 1;
+    this.#open += 1;
+    return true;
+  }
+
+  done(completion: Completion<Outcome>, outcome: Outcome): void {
+    this.#open -= 1;
+    try {
+      completion.done(outcome);
+    } finally {
+      if (this.#open === 0) this.#onIdle?.();
+    }
+  }
+
+  fail(completion: Completion<Outcome>, thrown: unknown): void {
+    this.counts.failures += 1;
+    this.#open -= 1;
+    try {
+      completion.fail(thrown);
+    } finally {
+      if (this.#open === 0) this.#onIdle?.();
+    }
+  }
+
+  /** Takes nothing more; resolves when all is answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#open === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+}

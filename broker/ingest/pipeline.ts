@@ -1,0 +1,159 @@
+// The way of a payload of events: decode, quarantine or accept, plan, commit, acknowledge. It must never complete a payload
+// before it is on disk, and never lose one that it cannot read. Each step calls the next one; there is no promise, and one
+// object for each payload, because thousands of them wait at a time.
+import { messageOf } from '../../src/core/errors.ts';
+import type { EventBatch, FleetEvent } from '../../src/core/events/event.ts';
+import { decodeEvents, toRanges } from '../../src/core/wire/wire.ts';
+import type { Statement } from '../../src/ports.ts';
+import type { Completion } from '../core/completion.ts';
+import { type Projection, projectBatch } from '../core/events/projection.ts';
+import type { Committed } from '../ports/committed.ts';
+import type { Planner } from '../scheduling/commit-draft.ts';
+import { isDataFault } from '../store/base/store-faults.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
+import { bareKey } from '../store/events/event-insert.ts';
+import type { EventOutcome, EventWork } from './event-plan.ts';
+import type { Outcome } from './open-payloads.ts';
+import { type QuarantineDeps, quarantine, unlessGone } from './payload-quarantine.ts';
+
+export interface PipelineDeps extends QuarantineDeps {
+  readonly planner: Planner<EventWork, EventOutcome>;
+  /** Called after the commit and before the payload is answered; must not throw. */
+  readonly onCommitted: (committed: Committed) => void;
+}
+
+/** A payload that came in. */
+export interface Submitted {
+  readonly device: DeviceRef;
+  readonly payload: Uint8Array;
+  /** Statements that stand in the same batch, for a record that a person made. */
+  readonly also: readonly Statement[];
+}
+
+/** Runs all steps; completes in order of arrival, once the events are durable. */
+export function storePayload(
+  deps: PipelineDeps,
+  submitted: Submitted,
+  completion: Completion<Outcome>,
+): void {
+  if (!deps.open.begin(completion)) return;
+  const decoded = decodeEvents(submitted.payload);
+  if (!decoded.ok) return quarantineEvents(deps, submitted, { reason: decoded.reason, completion });
+  const accepted = accept(deps, { submitted, completion }, decoded.batch);
+  if (accepted !== null) planAndCommit(deps, accepted);
+  // The commit completes `accepted`, which publishes the events and acknowledges the payload.
+}
+
+function quarantineEvents(
+  deps: PipelineDeps,
+  { device, payload }: Submitted,
+  { reason, completion }: { readonly reason: string; readonly completion: Completion<Outcome> },
+): void {
+  quarantine(deps, device, { verb: 'events', payload, reason }, completion);
+}
+
+/** Null: it failed, and is completed. */
+function accept(deps: PipelineDeps, given: Given, batch: EventBatch): AcceptedPayload | null {
+  try {
+    return new AcceptedPayload(deps, given, batch);
+  } catch (thrown) {
+    // Only a bug; the payload must be completed all the same.
+    deps.open.fail(given.completion, thrown);
+    return null;
+  }
+}
+
+/** What a payload is likely to be written as: columns of an event, and those of its device and its states. */
+const valuesOfEvent = 25;
+const valuesOfDevice = 40;
+
+/** The planner makes the statements when a commit is due, for all payloads that go into it. */
+function planAndCommit({ commits, planner }: PipelineDeps, accepted: AcceptedPayload): void {
+  const size = accepted.events.length * valuesOfEvent + valuesOfDevice;
+  commits.plan({ planner, item: accepted, size, isAlone: accepted.also.length > 0 }, accepted);
+}
+
+interface Given {
+  readonly submitted: Submitted;
+  readonly completion: Completion<Outcome>;
+}
+
+/** A payload on its way to the disk: bare events already carry the boot and seq that stand for them. */
+class AcceptedPayload implements EventWork, Completion<EventOutcome> {
+  readonly #deps: PipelineDeps;
+  readonly #submitted: Submitted;
+  readonly #completion: Completion<Outcome>;
+  readonly boot: string | null;
+  readonly events: readonly FleetEvent[];
+  readonly ranges: EventWork['ranges'];
+  readonly projection: Projection;
+  readonly receivedMs: number;
+
+  constructor(deps: PipelineDeps, given: Given, { boot, events }: EventBatch) {
+    this.#deps = deps;
+    this.#submitted = given.submitted;
+    this.#completion = given.completion;
+    const [first] = events;
+    const bare = boot === null && first !== undefined ? bareKey(first) : null;
+    this.boot = boot;
+    this.events = bare === null ? events : events.map((event) => ({ ...event, seq: bare.seq }));
+    this.receivedMs = Math.round(deps.clock.utcMs());
+    const stored = { boot: boot ?? bare?.boot ?? '', events: this.events };
+    this.projection = projectBatch(stored, this.receivedMs);
+    this.ranges = boot === null ? [] : toRanges(events.map((event) => event.seq));
+  }
+
+  get deviceNo(): number {
+    return this.#submitted.device.deviceNo;
+  }
+
+  get heardMs(): number {
+    return this.#submitted.also.length > 0 ? 0 : this.receivedMs;
+  }
+
+  get also(): readonly Statement[] {
+    return this.#submitted.also;
+  }
+
+  /** The commit is durable. */
+  done(outcome: EventOutcome): void {
+    if (outcome.kind === 'gone') return this.#deps.open.done(this.#completion, outcome);
+    this.#publish(outcome);
+    this.#acknowledge(outcome);
+  }
+
+  /** Nothing of it was written. */
+  fail(thrown: unknown): void {
+    const deps = this.#deps;
+    const completion = this.#completion;
+    if (!isDataFault(thrown)) return deps.open.fail(completion, thrown);
+    // Only this payload cannot be stored: its device is gone, or the database finds fault with its values.
+    const submitted = this.#submitted;
+    const goOn = (): void => quarantineEvents(deps, submitted, { reason: messageOf(thrown), completion });
+    void unlessGone(deps, submitted.device, { completion, goOn });
+  }
+
+  #publish({ fresh, eventNos }: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
+    const { log, onCommitted, open } = this.#deps;
+    const { boot, projection, receivedMs } = this;
+    const { device } = this.#submitted;
+    open.counts.events += fresh.length;
+    open.counts.duplicates += this.events.length - fresh.length;
+    if (projection.futureCount > 0) {
+      const { accountID, deviceID } = device;
+      log.warn('event_time_ahead', { accountID, deviceID, count: projection.futureCount });
+    }
+    try {
+      onCommitted({ device, boot, fresh, eventNos, receivedMs, projection });
+    } catch (thrown) {
+      // The events are stored; a listener must not hold up the acknowledgement.
+      log.error('commit_listener_failed', { reason: messageOf(thrown) });
+    }
+  }
+
+  #acknowledge({ fresh, upTo }: Extract<EventOutcome, { readonly kind: 'stored' }>): void {
+    const { boot, ranges } = this;
+    const ack = boot === null ? null : { boot, upTo, ranges };
+    this.#deps.open.done(this.#completion, { kind: 'stored', fresh, ack });
+  }
+}

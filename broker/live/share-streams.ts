@@ -1,0 +1,140 @@
+// Open streams of share links. Once a second all of them are read in one statement, with the condition under which a share is open:
+// a stream gets positions of its own vehicle and nothing else, and ends within that second when its share ends.
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Clock, Database, Log } from '../../src/ports.ts';
+import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
+import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
+import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
+import {
+  sharedPositionMessage,
+  shareEndMessage,
+  shareKeepAlive,
+  shareOpening,
+} from '../core/live/share-message.ts';
+import { answerEnded } from '../scheduling/per-account-limits.ts';
+import { createPeriodicTask } from '../scheduling/periodic-task.ts';
+import { listMost } from '../store/base/fixed-list.ts';
+import { type OpenShare, openShares } from '../store/shares/shares.ts';
+import { createLiveStream, type LiveStream } from './stream.ts';
+
+export interface ShareStreamsOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ShareStreams {
+  /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
+  open(share: OpenShare, until: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Ends every stream. */
+  close(): void;
+}
+
+/** Open streams of one share, of the shares of one account, and of all. Others have places of their own. */
+export const sharePlaces = { user: 20, account: 100, process: 500 } as const;
+
+const lookMs = 1000;
+const keepAliveLooks = 15;
+/** Shares that cannot be read for this long count as ended. */
+const unreadableMs = 30_000;
+
+interface ShareReader {
+  readonly tokenHash: string;
+  readonly queue: LiveQueue;
+  readonly stream: LiveStream;
+  /** Time of the position sent last; 0: none was sent. */
+  fixMs: number;
+}
+
+/** Gives a reader what is new to it; one whose share has ended gets to know that, and ends. */
+function offer(reader: ShareReader, share: OpenShare | undefined): void {
+  if (share === undefined) {
+    reader.queue.offer(createMessageBatch([{ no: null, text: shareEndMessage }]));
+    reader.stream.wake();
+    return reader.stream.end();
+  }
+  const { position, deviceNo } = share;
+  if (position === null || position.fixMs === reader.fixMs) return;
+  reader.fixMs = position.fixMs;
+  const texts = new Map([[deviceNo, sharedPositionMessage(position)]]);
+  reader.queue.offerDevices(createDeviceBatch(position.fixMs, texts));
+  reader.stream.wake();
+}
+
+async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<ShareReader>): Promise<void> {
+  const present = [...readers];
+  const hashes = [...new Set(present.map(({ tokenHash }) => tokenHash))];
+  for (let start = 0; start < hashes.length; start += listMost) {
+    const some = hashes.slice(start, start + listMost);
+    const found = await openShares(db, some, Math.floor(clock.utcMs() / 1000));
+    const byHash = new Map(found.map((share) => [share.tokenHash, share]));
+    for (const reader of present)
+      if (some.includes(reader.tokenHash)) offer(reader, byHash.get(reader.tokenHash));
+  }
+}
+
+function takePlace(places: LivePlaces, { accountID, shareID }: OpenShare) {
+  const place = places.take({ accountID, userID: shareID });
+  if (place.isFree) return place;
+  throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
+}
+
+/** Reads while streams are open; ends with `close`. */
+export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
+  const { clock, log } = options;
+  const places = createLivePlaces(sharePlaces);
+  const readers = new Set<ShareReader>();
+  let isClosed = false;
+  let looks = 0;
+  let readableMs = clock.monoMs();
+  const run = async (): Promise<number> => {
+    looks += 1;
+    try {
+      await look(options, readers);
+      readableMs = clock.monoMs();
+    } catch (thrown) {
+      log.error('shares_unreadable', { reason: messageOf(thrown) });
+      if (clock.monoMs() - readableMs >= unreadableMs) for (const { stream } of readers) stream.end();
+    }
+    if (looks % keepAliveLooks !== 0) return lookMs;
+    for (const { queue, stream } of readers) {
+      queue.offerComment(shareKeepAlive);
+      stream.wake();
+    }
+    return lookMs;
+  };
+  const task = createPeriodicTask({ clock, firstMs: lookMs, run });
+  return {
+    open(share, until) {
+      if (isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
+      if (until.aborted) throw answerEnded();
+      const place = takePlace(places, share);
+      until.addEventListener('abort', place.release, { once: true });
+      const queue = createLiveQueue();
+      const { position } = share;
+      const opening = (async function* first() {
+        yield shareOpening;
+        if (position !== null) yield sharedPositionMessage(position);
+      })();
+      const onEnd = (): void => {
+        readers.delete(reader);
+        place.release();
+      };
+      const stream = createLiveStream({ queue, opening, onEnd });
+      const reader: ShareReader = {
+        tokenHash: share.tokenHash,
+        queue,
+        stream,
+        fixMs: position?.fixMs ?? 0,
+      };
+      readers.add(reader);
+      until.addEventListener('abort', stream.end, { once: true });
+      return stream;
+    },
+    close() {
+      isClosed = true;
+      void task.close();
+      for (const { stream } of readers) stream.end();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+// What ingest publishes after a commit, for the ledger, the rollout, live streams and metrics. Types only.
+import type { FleetEvent } from '../../src/core/events/event.ts';
+import type { Projection } from '../core/events/projection.ts';
+import type { DeviceRef } from '../store/devices/devices.ts';
+
+/** Events just committed; `projection` is what they say. */
+export interface Committed {
+  readonly device: DeviceRef;
+  readonly boot: string | null;
+  readonly fresh: readonly FleetEvent[];
+  /** The number in the store of each event of `fresh`. */
+  readonly eventNos: readonly number[];
+  /** When the payload came in, by the broker's clock. */
+  readonly receivedMs: number;
+  readonly projection: Projection;
+}

@@ -1,0 +1,354 @@
+// Group commit: writes that wait while one commit runs go into the next one, in order of arrival. A batch that cannot be stored
+// fails alone. Nothing completes before its rows are on disk.
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Database, Log, Statement, WriteResult } from '../../src/ports.ts';
+import { sizeOf } from '../../src/rows.ts';
+import type { Completion } from '../core/completion.ts';
+import {
+  commitDraft,
+  commitEach,
+  type Draft,
+  draftOf,
+  dropDraft,
+  type Job,
+  type Planner,
+  plainDraft,
+} from './commit-draft.ts';
+
+/** Default of `paceMs`. */
+export const commitPaceMs = 10;
+
+export interface GroupCommitOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long an idle store waits for further writes before it commits, 0 to 5 ms. */
+  readonly gatherMs?: number;
+  /**
+   * Least time between the starts of two commits, in ms, while only planned items wait. A commit costs as much as forty events:
+   * without it most of the work at medium rates would be commits.
+   */
+  readonly paceMs?: number;
+  /** Values in one commit. An event is about 25 of them, so the default is some 5,000 events. */
+  readonly valuesMost?: number;
+  /** Values that may wait in all; beyond it writes are refused with `unavailable`. */
+  readonly waitingMost?: number;
+}
+
+/** An item for a planner. */
+export interface PlannedItem<Item, Outcome> {
+  readonly planner: Planner<Item, Outcome>;
+  readonly item: Item;
+  /** Values that the item is likely to be written as. */
+  readonly size: number;
+  /** True: in a commit of its own, because its statements read what others write. */
+  readonly isAlone: boolean;
+}
+
+export interface GroupCommit {
+  /** Resolves, in order of arrival, when the batch is durable. Rejects alone; then nothing of it was written. */
+  write(batch: readonly Statement[]): Promise<readonly WriteResult[]>;
+  /** The same with a completion. */
+  put(batch: readonly Statement[], completion: Completion<readonly WriteResult[]>): void;
+  /** The same for an item whose statements its planner makes later. No promise: every event passes here. */
+  plan<Item, Outcome>(work: PlannedItem<Item, Outcome>, completion: Completion<Outcome>): void;
+  /** Age of the oldest write that waits, in ms; 0 when none does. */
+  lagMs(): number;
+  /** Writes that wait for a commit or are in one, and the values in those that wait. */
+  depth(): { readonly writes: number; readonly values: number };
+  /** Commits what waits, then refuses everything. */
+  close(): Promise<void>;
+}
+
+/** Jobs that wait for a commit, in order of arrival. */
+class CommitQueue {
+  #jobs: Job[] = [];
+  /** Values of all jobs. */
+  size = 0;
+  /** Jobs whose statements are made already: a request usually waits for each. */
+  urgent = 0;
+
+  get length(): number {
+    return this.#jobs.length;
+  }
+
+  get oldest(): Job | undefined {
+    return this.#jobs[0];
+  }
+
+  push(job: Job): void {
+    this.#jobs.push(job);
+    this.#count(job, 1);
+  }
+
+  /** Puts jobs that were taken back to the front. */
+  putBack(jobs: readonly Job[]): void {
+    this.#jobs = [...jobs, ...this.#jobs];
+    for (const job of jobs) this.#count(job, 1);
+  }
+
+  /** Takes the jobs of one commit: at most so many values, and a job with `isAlone` alone. */
+  take(valuesMost: number): readonly Job[] {
+    let count = 0;
+    let size = 0;
+    for (const job of this.#jobs) {
+      if (count > 0 && (job.isAlone || size + job.size > valuesMost)) break;
+      size += job.size;
+      count += 1;
+      if (job.isAlone) break;
+    }
+    const taken = this.#jobs.splice(0, count);
+    for (const job of taken) this.#count(job, -1);
+    return taken;
+  }
+
+  #count(job: Job, by: 1 | -1): void {
+    this.size += by * job.size;
+    if (job.batch !== null) this.urgent += by;
+  }
+}
+
+const nothing = (): void => undefined;
+
+interface PlannedCommitOptions {
+  readonly clock: Clock;
+  readonly queue: CommitQueue;
+  readonly valuesMost: number;
+  /** When it is made, if something waits then. */
+  readonly afterMs: number;
+}
+
+/** The draft of the next commit, made while the present one is written: planning takes as long as the disk does. */
+class PlannedCommit {
+  readonly #options: PlannedCommitOptions;
+  readonly #cancel: Cancel;
+  #making: Promise<void> | null = null;
+  /** Jobs of the draft that is made or being made. */
+  jobs: readonly Job[] = [];
+  /** Null: not made. */
+  draft: Draft | null = null;
+
+  constructor(options: PlannedCommitOptions) {
+    this.#options = options;
+    this.#cancel = options.clock.after(options.afterMs, () => {
+      if (options.queue.length > 0) this.#making = this.#make();
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#making !== null;
+  }
+
+  /** Begins nothing more; resolves when what was begun is done. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    await this.#making;
+  }
+
+  /** Drops it: the commit that it is based on may have failed. */
+  async takeBack(): Promise<void> {
+    await this.stop();
+    if (this.draft === null) return;
+    dropDraft(this.draft);
+    this.#options.queue.putBack(this.jobs);
+    this.draft = null;
+    this.jobs = [];
+  }
+
+  async #make(): Promise<void> {
+    const { queue, valuesMost } = this.#options;
+    this.jobs = queue.take(valuesMost);
+    try {
+      this.draft = await draftOf(this.jobs);
+    } catch {
+      // A read failed. The draft is made again when it is due.
+      queue.putBack(this.jobs);
+      this.jobs = [];
+    }
+    this.#making = null;
+  }
+}
+
+type CommitsOptions = Required<GroupCommitOptions>;
+
+/** The commits, one after the other, until nothing waits. */
+class Commits {
+  readonly #options: CommitsOptions;
+  readonly queue = new CommitQueue();
+  #running: readonly Job[] = [];
+  #ahead: PlannedCommit | null = null;
+  #beganMs = Number.NEGATIVE_INFINITY;
+  /** Ends the present pause. */
+  #wake = nothing;
+  /** Completes the jobs of the commit before. */
+  #pendingNotify = nothing;
+  #isClosing = false;
+  isRunning = false;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+  }
+
+  get oldest(): Job | undefined {
+    return this.#running[0] ?? this.#ahead?.jobs[0] ?? this.queue.oldest;
+  }
+
+  /** Of what was taken from the queue and is not stored. */
+  get taken(): number {
+    return this.#running.length + (this.#ahead?.jobs.length ?? 0);
+  }
+
+  /** A job was added: ends the pause if it may not wait. */
+  onJob(): void {
+    if (this.#mayNotRest()) this.#wake();
+  }
+
+  /** Pauses no more. */
+  finish(): void {
+    this.#isClosing = true;
+    this.#wake();
+  }
+
+  async run(): Promise<void> {
+    this.isRunning = true;
+    let draft: Draft | null = null;
+    while (draft !== null || this.queue.length > 0) {
+      draft ??= this.#plain() ?? (await this.#make());
+      if (draft !== null) draft = await this.#commit(draft);
+      // A completion may add further jobs.
+      if (draft === null && this.queue.length === 0) this.#notify();
+    }
+    this.isRunning = false;
+  }
+
+  #mayNotRest(): boolean {
+    const { urgent, size } = this.queue;
+    return this.#isClosing || urgent > 0 || size >= this.#options.valuesMost;
+  }
+
+  /** How long the next commit waits for further jobs, in ms. */
+  #restMs(): number {
+    const { clock, paceMs } = this.#options;
+    return this.#mayNotRest() ? 0 : Math.max(0, this.#beganMs + paceMs - clock.monoMs());
+  }
+
+  async #rest(): Promise<void> {
+    const restMs = this.#restMs();
+    if (restMs === 0) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(restMs, () => this.#wake());
+      this.#wake = () => {
+        this.#wake = nothing;
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #notify(): void {
+    const pending = this.#pendingNotify;
+    this.#pendingNotify = nothing;
+    pending();
+  }
+
+  /** The next draft when no waiting job needs a plan; else null. */
+  #plain(): Draft | null {
+    const { queue } = this;
+    return queue.urgent < queue.length ? null : plainDraft(queue.take(this.#options.valuesMost));
+  }
+
+  /** The next draft. Null: it could not be made, and its jobs were committed one by one. */
+  async #make(): Promise<Draft | null> {
+    const { queue } = this;
+    // Completions of the commit before wait neither for a pause nor for a slow read.
+    this.#notify();
+    await this.#rest();
+    const jobs = queue.take(this.#options.valuesMost);
+    this.#running = jobs;
+    try {
+      return await draftOf(jobs);
+    } catch (thrown) {
+      this.#options.log.warn('commit_planning_failed', { jobs: jobs.length, reason: messageOf(thrown) });
+      await commitEach(this.#options, jobs);
+      this.#running = [];
+      return null;
+    }
+  }
+
+  /** Commits the draft; gives the next one when it was made meanwhile. */
+  async #commit(draft: Draft): Promise<Draft | null> {
+    const { clock, paceMs, valuesMost } = this.#options;
+    const ahead = new PlannedCommit({ clock, queue: this.queue, valuesMost, afterMs: paceMs });
+    this.#running = draft.jobs;
+    this.#ahead = ahead;
+    this.#beganMs = clock.monoMs();
+    const pending = await commitDraft(this.#options, draft, {
+      // The completions of the commit before run while the disk works.
+      onSent: () => this.#notify(),
+      takeBack: () => ahead.takeBack(),
+    });
+    this.#notify();
+    this.#pendingNotify = pending;
+    this.#running = [];
+    if (ahead.isBusy) this.#notify();
+    await ahead.stop();
+    this.#ahead = null;
+    return ahead.draft;
+  }
+}
+
+/** Groups writes into commits: after `gatherMs` when none runs, else no sooner than `paceMs` allows. */
+export function createGroupCommit(given: GroupCommitOptions): GroupCommit {
+  const options = {
+    gatherMs: 2,
+    paceMs: commitPaceMs,
+    valuesMost: 115_000,
+    waitingMost: 5_000_000,
+    ...given,
+  };
+  const { clock, gatherMs, waitingMost } = options;
+  const commits = new Commits(options);
+  const { queue } = commits;
+  let loop: Promise<void> | null = null;
+  let cancelGather: Cancel | null = null;
+  let isClosed = false;
+
+  const start = (): void => {
+    cancelGather?.();
+    cancelGather = null;
+    if (!commits.isRunning && queue.length > 0) loop = commits.run();
+  };
+  const enqueue = (job: Job): void => {
+    if (isClosed) return job.completion.fail(new AppError('unavailable', 'the store is closing'));
+    if (queue.size + job.size > waitingMost) {
+      return job.completion.fail(
+        new AppError('unavailable', 'too much waits for the disk', { retryAfterS: 5 }),
+      );
+    }
+    queue.push(job);
+    if (commits.isRunning) commits.onJob();
+    else cancelGather ??= clock.after(gatherMs, start);
+  };
+  const put = (batch: readonly Statement[], completion: Completion<readonly WriteResult[]>): void => {
+    const size = batch.reduce((sum, statement) => sum + sizeOf(statement), 0);
+    enqueue({ batch, planner: null, item: null, size, isAlone: false, sinceMs: clock.monoMs(), completion });
+  };
+  return {
+    write: (batch) => new Promise((done, fail) => put(batch, { done, fail })),
+    put,
+    plan({ planner, item, size, isAlone }, completion) {
+      enqueue({ batch: null, planner, item, size, isAlone, sinceMs: clock.monoMs(), completion });
+    },
+    lagMs() {
+      const { oldest } = commits;
+      return oldest === undefined ? 0 : clock.monoMs() - oldest.sinceMs;
+    },
+    depth: () => ({ writes: queue.length + commits.taken, values: queue.size }),
+    async close() {
+      isClosed = true;
+      commits.finish();
+      start();
+      await loop;
+    },
+  };
+}

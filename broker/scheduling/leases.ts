@@ -1,0 +1,114 @@
+// Leases for work that one of several processes on one database does. The holder renews its lease every few seconds; a lease that
+// is not renewed passes to another process. For a moment two processes may believe that they hold it, so a lease must never be the
+// only protection against doing something twice: every effect carries its own condition.
+import { messageOf } from '../../src/core/errors.ts';
+import { hexId } from '../../src/core/ids.ts';
+import type { Cancel, Clock, CommitNotice, Database, Entropy, Log } from '../../src/ports.ts';
+import { waitAtMost } from '../../src/timeout.ts';
+import { beatLease, insertLease, type LeaseRow, listLeases, releaseLeases } from '../store/leases.ts';
+import { createPeriodicTask } from './periodic-task.ts';
+
+const leaseNames = ['notifications', 'upkeep'] as const;
+export type LeaseName = (typeof leaseNames)[number];
+
+export const leaseLimits = {
+  /** Period of the renewal. */
+  beatMs: 3000,
+  /** A lease that was not renewed for this long is taken: within 15 s after the end of its holder. */
+  silentMs: 12_000,
+  /** A holder that could not renew for this long stops by itself, before another process takes the lease. */
+  doubtMs: 9000,
+  /** Time to release them at the end. */
+  releaseMs: 1000,
+} as const;
+
+export interface Leases {
+  holds(name: LeaseName): boolean;
+  /** Releases them. */
+  close(): Promise<void>;
+}
+
+/** A process that is alone does everything. */
+export const alone: Leases = { holds: () => true, close: async () => undefined };
+
+export interface LeasesOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  onCommit(listener: (commit: CommitNotice) => void): Cancel;
+}
+
+interface Seen {
+  readonly row: LeaseRow;
+  /** Since when it has been as it is, by our own clock. */
+  readonly sinceMs: number;
+}
+
+/** Starts to ask for all of them. */
+export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOptions): Leases {
+  const holder = hexId(entropy.bytes(16));
+  const seen = new Map<LeaseName, Seen>();
+  /** When the newest beat that the store took had been sent. */
+  const heldMs = new Map<LeaseName, number>();
+  let isClosed = false;
+  const holds = (name: LeaseName): boolean => {
+    const atMs = heldMs.get(name);
+    return !isClosed && atMs !== undefined && clock.monoMs() - atMs < leaseLimits.doubtMs;
+  };
+  /** Ours, free, or not renewed for too long. */
+  const isWanted = (name: LeaseName, row: LeaseRow): boolean => {
+    const nowMs = clock.monoMs();
+    const before = seen.get(name)?.row;
+    if (before?.holder !== row.holder || before.beat !== row.beat) seen.set(name, { row, sinceMs: nowMs });
+    const silentMs = nowMs - (seen.get(name)?.sinceMs ?? nowMs);
+    return row.holder === holder || row.holder === '' || silentMs >= leaseLimits.silentMs;
+  };
+  const look = async (): Promise<void> => {
+    const rows = await listLeases(db);
+    const missing = leaseNames.filter((name) => !rows.has(name));
+    if (missing.length > 0) await db.write(missing.map(insertLease));
+    const wanted = leaseNames.flatMap((name) => {
+      const row = rows.get(name) ?? { name, holder: '', beat: 0 };
+      return isWanted(name, row) ? [{ name, row }] : [];
+    });
+    const sentMs = clock.monoMs();
+    const results =
+      wanted.length === 0 ? [] : await db.write(wanted.map(({ row }) => beatLease(row, holder)));
+    for (const name of leaseNames) {
+      const at = wanted.findIndex((one) => one.name === name);
+      const isOurs = at >= 0 && results[at]?.changes === 1;
+      if (isOurs && !heldMs.has(name)) log.info('lease_taken', { lease: name });
+      if (!isOurs && heldMs.has(name)) log.warn('lease_lost', { lease: name });
+      if (isOurs) heldMs.set(name, sentMs);
+      else heldMs.delete(name);
+    }
+  };
+  const loop = createPeriodicTask({
+    clock,
+    firstMs: 0,
+    async run() {
+      await look().catch((thrown: unknown) => log.error('leases_unreadable', { reason: messageOf(thrown) }));
+      return leaseLimits.beatMs;
+    },
+  });
+  const stopListening = onCommit(({ topics }) => {
+    if (topics?.includes('leases') === true) loop.wake();
+  });
+  return {
+    holds,
+    async close() {
+      isClosed = true;
+      stopListening();
+      const release = async (): Promise<void> => {
+        await loop.close();
+        await db.write([releaseLeases(holder)]);
+      };
+      await waitAtMost(
+        clock,
+        release().catch(() => undefined),
+        leaseLimits.releaseMs,
+      );
+    },
+  };
+}

@@ -1,0 +1,196 @@
+// Lets uplinks wait for a store that fails or hangs, and fails them in time. A short outage then costs no connection, and a long
+// one keeps nothing: what was given up is not acknowledged, and the device sends it again. It must never complete work that is
+// not done.
+import { AppError, messageOf } from '../../src/core/errors.ts';
+import type { Cancel, Clock, Log } from '../../src/ports.ts';
+import type { Completion } from '../core/completion.ts';
+import { isConflict, isStoreFault } from '../store/base/store-faults.ts';
+
+export interface StoreRetryOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** True when the store accepts writes. Must not reject. */
+  readonly probe: () => Promise<boolean>;
+  /** How long anything waits, and how long the store may fail before nothing more is taken, in ms. */
+  readonly waitMs?: number;
+}
+
+/** Work on the store that may be repeated. */
+export interface RetriableWork {
+  /** Begins it; called again when it failed for a fault of the store. Must not throw. */
+  begin(completion: Completion): void;
+}
+
+export interface StoreRetry {
+  /**
+   * Runs the work, again when the store has recovered. Fails as the work did when the fault is not the store's, or with
+   * AppError `unavailable` after `waitMs`.
+   */
+  take(work: RetriableWork, completion: Completion): void;
+  /** True while the store fails. */
+  isFailing(): boolean;
+  /** True when the store has failed for so long that new connections should be refused. */
+  isDown(): boolean;
+  /** Fails everything that waits. */
+  close(): void;
+}
+
+/** Period of the probe while the store fails, and of the look at expired waits, in ms. */
+const roundMs = 1000;
+
+/** True when the store cannot write at all: a conflict with another process is no outage. */
+const isOutage = (thrown: unknown): boolean => isStoreFault(thrown) && !isConflict(thrown);
+
+const givenUp = (): AppError =>
+  new AppError('unavailable', 'the store did not take it in time', { retryAfterS: 10 });
+
+/** A store that fails; `over` resolves when it works again. */
+interface Outage {
+  readonly sinceMs: number;
+  readonly over: Promise<void>;
+  end(): void;
+}
+
+function createOutage(sinceMs: number): Outage {
+  let end: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { sinceMs, over, end: () => end() };
+}
+
+interface RetryQueue {
+  /** The oldest attempt that waits, and the newest. */
+  first: Attempt | null;
+  last: Attempt | null;
+  /** Begins it, at once or when the store works again. */
+  start(attempt: Attempt): void;
+  /** The work failed, while its attempt waited or after that was given up. */
+  onRefused(attempt: Attempt, thrown: unknown): void;
+}
+
+/** Work that waits, in a linked list in order of arrival. Every event passes here: one object each, and no promise. */
+class Attempt implements Completion {
+  readonly #queue: RetryQueue;
+  readonly #work: RetriableWork;
+  readonly #completion: Completion;
+  readonly sinceMs: number;
+  #before: Attempt | null;
+  #after: Attempt | null = null;
+  isWaiting = true;
+
+  constructor(
+    queue: RetryQueue,
+    { work, completion, sinceMs }: { work: RetriableWork; completion: Completion; sinceMs: number },
+  ) {
+    this.#queue = queue;
+    this.#work = work;
+    this.#completion = completion;
+    this.sinceMs = sinceMs;
+    this.#before = queue.last;
+    if (queue.last === null) queue.first = this;
+    else queue.last.#after = this;
+    queue.last = this;
+  }
+
+  begin(): void {
+    if (this.isWaiting) this.#work.begin(this);
+  }
+
+  done(): void {
+    if (this.#leave()) this.#completion.done();
+  }
+
+  fail(thrown: unknown): void {
+    this.#queue.onRefused(this, thrown);
+  }
+
+  /** Ends the wait. */
+  giveUp(thrown: unknown): void {
+    if (this.#leave()) this.#completion.fail(thrown);
+  }
+
+  /** False when it was completed before. */
+  #leave(): boolean {
+    if (!this.isWaiting) return false;
+    this.isWaiting = false;
+    if (this.#before === null) this.#queue.first = this.#after;
+    else this.#before.#after = this.#after;
+    if (this.#after === null) this.#queue.last = this.#before;
+    else this.#after.#before = this.#before;
+    // A removed attempt must not keep later ones reachable for the garbage collector.
+    this.#before = null;
+    this.#after = null;
+    return true;
+  }
+}
+
+export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
+  const { clock, log, probe, waitMs = 10_000 } = options;
+  let outage: Outage | null = null;
+  let cancelRound: Cancel | null = null;
+  let isProbing = false;
+  let isClosed = false;
+
+  const isDown = (): boolean => outage !== null && clock.monoMs() - outage.sinceMs >= waitMs;
+  const probeStore = async (): Promise<void> => {
+    const current = outage;
+    if (current === null || isProbing) return;
+    isProbing = true;
+    const isWell = await probe();
+    isProbing = false;
+    if (!isWell || isClosed) return;
+    log.info('store_restored', { afterMs: Math.round(clock.monoMs() - current.sinceMs) });
+    outage = null;
+    current.end();
+  };
+  const round = (): void => {
+    for (let one = queue.first; one !== null; one = queue.first) {
+      if (clock.monoMs() - one.sinceMs < waitMs) break;
+      one.giveUp(givenUp());
+    }
+    void probeStore();
+    cancelRound = null;
+    schedule();
+  };
+  const schedule = (): void => {
+    if (isClosed || cancelRound !== null || (queue.first === null && outage === null)) return;
+    cancelRound = clock.after(roundMs, round);
+  };
+  const noteFailure = (thrown: unknown, sinceMs: number): void => {
+    if (outage !== null) return;
+    outage = createOutage(sinceMs);
+    log.error('store_unavailable', { reason: messageOf(thrown) });
+    // The failure may belong to work that was given up long ago, so no other timer need be running.
+    schedule();
+  };
+  const queue: RetryQueue = {
+    first: null,
+    last: null,
+    // At once when all is well: the order of arrival is the order of the commits.
+    start(attempt) {
+      if (outage === null) attempt.begin();
+      else void outage.over.then(() => attempt.begin());
+    },
+    onRefused(attempt, thrown) {
+      if (isClosed || !isOutage(thrown)) return attempt.giveUp(thrown);
+      // The outage counts from the time that this work began to wait, so that `isDown` is true when it is given up.
+      noteFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
+      if (attempt.isWaiting) queue.start(attempt);
+    },
+  };
+  return {
+    take(work, completion) {
+      if (isClosed || isDown()) return completion.fail(givenUp());
+      queue.start(new Attempt(queue, { work, completion, sinceMs: clock.monoMs() }));
+      schedule();
+    },
+    isFailing: () => outage !== null,
+    isDown,
+    close() {
+      isClosed = true;
+      cancelRound?.();
+      for (let one = queue.first; one !== null; one = queue.first) one.giveUp(givenUp());
+    },
+  };
+}

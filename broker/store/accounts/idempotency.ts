@@ -1,0 +1,76 @@
+// Statements on idempotency keys: one row for each key in use, made before the work begins and filled with the answer
+// when it is done. It never holds a key, a token or the body itself: hashes only.
+import type { Database, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { numberOf, textOf, textOrNull } from '../base/row.ts';
+
+/** How long a key is kept, in ms. */
+const keyLifeMs = 24 * 3_600_000;
+
+/** Keys of one account that are kept at a time. */
+export const keysMost = 20_000;
+
+/** Additional keys for commands to vehicles, so that other requests of the account cannot block a restore. */
+const orderKeysMost = 20_000;
+
+/** Expired rows that one claim removes. */
+const clearedAtOnce = 100;
+
+export interface KeyClaim {
+  /** Hash of account, user and key. */
+  readonly keyHash: string;
+  readonly accountID: string;
+  /** Hash of the request. */
+  readonly requestHash: string;
+  readonly atMs: number;
+  readonly isOrder: boolean;
+}
+
+/**
+ * Claims the key unless it is taken or the account has too many. One batch; the second statement changes 1 row when the
+ * claim succeeded.
+ */
+export function claimKey(claim: KeyClaim): readonly Statement[] {
+  const { keyHash, accountID, requestHash, atMs, isOrder } = claim;
+  const most = keysMost + (isOrder ? orderKeysMost : 0);
+  const overMs = atMs - keyLifeMs;
+  return [
+    sql`DELETE FROM idempotency_keys WHERE claimed_ms <= ${overMs} AND (key_hash = ${keyHash} OR key_hash IN (
+      SELECT key_hash FROM idempotency_keys WHERE claimed_ms <= ${overMs} ORDER BY claimed_ms
+      LIMIT ${clearedAtOnce}))`,
+    sql`INSERT INTO idempotency_keys (key_hash, account_id, request_hash, claimed_ms)
+      SELECT ${keyHash}, ${accountID}, ${requestHash}, ${atMs}
+      WHERE (SELECT COUNT(*) FROM idempotency_keys WHERE account_id = ${accountID}) < ${most}
+      ON CONFLICT (key_hash) DO NOTHING`,
+  ];
+}
+
+export interface KeyRow {
+  readonly requestHash: string;
+  readonly claimedMs: number;
+  /** The answer as it was sent; null while the request runs. */
+  readonly answer: string | null;
+}
+
+/** The stored state of a key, or null. */
+export async function findKey(db: Database, keyHash: string): Promise<KeyRow | null> {
+  const [row] = await db.read(
+    sql`SELECT request_hash, claimed_ms, answer FROM idempotency_keys WHERE key_hash = ${keyHash}`,
+  );
+  if (row === undefined) return null;
+  return {
+    requestHash: textOf(row, 'request_hash'),
+    claimedMs: numberOf(row, 'claimed_ms'),
+    answer: textOrNull(row, 'answer'),
+  };
+}
+
+/** Stores the answer of a key. */
+export function keepAnswer(keyHash: string, answer: string): Statement {
+  return sql`UPDATE idempotency_keys SET answer = ${answer} WHERE key_hash = ${keyHash}`;
+}
+
+/** Frees a key whose request changed nothing. */
+export function freeKey(keyHash: string): Statement {
+  return sql`DELETE FROM idempotency_keys WHERE key_hash = ${keyHash} AND answer IS NULL`;
+}

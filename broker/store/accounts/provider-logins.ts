@@ -1,0 +1,79 @@
+// Statements on logins at a provider: those that have begun, and the users that the provider makes. A login that has begun is
+// found by a hash of the secret that the app holds, is used once, and any broker on the database can finish it.
+import type { Database, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { numberOf, textOf } from '../base/row.ts';
+
+/** Logins that have begun, of all sources; a further one is refused. Of one network the rate of requests allows some 3,000. */
+export const providerLoginsMost = 100_000;
+/** How long a person may take to log in at the provider, in s. */
+export const providerLoginS = 600;
+
+/** How long the proof of a login that was made again may be used, in s. */
+export const providerProofS = 120;
+
+/**
+ * Records a login that begins; the second result changes 0 rows when there are `providerLoginsMost`.
+ * @param sessionHash the session whose user logs in again; null: a new one is to begin.
+ */
+export function beginProviderLogin(
+  secretHash: string,
+  nowS: number,
+  sessionHash: string | null,
+): readonly Statement[] {
+  return [
+    sql`DELETE FROM provider_logins WHERE expires_s <= ${nowS}`,
+    sql`INSERT INTO provider_logins (secret_hash, session_hash, begun_s, expires_s)
+      SELECT ${secretHash}, CAST(${sessionHash} AS TEXT), ${nowS}, ${nowS + providerLoginS}
+      WHERE (SELECT COUNT(*) FROM provider_logins) < ${providerLoginsMost}`,
+  ];
+}
+
+/** Uses up a login that has begun; changes 0 rows when there is none, or it has expired. */
+export function takeProviderLogin(secretHash: string, nowS: number): Statement {
+  return sql`DELETE FROM provider_logins
+    WHERE secret_hash = ${secretHash} AND session_hash IS NULL AND expires_s > ${nowS}`;
+}
+
+/** A login that is made again within a session. */
+export interface LoginAgain {
+  readonly secretHash: string;
+  readonly sessionHash: string;
+  readonly nowS: number;
+}
+
+/** When a login that is made again began, in epoch seconds; null when there is none, or it has expired. */
+export async function loginAgainBegun(db: Database, login: LoginAgain): Promise<number | null> {
+  const [row] = await db.read(sql`SELECT begun_s FROM provider_logins
+    WHERE secret_hash = ${login.secretHash} AND session_hash = ${login.sessionHash} AND expires_s > ${login.nowS}`);
+  return row === undefined ? null : numberOf(row, 'begun_s');
+}
+
+/** Lets one request ask the provider; changes 0 rows for every further one. */
+export function takeLoginAgain({ secretHash, sessionHash, nowS }: LoginAgain): Statement {
+  return sql`UPDATE provider_logins SET state = 'taken'
+    WHERE secret_hash = ${secretHash} AND session_hash = ${sessionHash} AND state = 'begun' AND expires_s > ${nowS}`;
+}
+
+/** Records that the provider has proven the person: the secret is a proof from now on. */
+export function proveLoginAgain({ secretHash, sessionHash, nowS }: LoginAgain): Statement {
+  return sql`UPDATE provider_logins SET state = 'proven', expires_s = ${nowS + providerProofS}
+    WHERE secret_hash = ${secretHash} AND session_hash = ${sessionHash} AND state = 'taken'`;
+}
+
+/** Uses up a proof; changes 0 rows when there is none of this session, or it has expired. */
+export function useLoginProof({ secretHash, sessionHash, nowS }: LoginAgain): Statement {
+  return sql`DELETE FROM provider_logins
+    WHERE secret_hash = ${secretHash} AND session_hash = ${sessionHash} AND state = 'proven' AND expires_s > ${nowS}`;
+}
+
+/** Id of the user of an identity; null when the account has none. */
+export async function userOfIdentity(
+  db: Database,
+  { accountID, identity }: { readonly accountID: string; readonly identity: string },
+): Promise<string | null> {
+  const [row] = await db.read(
+    sql`SELECT user_id FROM users WHERE account_id = ${accountID} AND identity = ${identity}`,
+  );
+  return row === undefined ? null : textOf(row, 'user_id');
+}

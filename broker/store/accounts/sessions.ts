@@ -1,0 +1,250 @@
+// Statements on sessions: logins and API tokens. The table holds the SHA-256 of a token, never the token, so a copy of the
+// database gives no access. 256 random bits need no slow hash.
+import { hash } from 'node:crypto';
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { pointRead, sql } from '../../../src/sql.ts';
+import {
+  decideSession,
+  parseRole,
+  parseScopes,
+  type Role,
+  type SessionTimes,
+  sessionLimits,
+  type TokenScope,
+} from '../../core/accounts/session.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import type { UserKey } from './accounts.ts';
+
+export interface SessionRow extends UserKey, SessionTimes {
+  readonly tokenHash: string;
+  readonly role: Role;
+  /** False: the user's groups limit the visible devices. */
+  readonly seesAll: boolean;
+  /** What an API token may do; null: a login, which may do what its user may. */
+  readonly scopes: readonly TokenScope[] | null;
+  /** Devices and groups that an API token names; null: it is not limited to any. */
+  readonly deviceLimit: NamedDevices | null;
+  /** Of the account, see `schema/fleet-revisions.ts`. */
+  readonly fleetRevision: number;
+}
+
+/** Devices and groups by id, with the numbers that they have for good: an id that is given again names another one. */
+export interface NamedDevices {
+  readonly devices: Readonly<Record<string, number>>;
+  readonly groups: Readonly<Record<string, number>>;
+}
+
+function numbersOf(value: unknown): Readonly<Record<string, number>> {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
+}
+
+/** A stored limit. A text of another form names nothing, so that the token sees nothing. */
+function parseLimit(text: string | null): NamedDevices | null {
+  if (text === null) return null;
+  const stored: unknown = JSON.parse(text);
+  const { devices, groups } = { devices: null, groups: null, ...(stored as object) };
+  return { devices: numbersOf(devices), groups: numbersOf(groups) };
+}
+
+function scopesOf(row: Row): readonly TokenScope[] | null {
+  const text = textOrNull(row, 'scopes');
+  if (text !== null) return parseScopes(text);
+  return textOf(row, 'kind') === 'login' ? null : [];
+}
+
+/** The stored form of a token: SHA-256 in hexadecimal. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/**
+ * The session of a token; null when there is none, or its user or account is suspended. `decideSession` decides whether it
+ * has expired.
+ */
+export async function findSession(db: Database, tokenHash: string): Promise<SessionRow | null> {
+  const [row] = await db.read(
+    pointRead(sql`
+    SELECT s.token_hash, s.account_id, s.user_id, s.created_s, s.last_used_s, s.expires_s, s.kind, s.scopes,
+      s.device_limit, u.role, u.sees_all, a.expires_s AS account_expires_s, a.fleet_revision
+    FROM sessions s
+      JOIN users u ON u.account_id = s.account_id AND u.user_id = s.user_id
+      JOIN accounts a ON a.account_id = s.account_id
+    WHERE s.token_hash = ${tokenHash} AND u.is_active = 1 AND a.is_active = 1`),
+  );
+  if (row === undefined) return null;
+  return {
+    tokenHash: textOf(row, 'token_hash'),
+    accountID: textOf(row, 'account_id'),
+    userID: textOf(row, 'user_id'),
+    createdS: numberOf(row, 'created_s'),
+    lastUsedS: numberOf(row, 'last_used_s'),
+    expiresS: numberOrNull(row, 'expires_s'),
+    accountExpiresS: numberOrNull(row, 'account_expires_s'),
+    role: parseRole(textOf(row, 'role')),
+    seesAll: numberOf(row, 'sees_all') === 1,
+    scopes: scopesOf(row),
+    deviceLimit: parseLimit(textOrNull(row, 'device_limit')),
+    fleetRevision: numberOf(row, 'fleet_revision'),
+  };
+}
+
+/** Length of the part of the hash that identifies a session in answers. */
+const tokenIDLength = 16;
+
+/** The public id of a token; it grants nothing. */
+export function tokenIDOf(tokenHash: string): string {
+  return tokenHash.slice(0, tokenIDLength);
+}
+
+/** Characters kept of what a client calls itself. */
+export const userAgentMost = 160;
+/** Logins of one user; the oldest end when a further one begins. */
+export const loginsMost = 100;
+/** API tokens of one user; a further one is refused. */
+export const apiTokensMost = 50;
+
+/**
+ * Begins a session, ends expired sessions of all users, and keeps the newest `loginsMost` of this user. The first
+ * result changes 0 rows when the user's password is no longer the one of `passwordHash`.
+ */
+export function beginSession(
+  session: UserKey & {
+    readonly tokenHash: string;
+    readonly passwordHash: string;
+    readonly atS: number;
+    /** What the client calls itself, at most `userAgentMost` characters. */
+    readonly userAgent: string;
+    /** When it ends in any case; null: after `sessionLimits`. */
+    readonly expiresS: number | null;
+  },
+): readonly Statement[] {
+  const { accountID, userID, tokenHash, atS, expiresS } = session;
+  return [
+    sql`INSERT INTO sessions (token_hash, token_id, account_id, user_id, user_agent, created_s, last_used_s,
+        expires_s)
+      SELECT ${tokenHash}, ${tokenIDOf(tokenHash)}, account_id, user_id, ${session.userAgent}, ${atS}, ${atS},
+        CAST(${expiresS} AS BIGINT) FROM users
+      WHERE account_id = ${accountID} AND user_id = ${userID} AND password_hash = ${session.passwordHash}`,
+    sql`DELETE FROM sessions
+      WHERE (kind = 'login' AND (last_used_s <= ${atS - sessionLimits.idleS}
+        OR created_s <= ${atS - sessionLimits.absoluteS})) OR expires_s <= ${atS}`,
+    sql`DELETE FROM sessions WHERE account_id = ${accountID} AND user_id = ${userID} AND kind = 'login'
+      AND token_hash <> ${tokenHash} AND token_hash NOT IN (
+        SELECT token_hash FROM sessions WHERE account_id = ${accountID} AND user_id = ${userID} AND kind = 'login'
+          AND token_hash <> ${tokenHash}
+        ORDER BY created_s DESC, last_used_s DESC LIMIT ${loginsMost - 1})`,
+  ];
+}
+
+/** A token for a program, created by a user in a login session. */
+export interface NewApiToken extends UserKey {
+  readonly tokenHash: string;
+  readonly description: string;
+  readonly scopes: readonly TokenScope[];
+  readonly deviceLimit: NamedDevices | null;
+  readonly atS: number;
+  readonly expiresS: number;
+  /** The session of the request: only a login can create tokens, so that a token cannot extend its own life with a new one. */
+  readonly byTokenHash: string;
+}
+
+/**
+ * Makes an API token; changes 0 rows when the asking session is no login with a password, or the user has `apiTokensMost`. A token
+ * would outlive what the login provider says of its user.
+ */
+export function insertApiToken(token: NewApiToken): Statement {
+  const { accountID, userID, tokenHash, atS, deviceLimit } = token;
+  const limit = deviceLimit === null ? null : JSON.stringify(deviceLimit);
+  return sql`
+    INSERT INTO sessions (token_hash, token_id, account_id, user_id, kind, description, scopes, device_limit, created_s,
+      last_used_s, expires_s)
+    SELECT ${tokenHash}, ${tokenIDOf(tokenHash)}, ${accountID}, ${userID}, 'api', ${token.description},
+      ${token.scopes.join(' ')}, CAST(${limit} AS TEXT), ${atS}, ${atS}, ${token.expiresS}
+    FROM sessions by_login WHERE by_login.token_hash = ${token.byTokenHash} AND by_login.kind = 'login'
+      AND by_login.expires_s IS NULL AND (SELECT COUNT(*) FROM sessions WHERE account_id = ${accountID} AND user_id = ${userID} AND kind = 'api'
+        AND expires_s > ${atS}) < ${apiTokensMost}`;
+}
+
+/** A session in answers to its own user. */
+export interface TokenRow {
+  readonly tokenID: string;
+  readonly tokenHash: string;
+  readonly kind: 'login' | 'api';
+  readonly description: string;
+  readonly userAgent: string;
+  readonly scopes: readonly TokenScope[] | null;
+  readonly deviceLimit: NamedDevices | null;
+  readonly createdS: number;
+  readonly lastUsedS: number;
+  readonly expiresS: number | null;
+}
+
+/** Sessions of one user that are not over, newest first; at most `loginsMost` and `apiTokensMost` of a kind. */
+export async function listSessions(db: Database, user: UserKey, nowS: number): Promise<readonly TokenRow[]> {
+  const rows = await db.read(sql`
+    SELECT token_id, token_hash, kind, description, user_agent, scopes, device_limit, created_s, last_used_s, expires_s
+    FROM sessions
+    WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
+    ORDER BY created_s DESC, token_id LIMIT ${loginsMost + apiTokensMost}`);
+  const found = rows.map((row) => ({
+    tokenID: textOf(row, 'token_id'),
+    tokenHash: textOf(row, 'token_hash'),
+    kind: textOf(row, 'kind') === 'api' ? ('api' as const) : ('login' as const),
+    description: textOf(row, 'description'),
+    userAgent: textOf(row, 'user_agent'),
+    scopes: scopesOf(row),
+    deviceLimit: parseLimit(textOrNull(row, 'device_limit')),
+    createdS: numberOf(row, 'created_s'),
+    lastUsedS: numberOf(row, 'last_used_s'),
+    expiresS: numberOrNull(row, 'expires_s'),
+  }));
+  return found.filter((session) => decideSession(session, nowS) !== 'ended');
+}
+
+/** Condition: the user has a session of this name. */
+export function hasToken(user: UserKey, tokenID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM sessions WHERE account_id = ${user.accountID} AND user_id = ${user.userID}
+    AND token_id = ${tokenID})`;
+}
+
+/** Ends one session of a user by its public id; changes 0 rows when the user has none of that id. */
+export function revokeToken(user: UserKey, tokenID: string): Statement {
+  return sql`DELETE FROM sessions
+    WHERE account_id = ${user.accountID} AND user_id = ${user.userID} AND token_id = ${tokenID}`;
+}
+
+/** Which sessions of a user end. */
+export interface EndedSessions extends UserKey {
+  /** The session that goes on; null: none does. */
+  readonly exceptHash: string | null;
+  /** Null: logins and API tokens. */
+  readonly kind: 'login' | 'api' | null;
+}
+
+function areEnded({ accountID, userID, exceptHash, kind }: EndedSessions): Statement {
+  const ofKind = kind === null ? sql`` : sql` AND kind = ${kind}`;
+  return sql`account_id = ${accountID} AND user_id = ${userID} AND token_hash <> ${exceptHash ?? ''}${ofKind}`;
+}
+
+/** Condition: there is a session to end. */
+export function hasOtherSessions(ended: EndedSessions): Statement {
+  return sql`EXISTS (SELECT 1 FROM sessions WHERE ${areEnded(ended)})`;
+}
+
+/** Ends the sessions of a user but one; changes as many rows as it ends. */
+export function revokeSessions(ended: EndedSessions): Statement {
+  return sql`DELETE FROM sessions WHERE ${areEnded(ended)}`;
+}
+
+/** Records that a session was used; the time never decreases. */
+export function touchSession(tokenHash: string, atS: number): Statement {
+  return sql`UPDATE sessions SET last_used_s = ${atS} WHERE token_hash = ${tokenHash} AND last_used_s < ${atS}`;
+}
+
+/** Ends a session; idempotent. */
+export function endSession(tokenHash: string): Statement {
+  return sql`DELETE FROM sessions WHERE token_hash = ${tokenHash}`;
+}

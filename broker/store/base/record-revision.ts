@@ -1,0 +1,51 @@
+// What the text of an account's events rests on besides the events themselves, as revisions that grow with every change of it.
+import type { Database, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { numberOf, numberOrNull } from './row.ts';
+import { type Scope, visible } from './scope.ts';
+
+/** What the text of an account's records rests on besides the events themselves. */
+export interface TextState {
+  readonly accountNo: number;
+  /** Another one after every change of what records show of devices, geozones and addresses. */
+  readonly revision: string;
+  /** Events of deleted devices may still be there. */
+  readonly hasDeleted: boolean;
+  /** Number of the newest event of all accounts. */
+  readonly lastNo: number;
+  /** Null when the scope has no such device. */
+  readonly deviceNo: number | null;
+}
+
+/** Read at the start of a listing, in one read. @param deviceID null: no device is asked for. */
+export async function readTextState(
+  db: Database,
+  scope: Scope,
+  deviceID: string | null,
+): Promise<TextState | null> {
+  const { accountID } = scope;
+  const [row] =
+    await db.read(sql`SELECT a.account_no, a.record_revision, a.members_revision, a.zones_revision,
+      (SELECT next_no - 1 FROM event_counter WHERE one = 1) AS last_no,
+      (SELECT COUNT(*) FROM (SELECT 1 FROM deleted_devices WHERE account_id = ${accountID} AND is_purged = 0 LIMIT 1) x)
+        AS deleted,
+      (SELECT d.device_no FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID ?? ''}) AS device_no
+    FROM accounts a WHERE a.account_id = ${accountID}`);
+  if (row === undefined) return null;
+  return {
+    accountNo: numberOf(row, 'account_no'),
+    revision: [
+      numberOf(row, 'record_revision'),
+      numberOf(row, 'members_revision'),
+      numberOf(row, 'zones_revision'),
+    ].join('.'),
+    hasDeleted: numberOf(row, 'deleted') > 0,
+    lastNo: numberOrNull(row, 'last_no') ?? 0,
+    deviceNo: numberOrNull(row, 'device_no'),
+  };
+}
+
+/** Marks that records of the account have other addresses; of everything else triggers see to it, see `fleet-revisions.ts`. */
+export function touchRecords(accountID: string): Statement {
+  return sql`UPDATE accounts SET record_revision = record_revision + 1 WHERE account_id = ${accountID}`;
+}

@@ -1,0 +1,236 @@
+// Statements on engine cuts that wait for a second user. The conditions here enforce the rule: the requester can never
+// approve, and one approval gives one command, none after another decision or after its end.
+import type { FeatureState } from '../../../src/core/events/event.ts';
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { countsAsSecondPerson } from '../accounts/second-person.ts';
+import { followed } from '../base/live-topic.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { type Scope, visible } from '../base/scope.ts';
+import type { DeviceRef, DeviceSpan } from '../devices/devices.ts';
+import { type Asker, isPermitted, isSettled, settledBeforeS } from './command-caps.ts';
+import { type Arrived, isOvertaken } from './safe-orders.ts';
+
+const approvalStates = ['pending', 'approved', 'refused', 'withdrawn', 'expired'] as const;
+export type ApprovalState = (typeof approvalStates)[number];
+
+/** The only command that needs an approval. */
+export const approvedOrder = { feature: 'enginecutoff', state: '1' } as const satisfies {
+  readonly feature: string;
+  readonly state: FeatureState;
+};
+
+export interface ApprovalRow extends DeviceRef {
+  readonly approvalID: string;
+  readonly approvalState: ApprovalState;
+  readonly reason: string;
+  readonly requestedBy: string;
+  readonly requestedMs: number;
+  readonly expiresMs: number;
+  readonly commandExpiresMs: number;
+  readonly decidedBy: string | null;
+  readonly decidedMs: number | null;
+  /** Why it was refused; null without a reason. */
+  readonly decidedReason: string | null;
+  readonly commandID: string | null;
+}
+
+function toApproval(row: Row): ApprovalRow {
+  return {
+    approvalID: textOf(row, 'approval_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    approvalState: textOf(row, 'approval_state') as ApprovalState,
+    reason: textOf(row, 'reason'),
+    requestedBy: textOf(row, 'requested_by'),
+    requestedMs: numberOf(row, 'requested_ms'),
+    expiresMs: numberOf(row, 'expires_ms'),
+    commandExpiresMs: numberOf(row, 'command_expires_ms'),
+    decidedBy: textOrNull(row, 'decided_by'),
+    decidedMs: numberOrNull(row, 'decided_ms'),
+    decidedReason: textOrNull(row, 'decided_reason'),
+    commandID: textOrNull(row, 'command_id'),
+  };
+}
+
+const selectApproval = sql`SELECT p.*, d.account_id, d.device_id FROM approvals p
+  JOIN devices d ON d.device_no = p.device_no`;
+
+/** One approval whose device the caller may see, or null. */
+export async function findApproval(
+  db: Database,
+  scope: Scope,
+  approvalID: string,
+): Promise<ApprovalRow | null> {
+  const [row] = await db.read(
+    sql`${selectApproval} WHERE ${visible(scope)} AND p.approval_id = ${approvalID}`,
+  );
+  return row === undefined ? null : toApproval(row);
+}
+
+/** The pending approval of this device, or null. */
+export async function findPending(db: Database, deviceNo: number): Promise<ApprovalRow | null> {
+  const [row] = await db.read(
+    sql`${selectApproval} WHERE p.device_no = ${deviceNo} AND p.approval_state = 'pending'`,
+  );
+  return row === undefined ? null : toApproval(row);
+}
+
+/** Pending approvals of the devices of one page. */
+export async function pendingApprovals(
+  db: Database,
+  scope: Scope,
+  span: DeviceSpan,
+): Promise<readonly ApprovalRow[]> {
+  const rows = await db.read(sql`${selectApproval}
+    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to} AND p.approval_state = 'pending'`);
+  return rows.map(toApproval);
+}
+
+/** Cursor of a listing: the last approval already read, exclusive. */
+export interface ApprovalCursor {
+  readonly requestedMs: number;
+  readonly approvalID: string;
+}
+
+/** Approvals that the caller may see, newest first. */
+export async function listApprovals(
+  db: Database,
+  of: {
+    readonly scope: Scope;
+    readonly pendingOnly: boolean;
+    readonly before: ApprovalCursor | null;
+    readonly limit: number;
+  },
+): Promise<readonly ApprovalRow[]> {
+  const state = of.pendingOnly ? sql` AND p.approval_state = 'pending'` : sql``;
+  const older =
+    of.before === null
+      ? sql``
+      : sql` AND (p.requested_ms, p.approval_id) < (${of.before.requestedMs}, ${of.before.approvalID})`;
+  const rows = await db.read(sql`${selectApproval} WHERE ${visible(of.scope)}${state}${older}
+    ORDER BY p.requested_ms DESC, p.approval_id DESC LIMIT ${of.limit}`);
+  return rows.map(toApproval);
+}
+
+/** Expires pending approvals. */
+export function expireApprovals(nowMs: number): Statement {
+  return followed(sql`UPDATE approvals SET approval_state = 'expired', decided_ms = ${nowMs}
+    WHERE approval_state = 'pending' AND expires_ms <= ${nowMs}`);
+}
+
+export interface NewApproval {
+  readonly approvalID: string;
+  readonly deviceNo: number;
+  readonly reason: string;
+  readonly requestedMs: number;
+  readonly expiresMs: number;
+  readonly commandExpiresMs: number;
+  /** The requested cut. */
+  readonly order: Arrived;
+}
+
+/** Condition: an approval is pending for this device. */
+export function isAwaited(deviceNo: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM approvals WHERE device_no = ${deviceNo} AND approval_state = 'pending')`;
+}
+
+/** Condition: this request is recorded. */
+export function isAsked(approvalID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM approvals WHERE approval_id = ${approvalID})`;
+}
+
+/**
+ * Records a request unless one is pending, a restore has overtaken it, the rule is off, or a limit is reached. The requester
+ * must count as one of the two users: otherwise the request could never be approved and would block others.
+ */
+export function insertApproval(asker: Asker, approval: NewApproval): Statement {
+  return followed(sql`INSERT INTO approvals (approval_id, device_no, approval_state, reason, requested_by, requested_ms,
+      expires_ms, command_expires_ms)
+    SELECT ${approval.approvalID}, d.device_no, 'pending', ${approval.reason}, ${asker.userID},
+      ${approval.requestedMs}, ${approval.expiresMs}, ${approval.commandExpiresMs}
+    FROM devices d WHERE d.device_no = ${approval.deviceNo} AND d.account_id = ${asker.accountID}
+      AND NOT ${isAwaited(approval.deviceNo)} AND NOT ${isOvertaken(approval.order)} AND ${isSettled(asker)}
+      AND ${isPermitted(asker, approvedOrder, 'approval')}`);
+}
+
+/** A user who decides about a request. */
+export interface Decider extends Asker {
+  readonly scope: Scope;
+  readonly isAdmin: boolean;
+}
+
+interface Decision {
+  readonly approvalID: string;
+  readonly decider: Decider;
+}
+
+/**
+ * Still open, and its device is visible to the decider. Alias `p` is the approval. After the clock was set back to before the
+ * request, it waits until the clock has caught up, so that it never lives longer than requested.
+ */
+function isOpen({ approvalID, decider }: Decision): Statement {
+  return sql`p.approval_id = ${approvalID} AND p.approval_state = 'pending' AND p.expires_ms > ${decider.atMs}
+    AND p.requested_ms <= ${decider.atMs}
+    AND EXISTS (SELECT 1 FROM devices d WHERE d.device_no = p.device_no AND ${visible(decider.scope)})`;
+}
+
+/**
+ * Condition: this user may approve now. The requester is another user and still an active operator, and each counts as a
+ * separate person (`countsAsSecondPerson`): one of them could be the other under a new name. The breaker of the account is
+ * closed.
+ */
+export function mayApprove(decision: Decision): Statement {
+  const { decider } = decision;
+  return sql`EXISTS (SELECT 1 FROM approvals p WHERE ${isOpen(decision)} AND p.requested_by <> ${decider.userID}
+    AND EXISTS (SELECT 1 FROM users ru WHERE ru.account_id = ${decider.accountID} AND ru.user_id = p.requested_by
+      AND ru.role IN ('operator', 'admin') AND ${countsAsSecondPerson('ru', settledBeforeS(decider))})
+    AND EXISTS (SELECT 1 FROM accounts g WHERE g.account_id = ${decider.accountID} AND g.breaker_s IS NULL)
+    AND ${isSettled(decider)})`;
+}
+
+/** Approves, naming the command that the same batch records. */
+export function approve(decision: Decision, commandID: string): Statement {
+  const { approvalID, decider } = decision;
+  return followed(sql`UPDATE approvals SET approval_state = 'approved', decided_by = ${decider.userID},
+      decided_ms = ${decider.atMs}, command_id = ${commandID}
+    WHERE approval_id = ${approvalID} AND approval_state = 'pending' AND ${mayApprove(decision)}`);
+}
+
+/** Condition: the request was approved by the batch that names this command. */
+export function isApprovedAs(approvalID: string, commandID: string): Statement {
+  return sql`EXISTS (SELECT 1 FROM approvals WHERE approval_id = ${approvalID} AND approval_state = 'approved'
+    AND command_id = ${commandID})`;
+}
+
+/**
+ * Condition: this user may end the request without a command: `refused` by another user, `withdrawn` by the requester or an
+ * administrator.
+ */
+export function mayEnd(decision: Decision, as: 'refused' | 'withdrawn'): Statement {
+  const { userID, isAdmin } = decision.decider;
+  const isOwn = isAdmin ? sql`1 = 1` : sql`p.requested_by = ${userID}`;
+  const who = as === 'refused' ? sql`p.requested_by <> ${userID}` : isOwn;
+  return sql`EXISTS (SELECT 1 FROM approvals p WHERE ${isOpen(decision)} AND ${who})`;
+}
+
+export function endApproval(
+  decision: Decision,
+  as: 'refused' | 'withdrawn',
+  reason: string | null,
+): Statement {
+  const { approvalID, decider } = decision;
+  return followed(sql`UPDATE approvals SET approval_state = ${as}, decided_by = ${decider.userID}, decided_ms = ${decider.atMs},
+    decided_reason = ${reason}
+    WHERE approval_id = ${approvalID} AND approval_state = 'pending' AND ${mayEnd(decision, as)}`);
+}
+
+/** A restore withdraws every pending approval of this device. */
+export function withdrawPending(
+  deviceNo: number,
+  by: { readonly userID: string; readonly atMs: number },
+): Statement {
+  return followed(sql`UPDATE approvals SET approval_state = 'withdrawn', decided_by = ${by.userID}, decided_ms = ${by.atMs}
+    WHERE device_no = ${deviceNo} AND approval_state = 'pending'`);
+}

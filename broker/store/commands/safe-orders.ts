@@ -1,0 +1,46 @@
+// Conditions by which a restrictive order yields to a safe one: state `0` of a feature, requested at or after the arrival of the
+// restrictive order, wins whichever of the two was recorded first.
+import type { Database, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { isRepeat, type NewCommand } from './commands.ts';
+
+/** Longest handling of a request, in microseconds; a safe order beyond it was stamped by a wrong clock. */
+const requestMostUs = 60_000_000;
+/** How long before its last repeat a safe order may have been recorded: repeats count for 10 s. In ms. */
+const repeatMostMs = 60_000;
+
+/** A restrictive order of a device, and its position in the order of arrival. */
+export interface Arrived {
+  readonly deviceNo: number;
+  readonly feature: string;
+  readonly arrivedUs: number;
+}
+
+/** Condition on `commands` under the alias `s`: a safe order requested at or after the arrival. */
+function isLater({ arrivedUs }: Pick<Arrived, 'arrivedUs'>): Statement {
+  return sql`s.state = '0' AND s.asked_us >= ${arrivedUs} AND s.asked_us < ${arrivedUs + requestMostUs}`;
+}
+
+/** Condition: a safe order of the same feature was requested at or after the arrival of this one. */
+export function isOvertaken(order: Arrived): Statement {
+  const sinceMs = Math.floor(order.arrivedUs / 1000) - repeatMostMs;
+  return sql`EXISTS (SELECT 1 FROM commands s WHERE s.device_no = ${order.deviceNo} AND s.issued_ms > ${sinceMs}
+    AND s.feature = ${order.feature} AND ${isLater(order)})`;
+}
+
+/** The same as a read. */
+export async function isOvertakenNow(db: Database, order: Arrived): Promise<boolean> {
+  return (await db.read(sql`SELECT 1 AS there WHERE ${isOvertaken(order)}`)).length > 0;
+}
+
+/** Condition: this command is a safe order that was requested or repeated at or after the arrival. */
+export function isAskedSince(commandID: string, arrivedUs: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM commands s WHERE s.command_id = ${commandID} AND ${isLater({ arrivedUs })})`;
+}
+
+/** Records a repeat on the open safe order that it repeats; changes 0 rows when it repeats none. */
+export function noteRepeat(command: NewCommand): Statement {
+  return sql`UPDATE commands SET asked_us = ${command.askedUs ?? 0}
+    WHERE device_no = ${command.deviceNo} AND feature = ${command.feature} AND state = '0' AND is_final = 0
+      AND ${isRepeat(command)}`;
+}

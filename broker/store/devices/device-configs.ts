@@ -1,0 +1,142 @@
+// Statements on the configuration of each vehicle: wanted, reported as held, and failed. They take the device number from
+// authentication or from a statement with the caller's scope.
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { followed } from '../base/live-topic.ts';
+import { numberOf, textOf } from '../base/row.ts';
+
+export interface DeviceConfigRow {
+  /** Wanted version; 0: no settings were ever chosen. */
+  readonly version: number;
+  readonly sha256: string;
+  /** Revisions of the account and of the device that it was made from. */
+  readonly accountRevision: number;
+  readonly deviceRevision: number;
+  readonly sentMs: number;
+  readonly heldVersion: number;
+  readonly heldSha256: string;
+  readonly heldMs: number;
+  readonly failedVersion: number;
+  readonly failedMs: number;
+  readonly failedReason: string;
+  readonly failedRetry: boolean;
+  /** Version of the agent that refused it. */
+  readonly failedAgent: string;
+  /** Why none could be made; '' without a fault. */
+  readonly fault: string;
+}
+
+const empty: DeviceConfigRow = {
+  version: 0,
+  sha256: '',
+  accountRevision: 0,
+  deviceRevision: 0,
+  sentMs: 0,
+  heldVersion: 0,
+  heldSha256: '',
+  heldMs: 0,
+  failedVersion: 0,
+  failedMs: 0,
+  failedReason: '',
+  failedRetry: false,
+  failedAgent: '',
+  fault: '',
+};
+
+function toConfig(row: Row): DeviceConfigRow {
+  return {
+    version: numberOf(row, 'version'),
+    sha256: textOf(row, 'sha256'),
+    accountRevision: numberOf(row, 'account_revision'),
+    deviceRevision: numberOf(row, 'device_revision'),
+    sentMs: numberOf(row, 'sent_ms'),
+    heldVersion: numberOf(row, 'held_version'),
+    heldSha256: textOf(row, 'held_sha256'),
+    heldMs: numberOf(row, 'held_ms'),
+    failedVersion: numberOf(row, 'failed_version'),
+    failedMs: numberOf(row, 'failed_ms'),
+    failedReason: textOf(row, 'failed_reason'),
+    failedRetry: numberOf(row, 'failed_retry') === 1,
+    failedAgent: textOf(row, 'failed_agent'),
+    fault: textOf(row, 'fault'),
+  };
+}
+
+/** The state of one vehicle's configuration; all zero before the first. */
+export async function readDeviceConfig(db: Database, deviceNo: number): Promise<DeviceConfigRow> {
+  const [row] = await db.read(sql`SELECT * FROM device_configs WHERE device_no = ${deviceNo}`);
+  return row === undefined ? empty : toConfig(row);
+}
+
+const insertRow = (deviceNo: number): Statement => sql`
+  INSERT INTO device_configs (device_no) SELECT device_no FROM devices WHERE device_no = ${deviceNo}
+  ON CONFLICT (device_no) DO NOTHING`;
+
+export interface Compiled {
+  readonly deviceNo: number;
+  readonly version: number;
+  readonly sha256: string;
+  readonly accountRevision: number;
+  readonly deviceRevision: number;
+}
+
+/** Records the wanted configuration. The version never decreases. */
+export function noteCompiled(compiled: Compiled): readonly Statement[] {
+  const { deviceNo, version, sha256, accountRevision, deviceRevision } = compiled;
+  return [
+    insertRow(deviceNo),
+    sql`UPDATE device_configs SET version = ${version}, sha256 = ${sha256}, account_revision = ${accountRevision},
+        device_revision = ${deviceRevision}, fault = ''
+      WHERE device_no = ${deviceNo} AND version <= ${version}`,
+  ];
+}
+
+/** Records why none can be made for the vehicle. */
+export function noteFault(deviceNo: number, fault: string): readonly Statement[] {
+  return [insertRow(deviceNo), sql`UPDATE device_configs SET fault = ${fault} WHERE device_no = ${deviceNo}`];
+}
+
+export function noteSent(deviceNo: number, atMs: number): Statement {
+  return sql`UPDATE device_configs SET sent_ms = ${atMs} WHERE device_no = ${deviceNo}`;
+}
+
+/** The same where several processes send: changes 0 rows when another one has sent since `row` was read. */
+export function claimSending(deviceNo: number, row: DeviceConfigRow, atMs: number): Statement {
+  return sql`UPDATE device_configs SET sent_ms = ${atMs}
+    WHERE device_no = ${deviceNo} AND sent_ms = ${row.sentMs} AND version = ${row.version}`;
+}
+
+/** A configuration that a vehicle reports as held. */
+export interface HeldConfig {
+  readonly version: number;
+  /** '' when not reported. */
+  readonly sha256: string;
+}
+
+/** Records the held configuration, and since when it is reported. */
+export function noteHeld(deviceNo: number, held: HeldConfig, atMs: number): readonly Statement[] {
+  const { version, sha256 } = held;
+  return [
+    insertRow(deviceNo),
+    followed(sql`UPDATE device_configs SET held_version = ${version}, held_sha256 = ${sha256}, held_ms = ${atMs}
+      WHERE device_no = ${deviceNo} AND (held_version <> ${version} OR held_sha256 <> ${sha256})`),
+  ];
+}
+
+export interface FailedConfig {
+  readonly version: number;
+  readonly reason: string;
+  readonly retry: boolean;
+  readonly agentVersion: string;
+  readonly atMs: number;
+}
+
+/** Records that the vehicle refused a version. */
+export function noteFailed(deviceNo: number, failed: FailedConfig): readonly Statement[] {
+  const { version, reason, retry, agentVersion, atMs } = failed;
+  return [
+    insertRow(deviceNo),
+    followed(sql`UPDATE device_configs SET failed_version = ${version}, failed_ms = ${atMs}, failed_reason = ${reason},
+      failed_retry = ${retry ? 1 : 0}, failed_agent = ${agentVersion} WHERE device_no = ${deviceNo}`),
+  ];
+}

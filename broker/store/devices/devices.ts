@@ -1,0 +1,382 @@
+// Statements on devices: identity, last hello, and last known states of sensors and features. Statements for users take the
+// account and never reach another account's row; those of the ingest side take the device number from
+// authentication.
+
+import { type WitnessStates, witnessesFrom } from '../../../src/core/verdict/witness.ts';
+import type { Hello } from '../../../src/core/wire/wire.ts';
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { pointRead, sql } from '../../../src/sql.ts';
+import { followed } from '../base/live-topic.ts';
+import { jsonObjectOrNull, numberOf, numberOrNull, textListOf, textOf, textOrNull } from '../base/row.ts';
+import { type Scope, visible } from '../base/scope.ts';
+import type { DeviceKey } from './device-key.ts';
+import { isBelowLimit } from './device-limit.ts';
+import { type DevicePage, inPage, isNewSince } from './device-page.ts';
+
+/** An authenticated device: its key and its number. */
+export interface DeviceRef extends DeviceKey {
+  readonly deviceNo: number;
+}
+
+export interface DeviceRow extends DeviceRef {
+  /** The account's `fleet_revision` at the last change of what answers show, see `schema/fleet-revisions.ts`. */
+  readonly revision: number;
+  readonly uniqueID: string;
+  readonly sms: string;
+  readonly type: string;
+  readonly description: string;
+  readonly displayName: string;
+  readonly driver: string;
+  readonly notifyEmail: string;
+  readonly pinColor: string;
+  readonly pinTag: string;
+  readonly additionalPinDisplay: string;
+  readonly equipmentTypeID: string;
+  readonly equipmentTypeDesc: string;
+  /** Seats; null when unknown. */
+  readonly maxPassengers: number | null;
+  readonly createdS: number;
+  /** SHA-256 of the MQTT secret in hexadecimal; null when none was issued. Never leaves the service. */
+  readonly secretHash: string | null;
+  readonly secretIssuedS: number | null;
+  /** From the last hello; null before the first. */
+  readonly boot: string | null;
+  readonly nonce: string | null;
+  readonly agentVersion: string;
+  readonly features: readonly string[];
+  readonly sensors: readonly string[];
+  /** Null when the last hello carried none. */
+  readonly witnesses: WitnessStates | null;
+  readonly configVersion: number;
+  readonly timeQuality: string;
+  readonly helloMs: number;
+  readonly isOnline: boolean;
+  readonly commandCounter: number;
+  /** Broker's time of the last sign of life; 0 for a new device. */
+  readonly heartbeatMs: number;
+  /** Event time of the last position; 0 before the first. */
+  readonly fixMs: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  /** km/h. */
+  readonly speed: number;
+  /** Degrees from true north. */
+  readonly heading: number;
+  /** Metres. */
+  readonly altitude: number;
+  readonly address: string;
+  readonly geozoneID: string;
+  /** Kilometres. */
+  readonly odometer: number | null;
+  /** Fraction 0 to 1. */
+  readonly fuelLevel: number | null;
+  readonly fuelMs: number;
+}
+
+export interface DeviceState {
+  readonly state: string;
+  /** Event time of the newest report of this state; 0 before the first. */
+  readonly changedMs: number;
+}
+
+/** The sensors and features of every new device, all in state '0'. */
+export const defaultStates = ['cargoaccess', 'fuel', 'enginecutoff', 'ignition', 'panic'] as const;
+
+function toDevice(row: Row): DeviceRow {
+  return {
+    deviceNo: numberOf(row, 'device_no'),
+    accountID: textOf(row, 'account_id'),
+    deviceID: textOf(row, 'device_id'),
+    revision: numberOf(row, 'revision'),
+    uniqueID: textOf(row, 'unique_id'),
+    sms: textOf(row, 'sms'),
+    type: textOf(row, 'type'),
+    description: textOf(row, 'description'),
+    displayName: textOf(row, 'display_name'),
+    driver: textOf(row, 'driver'),
+    notifyEmail: textOf(row, 'notify_email'),
+    pinColor: textOf(row, 'pin_color'),
+    pinTag: textOf(row, 'pin_tag'),
+    additionalPinDisplay: textOf(row, 'additional_pin_display'),
+    equipmentTypeID: textOf(row, 'equipment_type_id'),
+    equipmentTypeDesc: textOf(row, 'equipment_type_desc'),
+    maxPassengers: numberOrNull(row, 'max_passengers'),
+    createdS: numberOf(row, 'created_s'),
+    secretHash: textOrNull(row, 'secret_hash'),
+    secretIssuedS: numberOrNull(row, 'secret_issued_s'),
+    boot: textOrNull(row, 'boot'),
+    nonce: textOrNull(row, 'nonce'),
+    agentVersion: textOf(row, 'agent_version'),
+    features: textListOf(row, 'features'),
+    sensors: textListOf(row, 'sensors'),
+    witnesses: witnessesFrom(jsonObjectOrNull(row, 'witnesses')),
+    configVersion: numberOf(row, 'config_version'),
+    timeQuality: textOf(row, 'time_quality'),
+    helloMs: numberOf(row, 'hello_ms'),
+    isOnline: numberOf(row, 'is_online') === 1,
+    commandCounter: numberOf(row, 'command_counter'),
+    heartbeatMs: numberOf(row, 'heartbeat_ms'),
+    fixMs: numberOf(row, 'fix_ms'),
+    latitude: numberOf(row, 'latitude'),
+    longitude: numberOf(row, 'longitude'),
+    speed: numberOf(row, 'speed'),
+    heading: numberOf(row, 'heading'),
+    altitude: numberOf(row, 'altitude'),
+    address: textOf(row, 'address'),
+    geozoneID: textOf(row, 'geozone_id'),
+    odometer: numberOrNull(row, 'odometer'),
+    fuelLevel: numberOrNull(row, 'fuel_level'),
+    fuelMs: numberOf(row, 'fuel_ms'),
+  };
+}
+
+/** One device of an account, or null; for the service itself. Requests of users go through `findVisibleDevice`. */
+export async function findDevice(db: Database, key: DeviceKey): Promise<DeviceRow | null> {
+  const [row] = await db.read(
+    sql`SELECT * FROM devices WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`,
+  );
+  return row === undefined ? null : toDevice(row);
+}
+
+/** One device that the caller may see, or null. */
+export async function findVisibleDevice(
+  db: Database,
+  scope: Scope,
+  deviceID: string,
+): Promise<DeviceRow | null> {
+  const [row] = await db.read(
+    pointRead(sql`SELECT d.* FROM devices d WHERE ${visible(scope)} AND d.device_id = ${deviceID}`),
+  );
+  return row === undefined ? null : toDevice(row);
+}
+
+/** Devices that the caller may see, by device id. */
+export async function listDevices(
+  db: Database,
+  scope: Scope,
+  page: DevicePage,
+): Promise<readonly DeviceRow[]> {
+  const rows = await db.read(sql`
+    SELECT d.* FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost)}`);
+  return rows.map(toDevice);
+}
+
+/** The ids of `listDevices`, and of one more when there is one. */
+export async function listDeviceIDs(
+  db: Database,
+  scope: Scope,
+  page: DevicePage,
+): Promise<readonly string[]> {
+  const rows = await db.read(sql`
+    SELECT d.device_id FROM devices d WHERE ${visible(scope)} AND ${inPage(page)}
+    ORDER BY d.device_id LIMIT ${Math.min(page.limit, devicesMost) + 1}`);
+  return rows.map((row) => textOf(row, 'device_id'));
+}
+
+/** Most devices per read. */
+const devicesMost = 1000;
+
+const toState = (row: Row): DeviceState => ({
+  state: textOf(row, 'state'),
+  changedMs: numberOf(row, 'changed_ms'),
+});
+
+/** First and last device id of a page, both included. */
+export interface DeviceSpan {
+  readonly from: string;
+  readonly to: string;
+  /** As in `DevicePage`. */
+  readonly since?: number | null;
+}
+
+/** States of the devices of one page: device number -> name -> state. */
+export async function listStates(
+  db: Database,
+  scope: Scope,
+  span: DeviceSpan,
+): Promise<ReadonlyMap<number, ReadonlyMap<string, DeviceState>>> {
+  const rows = await db.read(sql`
+    SELECT s.device_no, s.name, s.state, s.changed_ms
+    FROM device_states s JOIN devices d ON d.device_no = s.device_no
+    WHERE ${visible(scope)} AND d.device_id BETWEEN ${span.from} AND ${span.to}
+      AND ${isNewSince(span.since ?? null)}
+    ORDER BY s.device_no, s.name`);
+  const states = new Map<number, Map<string, DeviceState>>();
+  for (const row of rows) {
+    const deviceNo = numberOf(row, 'device_no');
+    const ofDevice = states.get(deviceNo) ?? new Map<string, DeviceState>();
+    ofDevice.set(textOf(row, 'name'), toState(row));
+    states.set(deviceNo, ofDevice);
+  }
+  return states;
+}
+
+/** States of one device, whose number came from a statement with the account. */
+export async function deviceStates(
+  db: Database,
+  deviceNo: number,
+): Promise<ReadonlyMap<string, DeviceState>> {
+  const rows = await db.read(
+    sql`SELECT name, state, changed_ms FROM device_states WHERE device_no = ${deviceNo} ORDER BY name`,
+  );
+  return new Map(rows.map((row) => [textOf(row, 'name'), toState(row)]));
+}
+
+/** Members of a device that users may set. */
+export interface DeviceFields {
+  readonly uniqueID?: string;
+  readonly sms?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly displayName?: string;
+  readonly driver?: string;
+  readonly notifyEmail?: string;
+  readonly pinColor?: string;
+  readonly pinTag?: string;
+  readonly additionalPinDisplay?: string;
+  readonly equipmentTypeID?: string;
+  readonly equipmentTypeDesc?: string;
+  readonly maxPassengers?: number;
+}
+
+/**
+ * Creates a device with its default states, unless the account is at its limit. An existing device stays unchanged; the
+ * caller reads it with `findDevice`.
+ * @returns the statements of one batch; the first one changes 1 row when the device is new, 0 when it exists or the limit
+ * is reached.
+ */
+export function insertDevice(
+  key: DeviceKey,
+  options: { readonly createdS: number; readonly fields?: DeviceFields },
+): readonly Statement[] {
+  const { createdS, fields = {} } = options;
+  const insert = sql`
+    INSERT INTO devices (account_no, account_id, device_id, unique_id, sms, type, description, display_name, driver,
+      notify_email, created_s)
+    SELECT account_no, account_id, ${key.deviceID}, ${fields.uniqueID ?? ''}, ${fields.sms ?? ''},
+      ${fields.type ?? ''}, ${fields.description ?? ''}, ${fields.displayName ?? ''}, ${fields.driver ?? ''},
+      ${fields.notifyEmail ?? ''}, ${createdS}
+    FROM accounts WHERE account_id = ${key.accountID} AND ${isBelowLimit(key.accountID)}
+    ON CONFLICT (account_id, device_id) DO NOTHING`;
+  return [insert, ...defaultStates.map((name) => insertState(key, name))];
+}
+
+function insertState(key: DeviceKey, name: string): Statement {
+  return sql`
+    INSERT INTO device_states (device_no, name, state, changed_ms)
+    SELECT device_no, ${name}, '0', 0 FROM devices
+    WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}
+    ON CONFLICT (device_no, name) DO NOTHING`;
+}
+
+/** Changes the given fields only; changes 0 rows when there is no such device. */
+export function updateDevice(key: DeviceKey, fields: DeviceFields): Statement {
+  return sql`
+    UPDATE devices SET
+      unique_id = COALESCE(${fields.uniqueID ?? null}, unique_id),
+      sms = COALESCE(${fields.sms ?? null}, sms),
+      type = COALESCE(${fields.type ?? null}, type),
+      description = COALESCE(${fields.description ?? null}, description),
+      display_name = COALESCE(${fields.displayName ?? null}, display_name),
+      driver = COALESCE(${fields.driver ?? null}, driver),
+      notify_email = COALESCE(${fields.notifyEmail ?? null}, notify_email),
+      pin_color = COALESCE(${fields.pinColor ?? null}, pin_color),
+      pin_tag = COALESCE(${fields.pinTag ?? null}, pin_tag),
+      additional_pin_display = COALESCE(${fields.additionalPinDisplay ?? null}, additional_pin_display),
+      equipment_type_id = COALESCE(${fields.equipmentTypeID ?? null}, equipment_type_id),
+      equipment_type_desc = COALESCE(${fields.equipmentTypeDesc ?? null}, equipment_type_desc),
+      max_passengers = COALESCE(${fields.maxPassengers ?? null}, max_passengers)
+    WHERE account_id = ${key.accountID} AND device_id = ${key.deviceID}`;
+}
+
+export type NewSecret = DeviceKey & { readonly secretHash: string; readonly atS: number };
+
+/** Replaces the device's secret; changes 0 rows when there is no such device, or the condition does not hold. */
+export function replaceSecret(
+  { accountID, deviceID, secretHash, atS }: NewSecret,
+  onlyIf: Statement = sql`1 = 1`,
+): Statement {
+  return sql`UPDATE devices SET secret_hash = ${secretHash}, secret_issued_s = ${atS}
+    WHERE account_id = ${accountID} AND device_id = ${deviceID} AND ${onlyIf}`;
+}
+
+/** Counters beyond this are a fault of the device: it must not exhaust the broker's own numbers. */
+const counterMost = 2 ** 48;
+
+/**
+ * Stores a device's hello and marks it online. The command counter never falls behind the device's own: after a restore
+ * from a backup the device would refuse every further command. Returns `command_counter`: envelopes with it or a lower one
+ * were sent on an earlier connection. No row when there is no such device, or a later turn has reported.
+ */
+export function recordHello(
+  deviceNo: number,
+  hello: Hello,
+  { atMs, turn }: { readonly atMs: number; readonly turn?: number | undefined },
+): Statement {
+  const witnesses = hello.witnesses === undefined ? null : JSON.stringify(hello.witnesses);
+  const counter = hello.commandCounter <= counterMost ? hello.commandCounter : 0;
+  return followed(sql`
+    UPDATE devices SET boot = ${hello.boot}, nonce = ${hello.nonce}, agent_version = ${hello.agentVersion},
+      features = ${JSON.stringify(hello.features)}, sensors = ${JSON.stringify(hello.sensors)},
+      witnesses = ${witnesses}, time_quality = ${hello.timeQuality}, hello_ms = ${atMs},
+      heartbeat_ms = CASE WHEN heartbeat_ms < ${atMs} THEN ${atMs} ELSE heartbeat_ms END,
+      command_counter = CASE WHEN command_counter < ${counter} THEN ${counter} ELSE command_counter END,
+      linked_ms = CASE WHEN is_online = 0 OR agent_version <> ${hello.agentVersion} THEN ${atMs} ELSE linked_ms END,
+      agent_since_ms = CASE WHEN agent_version <> ${hello.agentVersion} THEN ${atMs} ELSE agent_since_ms END,
+      ${presentSince(true, { atMs, cause: 'hello' })}, is_online = 1${takeTurn(turn)}
+    WHERE device_no = ${deviceNo}${isNotOver(turn)} RETURNING command_counter`);
+}
+
+/** The boot of the device's current connection, whichever process has it; null when it is offline. */
+export async function presentBoot(db: Database, deviceNo: number): Promise<string | null> {
+  const [row] = await db.read(sql`SELECT boot FROM devices WHERE device_no = ${deviceNo} AND is_online = 1`);
+  return row === undefined ? null : textOrNull(row, 'boot');
+}
+
+/**
+ * With several processes (see `Uplink.turn`): a slow one must not undo what a later one recorded. The condition is on the row
+ * itself, so it holds under concurrency.
+ */
+const takeTurn = (turn: number | undefined): Statement =>
+  turn === undefined ? sql`` : sql`, session_turn = ${turn}`;
+const isNotOver = (turn: number | undefined): Statement =>
+  turn === undefined ? sql`` : sql` AND session_turn <= ${turn}`;
+
+/** Why a device is online or offline: its hello, its connection ended, the service stopped or started, or the cluster said so. */
+export const presenceCauses = ['hello', 'closed', 'service', 'cluster'] as const;
+export type PresenceCause = (typeof presenceCauses)[number];
+
+/** When a presence was recorded, and why. */
+export interface PresenceMark {
+  /** Broker's time, UTC ms. */
+  readonly atMs: number;
+  readonly cause: PresenceCause;
+}
+
+/** Since when and why, for an update of `is_online` beside it; unchanged where that does not change. */
+function presentSince(isOnline: boolean, { atMs, cause }: PresenceMark): Statement {
+  const isChanged = sql`is_online = ${isOnline ? 0 : 1}`;
+  return sql`presence_ms = CASE WHEN ${isChanged} THEN ${atMs} ELSE presence_ms END,
+    presence_cause = CASE WHEN ${isChanged} THEN ${cause} ELSE presence_cause END`;
+}
+
+/** Marks a device online or offline. */
+export function setOnline(deviceNo: number, isOnline: boolean, mark: PresenceMark, turn?: number): Statement {
+  return followed(sql`UPDATE devices SET
+      linked_ms = CASE WHEN is_online = ${isOnline ? 0 : 1} THEN ${mark.atMs} ELSE linked_ms END,
+      ${presentSince(isOnline, mark)}, is_online = ${isOnline ? 1 : 0}${takeTurn(turn)}
+    WHERE device_no = ${deviceNo}${isNotOver(turn)}`);
+}
+
+/** For a process that has all connections: after its start no device is connected. @param atMs broker's time, UTC ms. */
+export function setAllOffline(atMs: number): Statement {
+  return followed(sql`UPDATE devices SET linked_ms = ${atMs}, presence_ms = ${atMs}, presence_cause = 'service',
+      is_online = 0
+    WHERE is_online = 1`);
+}
+
+/** False after the device was deleted. */
+export async function deviceExists(db: Database, deviceNo: number): Promise<boolean> {
+  return (await db.read(sql`SELECT 1 AS there FROM devices WHERE device_no = ${deviceNo}`)).length > 0;
+}

@@ -1,0 +1,144 @@
+// Reads about the health of units and of the fleet: what each unit last said of itself, which fell silent, and counts.
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { notRoutine } from '../base/routine-codes.ts';
+import { jsonObjectOrNull, numberOf, textListOf, textOf, textOrNull } from '../base/row.ts';
+import { type Scope, visible } from '../base/scope.ts';
+import { isUnaskedCrossing } from '../base/unasked-crossings.ts';
+import { readSlice, runsWithin } from '../slices/slices.ts';
+
+/** What is known of the health of a unit. */
+export interface DiagnosticRow {
+  readonly deviceID: string;
+  readonly isOnline: boolean;
+  /** Broker's time of the last sign of life; 0 before the first. */
+  readonly heartbeatMs: number;
+  /** Broker's time of the last hello; 0 before the first. */
+  readonly helloMs: number;
+  readonly boot: string | null;
+  readonly agentVersion: string;
+  readonly features: readonly string[];
+  readonly sensors: readonly string[];
+  readonly timeQuality: string;
+  /** Event time of the last position; 0 while there is none. */
+  readonly fixMs: number;
+  /** Attributes of its newest Diagnostic event, and when that was; null and 0 before the first. */
+  readonly diagnostic: Readonly<Record<string, unknown>> | null;
+  readonly diagnosticMs: number;
+}
+
+function toDiagnostic(row: Row): DiagnosticRow {
+  return {
+    deviceID: textOf(row, 'device_id'),
+    isOnline: numberOf(row, 'is_online') === 1,
+    heartbeatMs: numberOf(row, 'heartbeat_ms'),
+    helloMs: numberOf(row, 'hello_ms'),
+    boot: textOrNull(row, 'boot'),
+    agentVersion: textOf(row, 'agent_version'),
+    features: textListOf(row, 'features'),
+    sensors: textListOf(row, 'sensors'),
+    timeQuality: textOf(row, 'time_quality'),
+    fixMs: numberOf(row, 'fix_ms'),
+    diagnostic: jsonObjectOrNull(row, 'diagnostic'),
+    diagnosticMs: numberOf(row, 'diagnostic_ms'),
+  };
+}
+
+const selectDiagnostic = sql`SELECT d.device_id, d.is_online, d.heartbeat_ms, d.hello_ms, d.boot, d.agent_version,
+  d.features, d.sensors, d.time_quality, d.fix_ms, d.diagnostic, d.diagnostic_ms FROM devices d`;
+
+/** Units that the caller may see, by device id, after `after`. */
+export async function listDiagnostics(
+  db: Database,
+  scope: Scope,
+  page: { readonly after: string; readonly limit: number },
+): Promise<readonly DiagnosticRow[]> {
+  const rows = await db.read(sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id > ${page.after}
+    ORDER BY d.device_id LIMIT ${page.limit}`);
+  return rows.map(toDiagnostic);
+}
+
+/** One unit that the caller may see, or null. */
+export async function findDiagnostic(
+  db: Database,
+  scope: Scope,
+  deviceID: string,
+): Promise<DiagnosticRow | null> {
+  const [row] = await db.read(sql`${selectDiagnostic} WHERE ${visible(scope)} AND d.device_id = ${deviceID}`);
+  return row === undefined ? null : toDiagnostic(row);
+}
+
+/** Where a listing of silent units goes on: the last one already read. */
+export interface SilentKey {
+  readonly sinceMs: number;
+  readonly deviceID: string;
+}
+
+// A unit that never said anything is silent since it was created.
+const silentSince = 'CASE WHEN d.heartbeat_ms > 0 THEN d.heartbeat_ms ELSE d.created_s * 1000 END';
+const since: Statement = { sql: silentSince, params: [] };
+
+/** Units without a sign of life since before `beforeMs`, longest silent first. */
+export async function silentDevices(
+  db: Database,
+  scope: Scope,
+  page: { readonly beforeMs: number; readonly after: SilentKey | null; readonly limit: number },
+): Promise<readonly SilentKey[]> {
+  const { beforeMs, after, limit } = page;
+  const later =
+    after === null ? sql`` : sql`AND (${since}, d.device_id) > (${after.sinceMs}, ${after.deviceID})`;
+  const rows = await db.read(sql`SELECT ${since} AS since_ms, d.device_id FROM devices d
+    WHERE ${visible(scope)} AND ${since} < ${beforeMs} ${later}
+    ORDER BY since_ms, d.device_id LIMIT ${limit}`);
+  return rows.map((row) => ({ sinceMs: numberOf(row, 'since_ms'), deviceID: textOf(row, 'device_id') }));
+}
+
+export interface FleetCounts {
+  readonly devices: number;
+  readonly online: number;
+  readonly alarms: number;
+  readonly pendingCommands: number;
+}
+
+const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+
+async function countAlarms(
+  db: Database,
+  scope: Scope,
+  alarms: { readonly codes: Statement; readonly fromMs: number },
+): Promise<number> {
+  let count = 0;
+  for (const run of await runsWithin(db, { fromMs: alarms.fromMs, toMs: Number.MAX_SAFE_INTEGER })) {
+    const [row] = await readSlice(
+      db,
+      run.sliceNo,
+      sql`SELECT COUNT(*) AS there FROM ${run.table} e JOIN devices d ON d.device_no = e.device_no
+        WHERE e.account_no = (SELECT account_no FROM accounts WHERE account_id = ${scope.accountID})
+          AND e.status_code IN (${alarms.codes}) AND ${isNotRoutine}
+          AND e.timestamp_ms >= ${run.fromMs} AND e.timestamp_ms <= ${run.toMs} AND ${visible(scope)}
+          AND NOT ${isUnaskedCrossing}`,
+    );
+    count += row === undefined ? 0 : numberOf(row, 'there');
+  }
+  return count;
+}
+
+/** Counts over the devices that the caller may see, each by an index. */
+export async function countFleet(
+  db: Database,
+  scope: Scope,
+  alarms: { readonly codes: Statement; readonly fromMs: number },
+): Promise<FleetCounts> {
+  const count = async (statement: Statement): Promise<number> => {
+    const [row] = await db.read(statement);
+    return row === undefined ? 0 : numberOf(row, 'there');
+  };
+  const [devices, online, alarmCount, pendingCommands] = await Promise.all([
+    count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)}`),
+    count(sql`SELECT COUNT(*) AS there FROM devices d WHERE ${visible(scope)} AND d.is_online = 1`),
+    countAlarms(db, scope, alarms),
+    count(sql`SELECT COUNT(*) AS there FROM commands c JOIN devices d ON d.device_no = c.device_no
+      WHERE c.is_final = 0 AND ${visible(scope)}`),
+  ]);
+  return { devices, online, alarms: alarmCount, pendingCommands };
+}

@@ -1,0 +1,333 @@
+// Statements on deliveries: made in the batch that decides, taken by a lease, ended once. A delivery is never lost between
+// two states: a lease that runs out is due again, and the number of attempts has counted the lost one.
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import type { Notice } from '../../core/notifications/notice.ts';
+import type { Channel } from '../../core/notifications/notification-rules.ts';
+import { fixedList } from '../base/fixed-list.ts';
+import { numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { toEntry } from './notifications.ts';
+
+/** Deliveries of one account that may wait; further ones are given up at once. */
+export const waitingMost = 10_000;
+
+/** The delivery of one event by one rule. */
+export interface DeliveryContext {
+  readonly accountID: string;
+  readonly eventNo: number;
+  readonly ruleNo: number;
+  /** Round of the alarm that the rule escalates; 0: the rule notifies of the event. */
+  readonly escalation: number;
+  readonly isUrgent: boolean;
+  readonly nowMs: number;
+  /** The account has `waitingMost` deliveries that wait. */
+  readonly isFull: boolean;
+  /** Without it nothing is written. */
+  readonly onlyIf: Statement;
+}
+
+const columns: Statement = {
+  sql: `account_id, event_no, rule_no, channel, target, escalation, lane, state, next_ms, created_ms, since_ms, ended_ms, fault`,
+  params: [],
+};
+
+/** How long something urgent waits at most for a target that failed, which may be back long before its next turn. */
+const urgentWaitMs = 30_000;
+
+/**
+ * `state` .. `fault`: waits, unless the account has too much waiting already; behind a target that fails it waits with the
+ * rest of its lane, if it is urgent not for long.
+ */
+function fate({ isFull, isUrgent, nowMs }: DeliveryContext, lane: Statement): Statement {
+  const now = sql`CAST(${nowMs} AS BIGINT)`;
+  if (isFull) return sql`'dead', ${now}, ${now}, ${now}, ${now}, 'too many deliveries of the account wait'`;
+  const latest = isUrgent ? sql`CAST(${nowMs + urgentWaitMs} AS BIGINT)` : sql`w.next_ms`;
+  const laneTime = sql`(SELECT MIN(CASE WHEN w.next_ms < ${latest} THEN w.next_ms ELSE ${latest} END)
+    FROM deliveries w WHERE w.lane = ${lane} AND w.state = 'pending' AND w.fault <> '')`;
+  return sql`'pending', COALESCE(${laneTime}, ${now}), ${now}, ${now}, NULL, ''`;
+}
+
+/** Deliveries that wait, of each of the accounts (at most 100) that has some. */
+export async function countWaiting(
+  db: Database,
+  accountIDs: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (accountIDs.length === 0) return new Map();
+  const rows = await db.read(sql`SELECT account_id, COUNT(*) AS waiting FROM deliveries
+    WHERE account_id IN (${fixedList(accountIDs)}) AND state = 'pending' GROUP BY account_id`);
+  return new Map(rows.map((row) => [textOf(row, 'account_id'), numberOf(row, 'waiting')]));
+}
+
+/** Inserts the delivery to the rule's webhook or to one mailbox. */
+export function insertDelivery(
+  telling: DeliveryContext,
+  to: { readonly channel: 'webhook' | 'email'; readonly target: string; readonly lane: string },
+): Statement {
+  const { accountID, eventNo, ruleNo, escalation, onlyIf } = telling;
+  return sql`
+    INSERT INTO deliveries (${columns})
+    SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, CAST(${to.channel} AS TEXT),
+      CAST(${to.target} AS TEXT), CAST(${escalation} AS BIGINT), CAST(${to.lane} AS TEXT), ${fate(telling, sql`${to.lane}`)}
+    FROM notification_rules r
+    WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND ${onlyIf}
+    ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`;
+}
+
+/** Inserts deliveries to the push registrations of active users who may see the device. */
+export function insertPushDeliveries(
+  telling: DeliveryContext,
+  to: { readonly deviceNo: number; readonly userIDs: 'all' | readonly string[] },
+): Statement {
+  const { accountID, eventNo, ruleNo, escalation, onlyIf } = telling;
+  const lane = sql`'push:' || CAST(p.registration_no AS TEXT)`;
+  const named = to.userIDs === 'all' ? sql`1 = 1` : sql`u.user_id IN (${fixedList(to.userIDs)})`;
+  return sql`
+    INSERT INTO deliveries (${columns})
+    SELECT r.account_id, CAST(${eventNo} AS BIGINT), r.rule_no, 'push', CAST(p.registration_no AS TEXT),
+      CAST(${escalation} AS BIGINT), ${lane}, ${fate(telling, lane)}
+    FROM notification_rules r JOIN push_registrations p ON p.account_id = r.account_id
+      JOIN users u ON u.account_id = p.account_id AND u.user_id = p.user_id
+    WHERE r.rule_no = ${ruleNo} AND r.account_id = ${accountID} AND p.endpoint <> '' AND p.is_registered = 1
+      AND u.is_active = 1 AND ${named} AND (u.sees_all = 1 OR u.role = 'admin' OR EXISTS (
+        SELECT 1 FROM group_devices gd JOIN group_users gu ON gu.group_no = gd.group_no
+        WHERE gd.device_no = ${to.deviceNo} AND gu.account_id = u.account_id AND gu.user_id = u.user_id))
+      AND ${onlyIf}
+    ON CONFLICT (event_no, rule_no, channel, target, escalation) DO NOTHING`;
+}
+
+/** A delivery that is due. */
+export interface DueRow {
+  readonly deliveryNo: number;
+  readonly accountID: string;
+  readonly channel: Channel;
+  readonly lane: string;
+  readonly nextMs: number;
+  /** Attempts so far. */
+  readonly attempts: number;
+  readonly createdMs: number;
+  /** Start of the attempts: the creation, or a requested retry. */
+  readonly sinceMs: number;
+  /** Its place in the row of its account and channel, from 1. */
+  readonly ofAccount: number;
+}
+
+/**
+ * What is due, fairly: few of a lane and not too many of an account, so that a crowd before one target hides no other, and
+ * of every account its first before any account's second.
+ */
+export async function dueDeliveries(
+  db: Database,
+  due: {
+    readonly nowMs: number;
+    readonly perLane: number;
+    readonly perAccount: number;
+    readonly limit: number;
+  },
+): Promise<readonly DueRow[]> {
+  const rows = await db.read(sql`
+    SELECT * FROM (
+      SELECT x.*, ROW_NUMBER() OVER (PARTITION BY x.channel, x.account_id ORDER BY x.next_ms, x.delivery_no)
+        AS of_account
+      FROM (
+        SELECT delivery_no, account_id, channel, lane, next_ms, attempts, created_ms, since_ms,
+          ROW_NUMBER() OVER (PARTITION BY lane ORDER BY next_ms, delivery_no) AS of_lane
+        FROM deliveries WHERE state = 'pending' AND next_ms <= ${due.nowMs}) x
+      WHERE x.of_lane <= ${due.perLane}) y
+    WHERE y.of_account <= ${due.perAccount} ORDER BY y.of_account, y.next_ms, y.delivery_no LIMIT ${due.limit}`);
+  return rows.map((row) => ({
+    deliveryNo: numberOf(row, 'delivery_no'),
+    accountID: textOf(row, 'account_id'),
+    // The table's CHECK.
+    channel: textOf(row, 'channel') as Channel,
+    lane: textOf(row, 'lane'),
+    nextMs: numberOf(row, 'next_ms'),
+    attempts: numberOf(row, 'attempts'),
+    createdMs: numberOf(row, 'created_ms'),
+    sinceMs: numberOf(row, 'since_ms'),
+    ofAccount: numberOf(row, 'of_account'),
+  }));
+}
+
+/** Leases a delivery until `untilMs`; changes 0 rows when another process has it. */
+export function leaseDelivery({ deliveryNo, nextMs }: DueRow, untilMs: number): Statement {
+  return sql`UPDATE deliveries SET next_ms = ${untilMs}, attempts = attempts + 1
+    WHERE delivery_no = ${deliveryNo} AND state = 'pending' AND next_ms = ${nextMs}`;
+}
+
+/** Ends a delivery. */
+export function endDelivery(
+  deliveryNo: number,
+  end: { readonly state: 'sent' | 'dead'; readonly nowMs: number; readonly fault: string },
+): Statement {
+  return sql`UPDATE deliveries SET state = ${end.state}, ended_ms = ${end.nowMs}, fault = ${end.fault}
+    WHERE delivery_no = ${deliveryNo} AND state = 'pending'`;
+}
+
+/** Puts a delivery off, and with it what waits for the same target. */
+export function putOff(
+  { deliveryNo, lane }: DueRow,
+  until: { readonly nextMs: number; readonly fault: string },
+): readonly Statement[] {
+  return [
+    sql`UPDATE deliveries SET next_ms = ${until.nextMs}, fault = ${until.fault}
+      WHERE delivery_no = ${deliveryNo} AND state = 'pending'`,
+    sql`UPDATE deliveries SET next_ms = ${until.nextMs}
+      WHERE lane = ${lane} AND state = 'pending' AND next_ms < ${until.nextMs}`,
+  ];
+}
+
+/** Gives up everything that has been tried since before `beforeMs`. */
+export function expireDeliveries(beforeMs: number, nowMs: number): Statement {
+  return sql`UPDATE deliveries SET state = 'dead', ended_ms = ${nowMs},
+      fault = CASE WHEN fault = '' THEN 'could not be delivered in time' ELSE fault END
+    WHERE state = 'pending' AND since_ms < ${beforeMs}`;
+}
+
+/** What one delivery carries and where to. */
+export interface DeliveryContent {
+  readonly notice: Notice;
+  readonly target: string;
+  /** Of the rule's webhook. */
+  readonly definition: string;
+  readonly secret: string;
+  /** Null on another channel, or when its registration was removed. */
+  readonly push: {
+    readonly registrationNo: number;
+    readonly endpoint: string;
+    readonly p256dh: string;
+    readonly auth: string;
+  } | null;
+}
+
+/** The content of a delivery; null when rule, notification or device were deleted. */
+export async function contentOf(db: Database, deliveryNo: number): Promise<DeliveryContent | null> {
+  const [row] = await db.read(sql`
+    SELECT y.target, y.escalation, r.rule_id, r.definition, r.webhook_secret, d.device_id, d.display_name, n.*,
+      l.alarm_no, p.registration_no, p.endpoint, p.p256dh, p.auth
+    FROM deliveries y LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
+      JOIN notifications n ON n.event_no = y.event_no LEFT JOIN devices d ON d.device_no = n.device_no
+      LEFT JOIN alarm_events l ON l.event_no = y.event_no
+      LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
+        AND CAST(p.registration_no AS TEXT) = y.target
+    WHERE y.delivery_no = ${deliveryNo}
+      AND ((r.rule_no IS NOT NULL AND d.device_no IS NOT NULL) OR (y.rule_no = 0 AND n.device_no = 0))`);
+  return row === undefined ? null : toContent(row);
+}
+
+function toContent(row: Row): DeliveryContent {
+  const registrationNo = numberOrNull(row, 'registration_no');
+  return {
+    target: textOf(row, 'target'),
+    // Null in a notice about a user, which has no rule.
+    definition: textOrNull(row, 'definition') ?? '',
+    secret: textOrNull(row, 'webhook_secret') ?? '',
+    push:
+      registrationNo === null
+        ? null
+        : {
+            registrationNo,
+            endpoint: textOf(row, 'endpoint'),
+            p256dh: textOf(row, 'p256dh'),
+            auth: textOf(row, 'auth'),
+          },
+    notice: {
+      ...toEntry(row),
+      accountID: textOf(row, 'account_id'),
+      ruleID: textOrNull(row, 'rule_id') ?? '',
+      escalation: numberOf(row, 'escalation'),
+    },
+  };
+}
+
+export type DeliveryState = 'pending' | 'sent' | 'dead';
+
+export interface DeliveryRow {
+  readonly deliveryNo: number;
+  /** '' when the rule was deleted. */
+  readonly ruleID: string;
+  /** '' when the rule was deleted. */
+  readonly definition: string;
+  /** Null when the notification is no longer kept. */
+  readonly notificationNo: number | null;
+  readonly channel: Channel;
+  readonly target: string;
+  /** Of a push registration; '' without one. */
+  readonly userID: string;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  readonly nextMs: number;
+  readonly createdMs: number;
+  readonly endedMs: number | null;
+  readonly fault: string;
+}
+
+/** Deliveries with their rule, notification and push registration, by conditions on the alias `y`; newest first. */
+async function readDeliveries(
+  db: Database,
+  where: Statement,
+  limit: number,
+): Promise<readonly DeliveryRow[]> {
+  const rows = await db.read(sql`
+    SELECT y.*, r.rule_id, r.definition, n.notification_no, p.user_id FROM deliveries y
+      LEFT JOIN notification_rules r ON r.rule_no = y.rule_no
+      LEFT JOIN notifications n ON n.event_no = y.event_no
+      LEFT JOIN push_registrations p ON y.channel = 'push' AND p.account_id = y.account_id
+        AND CAST(p.registration_no AS TEXT) = y.target
+    WHERE ${where} ORDER BY y.delivery_no DESC LIMIT ${limit}`);
+  return rows.map((row) => ({
+    deliveryNo: numberOf(row, 'delivery_no'),
+    ruleID: textOrNull(row, 'rule_id') ?? '',
+    definition: textOrNull(row, 'definition') ?? '',
+    notificationNo: numberOrNull(row, 'notification_no'),
+    channel: textOf(row, 'channel') as Channel,
+    target: textOf(row, 'target'),
+    userID: textOrNull(row, 'user_id') ?? '',
+    state: textOf(row, 'state') as DeliveryState,
+    attempts: numberOf(row, 'attempts'),
+    nextMs: numberOf(row, 'next_ms'),
+    createdMs: numberOf(row, 'created_ms'),
+    endedMs: numberOrNull(row, 'ended_ms'),
+    fault: textOf(row, 'fault'),
+  }));
+}
+
+/** A page of an account's deliveries, newest first. */
+export function listDeliveries(
+  db: Database,
+  query: {
+    readonly accountID: string;
+    readonly state: DeliveryState | null;
+    readonly before: number;
+    readonly limit: number;
+  },
+): Promise<readonly DeliveryRow[]> {
+  const inState = query.state === null ? sql`` : sql` AND y.state = ${query.state}`;
+  const where = sql`y.account_id = ${query.accountID} AND y.delivery_no < ${query.before}${inState}`;
+  return readDeliveries(db, where, query.limit);
+}
+
+/** Deliveries of the events that are linked to an alarm of the account, newest first. */
+export function listAlarmDeliveries(
+  db: Database,
+  query: { readonly accountID: string; readonly alarmNo: number; readonly limit: number },
+): Promise<readonly DeliveryRow[]> {
+  const linked = sql`SELECT event_no FROM alarm_events WHERE alarm_no = ${query.alarmNo}`;
+  return readDeliveries(
+    db,
+    sql`y.account_id = ${query.accountID} AND y.event_no IN (${linked})`,
+    query.limit,
+  );
+}
+
+/** Condition that a delivery of the account has that state. */
+export function isInState(key: { accountID: string; deliveryNo: number }, state: DeliveryState): Statement {
+  return sql`EXISTS (SELECT 1 FROM deliveries WHERE account_id = ${key.accountID}
+    AND delivery_no = ${key.deliveryNo} AND state = ${state})`;
+}
+
+/** Begins again with a dead delivery of the account; changes 0 rows when it is not dead. */
+export function retryDelivery(key: { accountID: string; deliveryNo: number }, nowMs: number): Statement {
+  return sql`UPDATE deliveries SET state = 'pending', attempts = 0, next_ms = ${nowMs}, since_ms = ${nowMs},
+      ended_ms = NULL
+    WHERE account_id = ${key.accountID} AND delivery_no = ${key.deliveryNo} AND state = 'dead'`;
+}

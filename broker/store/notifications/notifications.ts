@@ -1,0 +1,249 @@
+// Statements on the inbox. Reads join the device, so that a user never sees a notification of a device outside of its groups,
+// and the notifications of a deleted device disappear with it. Notices of the account about its users have no device; its
+// administrators see them.
+import type { Database, Row, Statement } from '../../../src/ports.ts';
+import { sql } from '../../../src/sql.ts';
+import { type InboxEntry, parseTopic } from '../../core/notifications/notice.ts';
+import { parseKind } from '../../core/notifications/occurrence-kinds.ts';
+import { isCrossingUnasked } from '../../core/notifications/status-episodes.ts';
+import { notRoutine } from '../base/routine-codes.ts';
+import { jsonObjectOrNull, numberOf, numberOrNull, textOf, textOrNull } from '../base/row.ts';
+import { type Scope, visible } from '../base/scope.ts';
+import { lastEventNo, type NumberSpan, readSlice, slicesOfNumbers, tableOf } from '../slices/slices.ts';
+
+const isNotRoutine: Statement = { sql: notRoutine, params: [] };
+
+/** An event that rules may have to notify of. */
+export interface RuleEventRow {
+  readonly eventNo: number;
+  /** The slice that it is in. */
+  readonly sliceNo: number;
+  readonly accountID: string;
+  readonly deviceNo: number;
+  readonly deviceID: string;
+  readonly notifyEmail: string;
+  readonly statusCode: number;
+  readonly timestampMs: number;
+  readonly receivedMs: number;
+  readonly geozoneID: string;
+  readonly commandID: string | null;
+  readonly isUnasked: boolean;
+}
+
+interface Progress {
+  /** Decided up to this event number. */
+  readonly decidedNo: number;
+  /** The newest event number. */
+  readonly newestNo: number;
+}
+
+/** How far the notifier is, and how far it could be. */
+export async function readProgress(db: Database): Promise<Progress> {
+  const [row] = await db.read(sql`SELECT event_no FROM notifier_cursor WHERE name = 'notifier'`);
+  return { decidedNo: row === undefined ? 0 : numberOf(row, 'event_no'), newestNo: await lastEventNo(db) };
+}
+
+export interface EventPage {
+  /** Those of deleted devices are left out. */
+  readonly news: readonly RuleEventRow[];
+  /** Number up to which the span was read. */
+  readonly upTo: number;
+}
+
+/** Events of the span that are not routine, in the order of their numbers: of the first slice that has some. */
+export async function eventsAfter(
+  db: Database,
+  span: NumberSpan & { readonly limit: number },
+): Promise<EventPage> {
+  const slices = await slicesOfNumbers(db, span);
+  for (const [at, { sliceNo, table }] of slices.entries()) {
+    const rows = await readSlice(
+      db,
+      sliceNo,
+      sql`SELECT e.event_no, d.account_id, e.device_no, d.device_id, d.notify_email, e.status_code, e.timestamp_ms,
+          e.received_ms, e.geozone_id, e.command_id, e.attributes
+        FROM (SELECT * FROM ${table} WHERE event_no > ${span.after} AND event_no <= ${span.upTo} AND ${isNotRoutine}
+          ORDER BY event_no LIMIT ${span.limit}) e LEFT JOIN devices d ON d.device_no = e.device_no
+        ORDER BY e.event_no`,
+    );
+    const last = rows.at(-1);
+    if (last === undefined) continue;
+    const known = rows.filter((row) => textOrNull(row, 'account_id') !== null);
+    const news = known.map((row) => toRuleEvent(row, sliceNo));
+    if (rows.length >= span.limit) return { news, upTo: numberOf(last, 'event_no') };
+    // The slices after it are looked through the next time.
+    return { news, upTo: Math.min(span.upTo, (slices[at + 1]?.firstNo ?? Number.POSITIVE_INFINITY) - 1) };
+  }
+  return { news: [], upTo: span.upTo };
+}
+
+function toRuleEvent(row: Row, sliceNo: number): RuleEventRow {
+  const statusCode = numberOf(row, 'status_code');
+  return {
+    eventNo: numberOf(row, 'event_no'),
+    sliceNo,
+    accountID: textOf(row, 'account_id'),
+    deviceNo: numberOf(row, 'device_no'),
+    deviceID: textOf(row, 'device_id'),
+    notifyEmail: textOf(row, 'notify_email'),
+    statusCode,
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+    isUnasked: isCrossingUnasked(statusCode, jsonObjectOrNull(row, 'attributes')),
+  };
+}
+
+/** Condition: no other process has decided beyond this number meanwhile. */
+export function isUndecidedAfter(eventNo: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM notifier_cursor WHERE name = 'notifier' AND event_no = ${eventNo})`;
+}
+
+/** Moves the cursor; changes 0 rows when another process did. */
+export function moveCursor(from: number, to: number): Statement {
+  return sql`UPDATE notifier_cursor SET event_no = ${to} WHERE name = 'notifier' AND event_no = ${from}`;
+}
+
+/** Puts an event into the inbox, once. */
+export function insertNotification(
+  { eventNo, sliceNo }: Pick<RuleEventRow, 'eventNo' | 'sliceNo'>,
+  { isLate, onlyIf }: { readonly isLate: boolean; readonly onlyIf: Statement },
+): Statement {
+  return sql`
+    INSERT INTO notifications (account_id, device_no, event_no, status_code, timestamp_ms, received_ms, latitude,
+      longitude, geozone_id, command_id, command_state, is_late)
+    SELECT d.account_id, e.device_no, e.event_no, e.status_code, e.timestamp_ms, e.received_ms, e.latitude,
+      e.longitude, e.geozone_id, e.command_id, e.command_state, CAST(${isLate ? 1 : 0} AS INTEGER)
+    FROM ${tableOf(sliceNo)} e JOIN devices d ON d.device_no = e.device_no
+    WHERE e.event_no = ${eventNo} AND ${onlyIf}
+    ON CONFLICT (event_no) DO NOTHING`;
+}
+
+export interface NotificationRow extends InboxEntry {
+  readonly isViewed: boolean;
+}
+
+/** The reader, and the part to read. */
+export interface InboxQuery {
+  readonly scope: Scope;
+  readonly userID: string;
+  /** Null: every device that the scope shows. */
+  readonly deviceNo: number | null;
+  readonly isUnviewedOnly: boolean;
+  /** Numbers below this one. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Condition on `notifications n` and its device `d`: a visible device, or a notice to administrators. */
+function isShown(scope: Scope, userID: string): Statement {
+  return sql`((${visible(scope)}) OR (n.device_no = 0 AND EXISTS (SELECT 1 FROM users a
+    WHERE a.account_id = ${scope.accountID} AND a.user_id = ${userID} AND a.role = 'admin')))`;
+}
+
+/** Condition that the user has viewed `notifications n`. */
+function isViewed(accountID: string, userID: string): Statement {
+  return sql`(n.notification_no <= (SELECT u.viewed_up_to FROM users u
+      WHERE u.account_id = ${accountID} AND u.user_id = ${userID})
+    OR EXISTS (SELECT 1 FROM notification_views v WHERE v.account_id = ${accountID}
+      AND v.user_id = ${userID} AND v.notification_no = n.notification_no))`;
+}
+
+/** The entry of a row of `notifications` with its device, which an entry about a user has not, and its alarm. */
+export function toEntry(row: Row): InboxEntry {
+  const deviceID = textOrNull(row, 'device_id') ?? '';
+  return {
+    notificationNo: numberOf(row, 'notification_no'),
+    deviceID,
+    deviceName: textOrNull(row, 'display_name') || deviceID,
+    statusCode: numberOf(row, 'status_code'),
+    timestampMs: numberOf(row, 'timestamp_ms'),
+    receivedMs: numberOf(row, 'received_ms'),
+    latitude: numberOrNull(row, 'latitude'),
+    longitude: numberOrNull(row, 'longitude'),
+    geozoneID: textOf(row, 'geozone_id'),
+    commandID: textOrNull(row, 'command_id'),
+    commandState: textOrNull(row, 'command_state'),
+    isLate: numberOf(row, 'is_late') === 1,
+    topic: parseTopic(textOrNull(row, 'topic')),
+    kind: parseKind(textOrNull(row, 'kind')),
+    objectID: textOrNull(row, 'object_id') ?? '',
+    endsMs: numberOrNull(row, 'ends_ms'),
+    userID: textOrNull(row, 'about_user') ?? '',
+    alarmNo: numberOrNull(row, 'alarm_no'),
+  };
+}
+
+/** A page of the inbox, newest first. */
+export async function listNotifications(
+  db: Database,
+  query: InboxQuery,
+): Promise<readonly NotificationRow[]> {
+  const { scope, userID, deviceNo, before, limit } = query;
+  const { accountID } = scope;
+  const none = sql``;
+  const ofDevice = deviceNo === null ? none : sql` AND n.device_no = ${deviceNo}`;
+  const unviewed = query.isUnviewedOnly ? sql` AND NOT ${isViewed(accountID, userID)}` : none;
+  const rows = await db.read(sql`
+    SELECT n.*, d.device_id, d.display_name, l.alarm_no, CASE WHEN ${isViewed(accountID, userID)} THEN 1 ELSE 0 END AS is_viewed
+    FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
+      LEFT JOIN alarm_events l ON l.event_no = n.event_no
+    WHERE n.account_id = ${accountID} AND ${isShown(scope, userID)} AND n.notification_no < ${before}${ofDevice}${unviewed}
+    ORDER BY n.notification_no DESC LIMIT ${limit}`);
+  return rows.map((row) => ({ ...toEntry(row), isViewed: numberOf(row, 'is_viewed') === 1 }));
+}
+
+/** True when the caller may see that notification. */
+export async function isVisibleNotification(
+  db: Database,
+  { scope, userID }: Pick<InboxQuery, 'scope' | 'userID'>,
+  notificationNo: number,
+): Promise<boolean> {
+  const rows = await db.read(sql`
+    SELECT 1 AS there FROM notifications n LEFT JOIN devices d ON d.device_no = n.device_no
+    WHERE n.account_id = ${scope.accountID} AND n.notification_no = ${notificationNo} AND ${isShown(scope, userID)}`);
+  return rows.length > 0;
+}
+
+interface Viewer {
+  readonly accountID: string;
+  readonly userID: string;
+}
+
+/** Condition that the user has not viewed it yet. */
+export function isUnviewed({ accountID, userID }: Viewer, notificationNo: number): Statement {
+  return sql`EXISTS (SELECT 1 FROM notifications n WHERE n.account_id = ${accountID}
+    AND n.notification_no = ${notificationNo} AND NOT ${isViewed(accountID, userID)})`;
+}
+
+/** Marks one as viewed by the user. */
+export function viewOne(viewer: Viewer, notificationNo: number): Statement {
+  return sql`
+    INSERT INTO notification_views (account_id, user_id, notification_no)
+    SELECT u.account_id, u.user_id, CAST(${notificationNo} AS BIGINT) FROM users u
+    WHERE u.account_id = ${viewer.accountID} AND u.user_id = ${viewer.userID}
+      AND ${isUnviewed(viewer, notificationNo)}
+    ON CONFLICT (account_id, user_id, notification_no) DO NOTHING`;
+}
+
+const newestOf = (accountID: string): Statement =>
+  sql`(SELECT COALESCE(MAX(notification_no), 0) FROM notifications WHERE account_id = ${accountID})`;
+
+/** Condition that the user has something left to view. */
+export function hasUnviewed({ accountID, userID }: Viewer): Statement {
+  return sql`EXISTS (SELECT 1 FROM users u WHERE u.account_id = ${accountID} AND u.user_id = ${userID}
+    AND u.viewed_up_to < ${newestOf(accountID)})`;
+}
+
+/** Marks all notifications as viewed by the user. */
+export function viewAll(viewer: Viewer): readonly Statement[] {
+  const { accountID, userID } = viewer;
+  return [
+    sql`UPDATE users SET viewed_up_to = ${newestOf(accountID)}
+      WHERE account_id = ${accountID} AND user_id = ${userID} AND ${hasUnviewed(viewer)}`,
+    sql`DELETE FROM notification_views WHERE account_id = ${accountID} AND user_id = ${userID}
+      AND notification_no <= (SELECT u.viewed_up_to FROM users u
+        WHERE u.account_id = ${accountID} AND u.user_id = ${userID})`,
+  ];
+}

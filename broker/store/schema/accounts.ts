@@ -1,0 +1,139 @@
+// Accounts, their users and sessions, the audit log, idempotency keys.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+
+export const accountTables: readonly Statement[] = [
+  // `expires_s`, `device_limit`, `retained_days`: null = no limit. `needs_approval`: an engine cut then needs a second
+  // user. `needs_password`: restrictive commands and approvals then need the password again. `cuts_per_hour`: restrictive commands of one user. `breaker_s`, `breaker_by`: since when the breaker is open
+  // and who tripped it, or null. `cuts_since_ms`: cuts up to then do not count (the breaker was reset).
+  // `retained_most_days`: limit set by the service's operator; the account itself may keep less. `approval_off_*`: open request
+  // to switch the second-person rule off. `deleting_s`: since when the account is being deleted, or null.
+  // `fleet_revision`: grows with every commit that changes what a list of the account's devices shows. `members_revision`,
+  // `zones_revision`: its value when devices or groups came or went, and when a geozone changed; see `fleet-revisions.ts`.
+  // `record_revision` grows when something changes that records of events show of their device, and with addresses.
+  ddl(`CREATE TABLE accounts (
+    account_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    account_id TEXT NOT NULL UNIQUE,
+    display_name TEXT NOT NULL,
+    is_active INTEGER NOT NULL DEFAULT 1,
+    created_s BIGINT NOT NULL,
+    expires_s BIGINT,
+    device_limit INTEGER,
+    retained_days INTEGER,
+    retained_most_days INTEGER,
+    time_zone TEXT NOT NULL DEFAULT 'UTC',
+    needs_approval INTEGER NOT NULL DEFAULT 0,
+    needs_password INTEGER NOT NULL DEFAULT 0,
+    cuts_per_hour INTEGER NOT NULL DEFAULT 20,
+    breaker_s BIGINT,
+    breaker_by TEXT,
+    cuts_since_ms BIGINT NOT NULL DEFAULT 0,
+    approval_off_by TEXT,
+    approval_off_s BIGINT,
+    deleting_s BIGINT,
+    fleet_revision BIGINT NOT NULL DEFAULT 0,
+    members_revision BIGINT NOT NULL DEFAULT 0,
+    zones_revision BIGINT NOT NULL DEFAULT 0,
+    record_revision BIGINT NOT NULL DEFAULT 0)`),
+  // `sees_all` 0: the user sees the devices of its groups only, none without a group. `viewed_up_to`: notifications up
+  // to this number are viewed. `granted_s`: last time another user created it, changed its role, set its password,
+  // re-enabled it or gave it more devices: a second person must not be a user that the first has just created.
+  // `granted_by`: the administrator of an unconfirmed grant; null: confirmed, or none. `identity`: issuer and subject at the
+  // login provider, separated by a space; null: a user with a password. One with an identity has a mark in place of the hash,
+  // which no password has.
+  ddl(`CREATE TABLE users (
+    account_id TEXT NOT NULL REFERENCES accounts (account_id),
+    user_id TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('admin', 'operator', 'viewer')),
+    display_name TEXT NOT NULL,
+    notify_email TEXT NOT NULL DEFAULT '',
+    phone TEXT NOT NULL DEFAULT '',
+    time_zone TEXT NOT NULL DEFAULT 'UTC',
+    is_active INTEGER NOT NULL DEFAULT 1,
+    sees_all INTEGER NOT NULL DEFAULT 1,
+    viewed_up_to BIGINT NOT NULL DEFAULT 0,
+    created_s BIGINT NOT NULL,
+    granted_s BIGINT NOT NULL DEFAULT 0,
+    granted_by TEXT,
+    identity TEXT,
+    PRIMARY KEY (account_id, user_id))`),
+  ddl('CREATE UNIQUE INDEX users_by_identity ON users (account_id, identity) WHERE identity IS NOT NULL'),
+  // Logins at the provider that have begun. `secret_hash`: SHA-256 of the secret that the app holds; the table gives no access.
+  // `session_hash`: the session whose user logs in again to prove who asks; null: a new session is to begin. `state`: 'begun',
+  // 'taken' while the provider is asked, 'proven' until the proof is used.
+  ddl(`CREATE TABLE provider_logins (
+    secret_hash TEXT NOT NULL PRIMARY KEY,
+    session_hash TEXT,
+    state TEXT NOT NULL DEFAULT 'begun',
+    begun_s BIGINT NOT NULL,
+    expires_s BIGINT NOT NULL)`),
+  ddl('CREATE INDEX provider_logins_by_end ON provider_logins (expires_s)'),
+  // One-time codes that begin a session, made at the broker's machine. `code_hash`: SHA-256 of the code. `password_hash`: that of the
+  // user when the code was made; a code ends with the password. No reference: a row lives for minutes and blocks nothing.
+  ddl(`CREATE TABLE login_codes (
+    code_hash TEXT NOT NULL PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    password_hash TEXT NOT NULL,
+    expires_s BIGINT NOT NULL)`),
+  ddl('CREATE INDEX login_codes_by_user ON login_codes (account_id, user_id)'),
+  ddl('CREATE INDEX login_codes_by_end ON login_codes (expires_s)'),
+  // `token_id` names a session to people; the token itself is kept as a hash only. `kind`: 'login' or 'api'; an API
+  // token lives until `expires_s`, not by use, and so does a login at the provider. `scopes`: what an API token may do, separated by spaces; null: a login.
+  // `device_limit`: the devices and groups that it names, as JSON (`DeviceLimit` with ids); null: all that its user sees.
+  // `user_agent`: of the login, shortened.
+  ddl(`CREATE TABLE sessions (
+    token_hash TEXT NOT NULL PRIMARY KEY,
+    token_id TEXT NOT NULL,
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'login',
+    description TEXT NOT NULL DEFAULT '',
+    user_agent TEXT NOT NULL DEFAULT '',
+    scopes TEXT,
+    device_limit TEXT,
+    created_s BIGINT NOT NULL,
+    last_used_s BIGINT NOT NULL,
+    expires_s BIGINT,
+    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
+  // `preferences`: a JSON object that only apps read. `revision`: grows with every change.
+  ddl(`CREATE TABLE user_preferences (
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    preferences TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    PRIMARY KEY (account_id, user_id),
+    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
+  ddl('CREATE INDEX sessions_by_user ON sessions (account_id, user_id)'),
+  // Append-only. An entry is written in the batch of what it records, without a place in the chain; the sealer gives
+  // it `chain_no`, `prev_hash` and `hash` in order. `account_id` is no reference: the log outlives an account, whose
+  // deletion empties `detail` and keeps `detail_hash`. The chain of '' is the service's own.
+  ddl(`CREATE TABLE audit (
+    audit_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    account_id TEXT NOT NULL,
+    at_ms BIGINT NOT NULL,
+    actor TEXT NOT NULL,
+    source TEXT NOT NULL,
+    action TEXT NOT NULL,
+    object TEXT NOT NULL,
+    detail TEXT,
+    detail_hash TEXT NOT NULL,
+    chain_no BIGINT,
+    prev_hash TEXT,
+    hash TEXT)`),
+  ddl('CREATE UNIQUE INDEX audit_chain ON audit (account_id, chain_no) WHERE chain_no IS NOT NULL'),
+  ddl('CREATE INDEX audit_unsealed ON audit (audit_no) WHERE chain_no IS NULL'),
+  // `account_id` is no reference: a row lives for a day and blocks nothing. `answer` is null while the first request
+  // runs, and stays null when its outcome is unknown.
+  ddl(`CREATE TABLE idempotency_keys (
+    key_hash TEXT NOT NULL PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    claimed_ms BIGINT NOT NULL,
+    answer TEXT)`),
+  ddl('CREATE INDEX idempotency_keys_by_account ON idempotency_keys (account_id)'),
+  ddl('CREATE INDEX idempotency_keys_by_age ON idempotency_keys (claimed_ms)'),
+  ddl('CREATE INDEX audit_by_account ON audit (account_id, audit_no)'),
+  ddl('CREATE INDEX audit_by_object ON audit (account_id, object, audit_no)'),
+];

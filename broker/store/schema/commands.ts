@@ -1,0 +1,89 @@
+// The command ledger, approvals by a second user, messages to and from vehicles.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+
+export const commandTables: readonly Statement[] = [
+  // The ledger. `state_rank` orders the states so that a late report cannot set an earlier state; `is_final` 1 ends the
+  // command. At most one unfinished command per feature of a device: the newest replaces an older one. Rank 5: end
+  // presumed by the broker; rank 6: end reported by the device, which takes precedence. `reported_ms` and
+  // `reported_tie` belong to the newest report of the present rank. `cancel_by`: user who requested its withdrawal.
+  // `asked_us`: when state `0` was last asked for, a repeat too, as a point in the order of arrival (epoch
+  // microseconds). `detail`: text of that report. `verdict`: the rules of the interlock in it as JSON, see
+  // `src/core/verdict/verdict.ts`; null when it sent none. `approval_id`, `approver`: the approval that a cut came
+  // from, and its approver. A firmware job is stored here too, with the feature `firmware`; `content` then describes it
+  // as JSON, and is null for all others.
+  ddl(`CREATE TABLE commands (
+    command_id TEXT NOT NULL PRIMARY KEY,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no),
+    feature TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('0', '1')),
+    reason TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    issued_ms BIGINT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    asked_us BIGINT NOT NULL DEFAULT 0,
+    command_state TEXT NOT NULL,
+    state_rank INTEGER NOT NULL,
+    detail TEXT NOT NULL DEFAULT '',
+    verdict TEXT,
+    is_final INTEGER NOT NULL DEFAULT 0,
+    updated_ms BIGINT NOT NULL,
+    reported_ms BIGINT NOT NULL DEFAULT 0,
+    reported_tie TEXT NOT NULL DEFAULT '',
+    cancel_by TEXT,
+    approval_id TEXT UNIQUE,
+    approver TEXT,
+    content TEXT,
+    sent_boot TEXT,
+    sent_counter BIGINT)`),
+  ddl('CREATE UNIQUE INDEX commands_unfinished ON commands (device_no, feature) WHERE is_final = 0'),
+  ddl('CREATE INDEX commands_by_device ON commands (device_no, issued_ms)'),
+  // What is limited in number is counted by time.
+  ddl("CREATE INDEX commands_limited ON commands (issued_ms) WHERE state = '1'"),
+  // A cut that waits for a second user; nothing is signed before `approval_state` is 'approved', which one batch sets
+  // together with the command. `expires_ms` ends the waiting, `command_expires_ms` the command that may result.
+  // At most one waits for each device. `decided_by`: user who approved, refused or withdrew it; null while it waits. `decided_reason`: why it
+  // was refused; null without a reason.
+  ddl(`CREATE TABLE approvals (
+    approval_id TEXT NOT NULL PRIMARY KEY,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    approval_state TEXT NOT NULL
+      CHECK (approval_state IN ('pending', 'approved', 'refused', 'withdrawn', 'expired')),
+    reason TEXT NOT NULL,
+    requested_by TEXT NOT NULL,
+    requested_ms BIGINT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    command_expires_ms BIGINT NOT NULL,
+    decided_by TEXT,
+    decided_ms BIGINT,
+    decided_reason TEXT,
+    command_id TEXT)`),
+  ddl("CREATE UNIQUE INDEX approvals_pending ON approvals (device_no) WHERE approval_state = 'pending'"),
+  ddl('CREATE INDEX approvals_by_device ON approvals (device_no, requested_ms)'),
+  ddl('CREATE INDEX approvals_by_time ON approvals (requested_ms)'),
+  // From people to a vehicle. `delivered_ms`: when the vehicle confirmed that it has it; null until then.
+  // Messages from vehicles are events.
+  ddl(`CREATE TABLE messages (
+    message_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    message_id TEXT NOT NULL UNIQUE,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    sent_ms BIGINT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    delivered_ms BIGINT)`),
+  ddl('CREATE INDEX messages_by_device ON messages (device_no, message_no)'),
+  // Messages of vehicles up to this event number count as read by the user.
+  ddl(`CREATE TABLE message_reads (
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    read_up_to BIGINT NOT NULL,
+    PRIMARY KEY (account_id, user_id),
+    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id) ON DELETE CASCADE)`),
+  ddl('CREATE INDEX commands_by_change ON commands (updated_ms)'),
+  ddl('CREATE INDEX approvals_by_change ON approvals (COALESCE(decided_ms, requested_ms), approval_id)'),
+  // The newest firmware job of a device.
+  ddl(
+    "CREATE INDEX commands_firmware ON commands (device_no, issued_ms, command_id) WHERE feature = 'firmware'",
+  ),
+];

@@ -1,0 +1,110 @@
+// Chosen settings, the configuration of each vehicle, requests to units, geozones and routes.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+
+export const configTables: readonly Statement[] = [
+  // `settings`: JSON of the tables that were chosen for all vehicles of the account; `settings_revision` grows with each
+  // change of them. `revision` grows with everything that may change what vehicles are sent: settings and geozones.
+  ddl(`CREATE TABLE account_configs (
+    account_id TEXT NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
+    settings TEXT NOT NULL,
+    settings_revision BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    changed_ms BIGINT NOT NULL)`),
+  ddl('CREATE INDEX account_configs_by_change ON account_configs (changed_ms)'),
+  // The same for one vehicle; laid over those of the account.
+  ddl(`CREATE TABLE device_settings (
+    device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
+    settings TEXT NOT NULL,
+    revision BIGINT NOT NULL,
+    changed_ms BIGINT NOT NULL)`),
+  ddl('CREATE INDEX device_settings_by_change ON device_settings (changed_ms)'),
+  // `version` and `sha256`: the wanted configuration, made of the revisions beside; version 0: none was ever
+  // chosen. `held_*`: what it said that it holds. `failed_*`: the newest version that it could not take; `failed_retry` 0:
+  // it need not be sent again to that version of the agent. `fault`: why nothing could be made; '' when all is well.
+  ddl(`CREATE TABLE device_configs (
+    device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
+    version BIGINT NOT NULL DEFAULT 0,
+    sha256 TEXT NOT NULL DEFAULT '',
+    account_revision BIGINT NOT NULL DEFAULT 0,
+    device_revision BIGINT NOT NULL DEFAULT 0,
+    sent_ms BIGINT NOT NULL DEFAULT 0,
+    held_version BIGINT NOT NULL DEFAULT 0,
+    held_sha256 TEXT NOT NULL DEFAULT '',
+    held_ms BIGINT NOT NULL DEFAULT 0,
+    failed_version BIGINT NOT NULL DEFAULT 0,
+    failed_ms BIGINT NOT NULL DEFAULT 0,
+    failed_reason TEXT NOT NULL DEFAULT '',
+    failed_retry INTEGER NOT NULL DEFAULT 0,
+    failed_agent TEXT NOT NULL DEFAULT '',
+    fault TEXT NOT NULL DEFAULT '')`),
+  // What live streams missed.
+  ddl('CREATE INDEX device_configs_by_held ON device_configs (held_ms)'),
+  ddl('CREATE INDEX device_configs_by_failed ON device_configs (failed_ms)'),
+  // `lane`: a device has at most one open request in each: 'position', 'interlock', or 'report' for health and log. `is_open` 0: it has
+  // ended. `sent_boot`: boot that the newest envelope was bound to; null while none left. `parts`: of the answer, 0 while
+  // unknown. An answer that comes after the end by time is still taken: what the unit says is the truth.
+  ddl(`CREATE TABLE device_requests (
+    request_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    request_id TEXT NOT NULL UNIQUE,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('diagnostic', 'log', 'position', 'interlock')),
+    lane TEXT NOT NULL CHECK (lane IN ('report', 'position', 'interlock')),
+    issuer TEXT NOT NULL,
+    issued_ms BIGINT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    request_state TEXT NOT NULL
+      CHECK (request_state IN ('requested', 'sent', 'answering', 'answered', 'refused', 'expired')),
+    is_open INTEGER NOT NULL DEFAULT 1,
+    detail TEXT NOT NULL DEFAULT '',
+    parts INTEGER NOT NULL DEFAULT 0,
+    answered_ms BIGINT NOT NULL DEFAULT 0,
+    sent_boot TEXT)`),
+  ddl('CREATE UNIQUE INDEX device_requests_open ON device_requests (device_no, lane) WHERE is_open = 1'),
+  ddl('CREATE INDEX device_requests_by_device ON device_requests (device_no, request_no)'),
+  ddl('CREATE INDEX device_requests_by_end ON device_requests (expires_ms) WHERE is_open = 1'),
+  ddl('CREATE INDEX device_requests_by_time ON device_requests (issued_ms)'),
+  // `content`: JSON of the attributes as the unit sent them. Bounded in number and size by what an answer may be.
+  ddl(`CREATE TABLE device_answers (
+    request_no INTEGER NOT NULL REFERENCES device_requests (request_no) ON DELETE CASCADE,
+    part INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (request_no, part))`),
+  // `points`: JSON list of eight [latitude, longitude], unset ones as [0, 0]. `switches`: JSON list of the names of the
+  // automations and alerts that are on. `south` .. `east`: box that holds everything in the zone; `west` > `east` when
+  // it crosses the antimeridian; null while nothing can be in it. `version` grows with every change.
+  ddl(`CREATE TABLE geozones (
+    account_id TEXT NOT NULL REFERENCES accounts (account_id),
+    geozone_id TEXT NOT NULL,
+    display_name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    type INTEGER NOT NULL,
+    radius_m INTEGER NOT NULL,
+    points TEXT NOT NULL,
+    switches TEXT NOT NULL,
+    south DOUBLE PRECISION,
+    north DOUBLE PRECISION,
+    west DOUBLE PRECISION,
+    east DOUBLE PRECISION,
+    version BIGINT NOT NULL,
+    changed_ms BIGINT NOT NULL,
+    PRIMARY KEY (account_id, geozone_id))`),
+  // Answers "which zones may hold this point" without touching the table.
+  ddl('CREATE INDEX geozones_by_box ON geozones (account_id, south, north, west, east, geozone_id)'),
+  // `points`: JSON list of [latitude, longitude] along the way.
+  ddl(`CREATE TABLE routes (
+    route_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    account_id TEXT NOT NULL REFERENCES accounts (account_id),
+    route_id TEXT NOT NULL,
+    display_name TEXT NOT NULL,
+    radius_m INTEGER NOT NULL,
+    points TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    changed_ms BIGINT NOT NULL,
+    UNIQUE (account_id, route_id))`),
+  ddl(`CREATE TABLE route_devices (
+    route_no INTEGER NOT NULL REFERENCES routes (route_no) ON DELETE CASCADE,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    PRIMARY KEY (route_no, device_no))`),
+  ddl('CREATE INDEX route_devices_by_device ON route_devices (device_no)'),
+];

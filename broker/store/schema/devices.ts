@@ -1,0 +1,197 @@
+// Devices, their last known states and boots, groups, secrets and certificates.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+
+export const deviceTables: readonly Statement[] = [
+  // `secret_hash`: SHA-256 of the device's random MQTT secret (256 bits need no slow hash); null = none issued.
+  // `device_no` is never used again after a deletion: a connection that still holds it must not write to another's rows.
+  // `edited_ms`: when people last changed something. `command_counter`: last one used in an envelope.
+  // `presence_ms`, `presence_cause`: since when `is_online` is what it is, and why; `agent_since_ms`: since when it runs `agent_version`;
+  // `linked_ms`: the newer of the two.
+  // `revision`: the account's `fleet_revision` when something last changed that answers show of this device, see `fleet-revisions.ts`.
+  // `boot` .. `time_quality`: as the device said in its last hello. `command_counter`: last one used in an envelope.
+  // `has_absence`: 1 while `absences` has rows of it, so that the trigger of its return runs for these devices only.
+  // `clone_ms`: when rules were last notified that two units seem to have its identity; 0: never.
+  ddl(`CREATE TABLE devices (
+    device_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    account_no INTEGER NOT NULL,
+    account_id TEXT NOT NULL REFERENCES accounts (account_id),
+    device_id TEXT NOT NULL,
+    revision BIGINT NOT NULL DEFAULT 0,
+    unique_id TEXT NOT NULL DEFAULT '',
+    sms TEXT NOT NULL DEFAULT '',
+    type TEXT NOT NULL DEFAULT '',
+    description TEXT NOT NULL DEFAULT '',
+    display_name TEXT NOT NULL DEFAULT '',
+    driver TEXT NOT NULL DEFAULT '',
+    notify_email TEXT NOT NULL DEFAULT '',
+    pin_color TEXT NOT NULL DEFAULT '1f77b4',
+    pin_tag TEXT NOT NULL DEFAULT '',
+    additional_pin_display TEXT NOT NULL DEFAULT '',
+    equipment_type_id TEXT NOT NULL DEFAULT '',
+    equipment_type_desc TEXT NOT NULL DEFAULT '',
+    created_s BIGINT NOT NULL,
+    secret_hash TEXT,
+    secret_issued_s BIGINT,
+    boot TEXT,
+    nonce TEXT,
+    agent_version TEXT NOT NULL DEFAULT '',
+    features TEXT NOT NULL DEFAULT '[]',
+    sensors TEXT NOT NULL DEFAULT '[]',
+    witnesses TEXT,
+    config_version BIGINT NOT NULL DEFAULT 0,
+    time_quality TEXT NOT NULL DEFAULT 'none',
+    hello_ms BIGINT NOT NULL DEFAULT 0,
+    is_online INTEGER NOT NULL DEFAULT 0,
+    presence_ms BIGINT NOT NULL DEFAULT 0,
+    presence_cause TEXT NOT NULL DEFAULT '',
+    agent_since_ms BIGINT NOT NULL DEFAULT 0,
+    linked_ms BIGINT NOT NULL DEFAULT 0,
+    command_counter BIGINT NOT NULL DEFAULT 0,
+    heartbeat_ms BIGINT NOT NULL DEFAULT 0,
+    fix_ms BIGINT NOT NULL DEFAULT 0,
+    latitude DOUBLE PRECISION NOT NULL DEFAULT 0,
+    longitude DOUBLE PRECISION NOT NULL DEFAULT 0,
+    speed DOUBLE PRECISION NOT NULL DEFAULT 0,
+    heading DOUBLE PRECISION NOT NULL DEFAULT 0,
+    altitude DOUBLE PRECISION NOT NULL DEFAULT 0,
+    address TEXT NOT NULL DEFAULT '',
+    geozone_id TEXT NOT NULL DEFAULT '',
+    fix_tie TEXT NOT NULL DEFAULT '',
+    odometer DOUBLE PRECISION,
+    odometer_ms BIGINT NOT NULL DEFAULT 0,
+    odometer_tie TEXT NOT NULL DEFAULT '',
+    fuel_level DOUBLE PRECISION,
+    fuel_ms BIGINT NOT NULL DEFAULT 0,
+    fuel_tie TEXT NOT NULL DEFAULT '',
+    passengers INTEGER,
+    passengers_ms BIGINT NOT NULL DEFAULT 0,
+    passengers_tie TEXT NOT NULL DEFAULT '',
+    max_passengers INTEGER,
+    diagnostic TEXT,
+    diagnostic_ms BIGINT NOT NULL DEFAULT 0,
+    diagnostic_tie TEXT NOT NULL DEFAULT '',
+    session_turn BIGINT NOT NULL DEFAULT 0,
+    clone_ms BIGINT NOT NULL DEFAULT 0,
+    has_absence INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (account_id, device_id))`),
+  ddl("CREATE UNIQUE INDEX devices_unique_id ON devices (account_id, unique_id) WHERE unique_id <> ''"),
+  // Last known state of every sensor and feature; `state` is '0' or '1' (fuel: the level as decimal text).
+  // `changed_ms`: event time of the newest report. `*_tie` decides between events of the same millisecond, so that
+  // any order of arrival ends in the same state.
+  ddl(`CREATE TABLE device_states (
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    changed_ms BIGINT NOT NULL,
+    changed_tie TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (device_no, name))`),
+  // `up_to`: every event of this boot from 1 to here is committed. `revision` grows with every change of what is stored;
+  // an optimistic lock: a writer names the one that it read. `range_count`: rows of the boot in `stored_ranges`.
+  ddl(`CREATE TABLE boots (
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    boot TEXT NOT NULL,
+    first_seen_ms BIGINT NOT NULL,
+    up_to BIGINT NOT NULL DEFAULT 0,
+    revision BIGINT NOT NULL DEFAULT 0,
+    range_count BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (device_no, boot))`),
+  ddl(`CREATE TABLE device_groups (
+    group_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    account_id TEXT NOT NULL REFERENCES accounts (account_id),
+    group_id TEXT NOT NULL,
+    display_name TEXT NOT NULL DEFAULT '',
+    description TEXT NOT NULL DEFAULT '',
+    UNIQUE (account_id, group_id))`),
+  ddl(`CREATE TABLE group_devices (
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    group_no INTEGER NOT NULL REFERENCES device_groups (group_no),
+    PRIMARY KEY (device_no, group_no))`),
+  ddl('CREATE INDEX group_devices_by_group ON group_devices (group_no)'),
+  ddl(`CREATE TABLE group_users (
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    group_no INTEGER NOT NULL REFERENCES device_groups (group_no),
+    PRIMARY KEY (account_id, user_id, group_no),
+    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
+  ddl('CREATE INDEX group_users_by_group ON group_users (group_no)'),
+  // A deleted device has no row in `devices` any more; what hangs on it went with it (ON DELETE CASCADE), but for its
+  // events, which are cleared away in small batches afterwards and belong to no device until then. `is_purged` 1: done.
+  ddl(`CREATE TABLE deleted_devices (
+    device_no INTEGER NOT NULL PRIMARY KEY,
+    account_id TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    deleted_s BIGINT NOT NULL,
+    is_purged INTEGER NOT NULL DEFAULT 0)`),
+  ddl('CREATE INDEX deleted_devices_by_time ON deleted_devices (deleted_s)'),
+  // How many one-time codes were shown for a device since it got the secret with this hash; each is shown once.
+  ddl(`CREATE TABLE service_codes (
+    device_no INTEGER NOT NULL PRIMARY KEY REFERENCES devices (device_no) ON DELETE CASCADE,
+    secret_hash TEXT NOT NULL,
+    shown BIGINT NOT NULL)`),
+  // `verifier`: public half of the key that the code gives; it is useless for enrolment. `request_hash`: of the request that
+  // used the code; `answer`: what it was answered, sealed to the vehicle's key, to be given again to the same request.
+  ddl(`CREATE TABLE enrolment_codes (
+    code_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    code_id TEXT NOT NULL UNIQUE,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    verifier TEXT NOT NULL,
+    created_ms BIGINT NOT NULL,
+    created_by TEXT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    revoked_ms BIGINT,
+    used_ms BIGINT,
+    used_from TEXT NOT NULL DEFAULT '',
+    request_hash TEXT,
+    answer TEXT)`),
+  ddl('CREATE INDEX enrolment_codes_by_device ON enrolment_codes (device_no)'),
+  ddl('CREATE INDEX enrolment_codes_by_end ON enrolment_codes (expires_ms)'),
+  // `serial`: hexadecimal in small letters. Rows of a deleted device go with it: its name is cut off below.
+  // `expiry_noted_ms`: when rules were notified that it is about to expire, see `occurrences.ts`.
+  ddl(`CREATE TABLE device_certificates (
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    serial TEXT NOT NULL,
+    issued_ms BIGINT NOT NULL,
+    until_ms BIGINT NOT NULL,
+    revoked_ms BIGINT,
+    expiry_noted_ms BIGINT,
+    PRIMARY KEY (device_no, serial))`),
+  ddl(`CREATE INDEX device_certificates_unnoted ON device_certificates (until_ms)
+    WHERE expiry_noted_ms IS NULL AND revoked_ms IS NULL`),
+  // By name, and kept when the device is deleted: a new device of the same name must not be spoken for by an old
+  // certificate. `cut_ms`: one that is not in the table above and was made before this is refused. `changes` counts
+  // revocations, so that a live session sees that there was one.
+  ddl(`CREATE TABLE certificate_cutoffs (
+    account_id TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    cut_ms BIGINT NOT NULL,
+    changes BIGINT NOT NULL,
+    PRIMARY KEY (account_id, device_id))`),
+  // What live streams missed.
+  ddl('CREATE INDEX devices_by_link ON devices (linked_ms, device_no)'),
+  ddl('CREATE INDEX devices_online ON devices (account_id, device_no) WHERE is_online = 1'),
+  ddl('CREATE INDEX devices_offline ON devices (account_id, presence_ms) WHERE is_online = 0'),
+  // Share links. `token_hash` as in `sessions`. `user_id`: who made it; `by_token_hash`: with which API token, or null. `kind`:
+  // 'live' or 'trip', the latter with its event times. `uses`: seconds in which it was opened.
+  ddl(`CREATE TABLE shares (
+    share_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    share_id TEXT NOT NULL UNIQUE,
+    token_hash TEXT NOT NULL UNIQUE,
+    account_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    by_token_hash TEXT,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    kind TEXT NOT NULL CHECK (kind IN ('live', 'trip')),
+    title TEXT NOT NULL,
+    from_ms BIGINT,
+    to_ms BIGINT,
+    created_s BIGINT NOT NULL,
+    expires_s BIGINT NOT NULL,
+    revoked_s BIGINT,
+    uses BIGINT NOT NULL DEFAULT 0,
+    last_used_s BIGINT NOT NULL DEFAULT 0,
+    FOREIGN KEY (account_id, user_id) REFERENCES users (account_id, user_id))`),
+  ddl('CREATE INDEX shares_by_account ON shares (account_id, share_no)'),
+  ddl('CREATE INDEX shares_by_user ON shares (account_id, user_id)'),
+  ddl('CREATE INDEX shares_by_device ON shares (device_no)'),
+];

@@ -1,0 +1,89 @@
+// Events by slice, what is stored of each boot, and payloads that could not be decoded.
+import { ddl } from '../../../src/migrate.ts';
+import type { Statement } from '../../../src/ports.ts';
+import { notRoutine } from '../base/routine-codes.ts';
+
+export const eventTables: readonly Statement[] = [
+  // A bare JSON event without a boot gets boot '@<timestamp in ms>' and seq = status code, which no boot id can be:
+  // that is its de-duplication by (device, timestamp, statusCode). `event_no` only grows: the resume point of streams.
+  // `address`: what people looked up for the position; null until then, and never sent by a vehicle.
+  // `device_no` is no reference: the events of a deleted device are cleared away after it, and hidden until then because
+  // every reader joins through `devices`. The insert itself asks for the device.
+  ddl(`CREATE TABLE events (
+    event_no INTEGER NOT NULL PRIMARY KEY,
+    account_no INTEGER NOT NULL,
+    device_no INTEGER NOT NULL,
+    boot TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    timestamp_ms BIGINT NOT NULL,
+    received_ms BIGINT NOT NULL,
+    up_ms BIGINT,
+    time_quality TEXT NOT NULL,
+    status_code INTEGER NOT NULL,
+    latitude DOUBLE PRECISION,
+    longitude DOUBLE PRECISION,
+    altitude DOUBLE PRECISION,
+    speed DOUBLE PRECISION,
+    heading DOUBLE PRECISION,
+    hdop DOUBLE PRECISION,
+    satellites INTEGER,
+    odometer DOUBLE PRECISION,
+    fuel_level DOUBLE PRECISION,
+    inputs TEXT,
+    outputs TEXT,
+    geozone_id TEXT NOT NULL DEFAULT '',
+    command_id TEXT,
+    command_state TEXT,
+    attributes TEXT,
+    address TEXT)`),
+  ddl('CREATE INDEX events_by_time ON events (device_no, timestamp_ms, event_no)'),
+  // Finds alarms and changes of a whole account by code; what vehicles send all the time is left out, so it stays small.
+  ddl(`CREATE INDEX events_by_code ON events (account_no, status_code, timestamp_ms, event_no)
+    WHERE ${notRoutine}`),
+  // What an account's streams missed since an event number.
+  ddl(`CREATE INDEX events_by_number ON events (account_no, event_no) WHERE ${notRoutine}`),
+  // Slice 1 is the table `events`, slice k the table `events_k`. `first_no`: its events have this number or a higher one,
+  // and a lower one than those of the next slice. `state`: `open` takes what comes in, and one slice is; `closed`; `retired`
+  // is past every limit and not shown any more; `dropping` is being emptied.
+  ddl(`CREATE TABLE event_slices (
+    slice_no INTEGER NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'retired', 'dropping')),
+    first_no BIGINT NOT NULL,
+    opened_ms BIGINT NOT NULL,
+    closed_ms BIGINT,
+    retired_ms BIGINT)`),
+  // Every event of a slice lies in a span of it. A slice keeps its spans when rows are removed: they say where one may be.
+  ddl(`CREATE TABLE event_spans (
+    slice_no INTEGER NOT NULL REFERENCES event_slices (slice_no) ON DELETE CASCADE,
+    from_ms BIGINT NOT NULL,
+    to_ms BIGINT NOT NULL,
+    PRIMARY KEY (slice_no, from_ms, to_ms))`),
+  ddl('CREATE INDEX event_spans_by_time ON event_spans (to_ms, from_ms, slice_no)'),
+  ddl("INSERT INTO event_slices (slice_no, state, first_no, opened_ms) VALUES (1, 'open', 1, 0)"),
+  // The next number of an event and the slice that takes it, one row. Not the table's own: numbers must grow over several
+  // tables. Every batch of events updates this row, which proves that the slice is still open: so numbers of slices never
+  // overlap, whatever clocks do and however many processes store.
+  ddl(`CREATE TABLE event_counter (
+    one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+    next_no BIGINT NOT NULL,
+    slice_no INTEGER NOT NULL DEFAULT 1)`),
+  ddl('INSERT INTO event_counter (one, next_no) VALUES (1, 1)'),
+  // Numbers beyond `boots.up_to` that are stored, or were until retention removed them. Ranges of a boot neither overlap
+  // nor touch; none touches `up_to`.
+  ddl(`CREATE TABLE stored_ranges (
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    boot TEXT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq BIGINT NOT NULL,
+    PRIMARY KEY (device_no, boot, first_seq))`),
+  ddl(`CREATE TABLE quarantine (
+    quarantine_no INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    device_no INTEGER NOT NULL REFERENCES devices (device_no) ON DELETE CASCADE,
+    topic TEXT NOT NULL,
+    received_ms BIGINT NOT NULL,
+    reason TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    payload BLOB NOT NULL)`),
+  // With `bytes`, so that counting them reads no payload.
+  ddl('CREATE INDEX quarantine_by_device ON quarantine (device_no, quarantine_no, bytes)'),
+];

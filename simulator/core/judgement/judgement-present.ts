@@ -1,0 +1,156 @@
+// Judges the present of a vehicle as the service shows it at the end - position, sensors, fuel, commands - by what it sent last, and
+// its sensors also by the terminals of the simulated board. Pure.
+import { vehicleBreach } from '../ledger/breach.ts';
+import { isStruck, meets, recoveryMs } from '../ledger/excuses.ts';
+import { type Fact, type FactKind, inputFacts, type WatchedInput, watchedInputs } from '../ledger/facts.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Breach, EventNote, SentEvent, VehicleNotes } from '../ledger/ledger-types.ts';
+import type { ShownDevice, VehicleViews } from '../ledger/shown-views.ts';
+
+type Sent = SentEvent & { readonly timestampMs: number };
+
+/** What the service has of a vehicle, by vehicle time; of one moment in the order of its numbers. What it lost is reported as that. */
+function sentOf({ boots }: VehicleNotes): readonly Sent[] {
+  const isKnown = (note: EventNote | undefined): boolean =>
+    note !== undefined && note.shown > 0 && note.sent?.timestampMs != null && !note.isResent;
+  return [...boots.values()]
+    .flat()
+    .flatMap((note) => (isKnown(note) && note?.sent != null ? [note.sent as Sent] : []))
+    .sort((a, b) => a.timestampMs - b.timestampMs);
+}
+
+function wrongPosition(device: ShownDevice, sent: readonly Sent[]): string | null {
+  const last = sent.findLast(({ latitude }) => latitude !== null);
+  const shown = `${device.deviceLastValidLatitude},${device.deviceLastValidLongitude} at ${device.deviceLastValidTimestamp}`;
+  if (last === undefined)
+    return device.deviceLastValidTimestamp === 0 ? null : `last position ${shown}; it has sent none`;
+  // Several reports of one second: each of them may be the last.
+  const isLast = sent.some(
+    ({ latitude, longitude, timestampMs, speedKmh }) =>
+      Math.floor(timestampMs / 1000) === Math.floor(last.timestampMs / 1000) &&
+      Math.floor(timestampMs / 1000) === device.deviceLastValidTimestamp &&
+      Math.abs((latitude ?? 0) - device.deviceLastValidLatitude) <= 1e-6 &&
+      Math.abs((longitude ?? 0) - device.deviceLastValidLongitude) <= 1e-6 &&
+      Math.abs((speedKmh ?? 0) - device.deviceLastValidSpeed) <= 1,
+  );
+  return isLast
+    ? null
+    : `last position ${shown} with ${device.deviceLastValidSpeed} km/h; it sent ${JSON.stringify(last)}`;
+}
+
+const stateOf = ({ sensors }: ShownDevice, name: string): string => sensors?.[name]?.state ?? '0';
+const stateText = (isOn: boolean): string => (isOn ? '1' : '0');
+
+function wrongSensors(device: ShownDevice, sent: readonly Sent[]): readonly string[] {
+  return watchedInputs.flatMap((name) => {
+    const isOn = sent.findLast(({ inputs }) => inputs?.[name] !== undefined)?.inputs?.[name];
+    if (isOn === undefined || stateOf(device, name) === stateText(isOn)) return [];
+    return [`sensor ${name} ${stateOf(device, name)}; it sent ${stateText(isOn)} last`];
+  });
+}
+
+function wrongFuel({ fuelLevelAverage }: ShownDevice, sent: readonly Sent[]): string | null {
+  const level = sent.findLast(({ fuelLevel }) => fuelLevel !== null)?.fuelLevel ?? null;
+  if (level === null || Math.abs(Number(fuelLevelAverage ?? Number.NaN) - level) <= 0.001) return null;
+  return `fuel ${fuelLevelAverage}; it sent ${level} last`;
+}
+
+/** Numbers of facts whose event the service does not have, which is reported as that. */
+const lostFacts = ({ boots }: VehicleNotes): ReadonlySet<number> =>
+  new Set(
+    [...boots.values()]
+      .flat()
+      .flatMap((note) => (note != null && note.factNo !== null && note.shown === 0 ? [note.factNo] : [])),
+  );
+
+/** The last change of an input that had time to be seen and sent; null: none, or something kept it from that. */
+function settledFact(
+  vehicle: VehicleNotes,
+  name: WatchedInput,
+  lost: ReadonlySet<number>,
+): { fact: Fact; isOn: boolean } | null {
+  const { on, off } = inputFacts[name];
+  const kinds: readonly FactKind[] = [on, off];
+  const fact = vehicle.facts.findLast(({ kind }) => kinds.includes(kind));
+  const { stopMs } = vehicle;
+  if (fact === undefined || stopMs === null || fact.atMs > stopMs - recoveryMs) return null;
+  if (lost.has(fact.no)) return null;
+  const since = { fromMs: fact.atMs - recoveryMs, toMs: stopMs };
+  const isExcused =
+    isStruck(vehicle, ['hardware'], since) || vehicle.stalls.some((stall) => meets(stall, since));
+  return isExcused ? null : { fact, isOn: fact.kind === on };
+}
+
+/** Sensors that stand otherwise than the terminals of the board. */
+function wrongWorld(vehicle: VehicleNotes, device: ShownDevice): readonly string[] {
+  const lost = lostFacts(vehicle);
+  return watchedInputs.flatMap((name) => {
+    const settled = settledFact(vehicle, name, lost);
+    if (settled === null || stateOf(device, name) === stateText(settled.isOn)) return [];
+    return [
+      `sensor ${name} ${stateOf(device, name)}; its terminal is ${stateText(settled.isOn)} since ${(settled.fact.atMs / 1000).toFixed(1)} s of the run`,
+    ];
+  });
+}
+
+/** Both are the same record, but for the envelope of a single answer. */
+function wrongListed({ device, listed }: VehicleViews): string | null {
+  if (listed === null) return 'the list of all devices does not have it';
+  const single = device as unknown as Readonly<Record<string, unknown>>;
+  const other = Object.entries(listed).find(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(single[name]),
+  );
+  if (other === undefined) return null;
+  const [name, value] = other;
+  return `list of devices: ${name} ${JSON.stringify(value)} instead of ${JSON.stringify(single[name])}`;
+}
+
+/** A unit was heard of no earlier than its last acknowledged report, ms. */
+const heartbeatMs = 5000;
+
+function wrongHeartbeat(vehicle: VehicleNotes, { deviceLastHeartbeat }: ShownDevice): string | null {
+  const { beganUtcMs, boots } = vehicle;
+  if (beganUtcMs === null) return null;
+  const lastMs = [...boots.values()]
+    .flat()
+    .reduce((latest, note) => (note?.ackedMs == null ? latest : Math.max(latest, note.sentMs ?? 0)), 0);
+  const shownMs = deviceLastHeartbeat * 1000 - beganUtcMs;
+  if (lastMs === 0 || shownMs >= lastMs - heartbeatMs) return null;
+  return `last heard of at ${(shownMs / 1000).toFixed(1)} s of the run; it sent something at ${(lastMs / 1000).toFixed(1)} s`;
+}
+
+function wrongCommands(ledger: Ledger, { deviceID, commands }: VehicleViews): readonly string[] {
+  const listed = new Map(commands.map((command) => [command.commandID, command]));
+  return [...ledger.commands.values()].flatMap((command) => {
+    if (command.deviceID !== deviceID) return [];
+    const { commandID, feature, state, endState } = command;
+    const shown = listed.get(commandID);
+    const is = shown && `${shown.feature} ${shown.state} ${shown.commandState}`;
+    const wanted = `${feature} ${state} ${endState}`;
+    return is === wanted ? [] : [`command ${commandID}: listed as ${is ?? 'nothing'} instead of ${wanted}`];
+  });
+}
+
+/** What is wrong with the present of a vehicle and with the list of its commands. @param isSameClock the service reads the clock of this machine. */
+export function judgePresent(
+  ledger: Ledger,
+  vehicle: VehicleNotes,
+  views: VehicleViews,
+  isSameClock: boolean,
+): readonly Breach[] {
+  const { deviceID } = vehicle;
+  const { device } = views;
+  const sent = sentOf(vehicle);
+  const present = [
+    wrongPosition(device, sent),
+    ...wrongSensors(device, sent),
+    ...wrongWorld(vehicle, device),
+    wrongFuel(device, sent),
+    wrongListed(views),
+    isSameClock ? wrongHeartbeat(vehicle, device) : null,
+  ];
+  return [
+    ...present.flatMap((words) => (words === null ? [] : [vehicleBreach('presentWrong', deviceID, words)])),
+    ...wrongCommands(ledger, views).map((words) => vehicleBreach('commandsWrong', deviceID, words)),
+  ];
+}

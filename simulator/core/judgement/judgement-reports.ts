@@ -1,0 +1,106 @@
+// Judges the reports of trips by the way that the vehicle truly drove, and the summary by the trips. Pure.
+import { vehicleBreach } from '../ledger/breach.ts';
+import { isStruck, runSpan, type Span, stalledMs } from '../ledger/excuses.ts';
+import type { Breach, VehicleNotes } from '../ledger/ledger-types.ts';
+import type { ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
+import { drivenAt, momentsWithin } from '../ledger/trace.ts';
+
+/** Besides 15 %: what the filters of a receiver add and take, and what is driven within the seconds at both ends, metres. */
+const lengthM = 80;
+const lengthShare = 0.15;
+/** Times of a report are whole seconds, and those of positions, ms. */
+const edgeMs = 2000;
+/** A stall so long before a trip may still delay its first position, ms. */
+const stallReachMs = 10_000;
+/** Metres driven outside of all trips that are no fault: a trip counts from 200 m on, and the last one may still be below that. */
+const missedM = 400;
+/** Doppler noise and rounding, km/h; and what a vehicle may have been faster between two positions. */
+const speedKmh = 8;
+const betweenKmh = 25;
+
+/** Metres that the vehicle drove in a span of UTC ms. */
+const drivenM = ({ trace }: VehicleNotes, { fromMs, toMs }: Span): number =>
+  Math.max(0, drivenAt(trace, toMs) - drivenAt(trace, fromMs));
+
+const spanOf = ({ startTime, endTime }: ShownTrip): Span => ({
+  fromMs: startTime * 1000,
+  toMs: endTime * 1000,
+});
+
+/** Whether the receiver or the clock was deceived in a span of UTC. */
+const isDeceived = (vehicle: VehicleNotes, utc: Span): boolean =>
+  isStruck(vehicle, ['position'], runSpan(vehicle, utc));
+
+/** How uncertain the moments at both ends of a span of UTC are, ms: a stall of the generator delays receiver and agent. */
+const edgeOf = (vehicle: VehicleNotes, { fromMs, toMs }: Span): number =>
+  edgeMs + stalledMs(vehicle, runSpan(vehicle, { fromMs: fromMs - stallReachMs, toMs }));
+
+function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip): string | null {
+  const { fromMs, toMs } = spanOf(trip);
+  if (isDeceived(vehicle, { fromMs, toMs })) return null;
+  const edge = edgeOf(vehicle, { fromMs, toMs });
+  const least = drivenM(vehicle, { fromMs: fromMs + edge, toMs: toMs - edge });
+  const most = drivenM(vehicle, { fromMs: fromMs - edge, toMs: toMs + edge });
+  const shownM = trip.distance * 1000;
+  const what = `trip from ${trip.startTime} to ${trip.endTime}`;
+  if (shownM < least * (1 - lengthShare) - lengthM || shownM > most * (1 + lengthShare) + lengthM)
+    return `${what}: ${Math.round(shownM)} m; it drove ${Math.round(least)} to ${Math.round(most)} m`;
+  const speeds = momentsWithin(vehicle.trace, { fromMs: fromMs - edge + edgeMs, toMs }).map(
+    (moment) => moment.speedKmh,
+  );
+  const fastest = Math.max(0, ...speeds);
+  // Without fixes, in a stall, it may have been faster for long.
+  const isTooSlow = edge === edgeMs && trip.maximumSpeed < fastest - speedKmh - betweenKmh;
+  return trip.maximumSpeed > fastest + speedKmh || isTooSlow
+    ? `${what}: at most ${trip.maximumSpeed} km/h; it drove ${Math.round(fastest)} km/h`
+    : null;
+}
+
+/** Whether the trips leave out what was driven between the first and the last position. */
+function missedWay(vehicle: VehicleNotes, { records, trips }: VehicleViews): string | null {
+  const places = records.filter(({ isPositionValid }) => isPositionValid);
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const read = { fromMs: first.timestamp * 1000, toMs: last.timestamp * 1000 };
+  const edge = edgeOf(vehicle, read);
+  const whole = { fromMs: read.fromMs + edge, toMs: read.toMs - edge };
+  if (isDeceived(vehicle, whole)) return null;
+  const inTrips = trips.reduce((sum, trip) => sum + drivenM(vehicle, spanOf(trip)), 0);
+  const missed = drivenM(vehicle, whole) - inTrips;
+  return missed > missedM ? `trips leave out ${Math.round(missed)} m that it drove` : null;
+}
+
+const sum = (of: readonly number[]): number => of.reduce((total, value) => total + value, 0);
+
+/** The summary is that of the trips and stops. */
+function wrongSummary({ trips, stops, summary }: VehicleViews): string | null {
+  const isOne = summary.length === 1;
+  const [one] = summary;
+  if (one === undefined || !isOne) return `summary: ${summary.length} lines instead of one`;
+  const wanted = {
+    trips: trips.length,
+    stops: stops.length,
+    distance: sum(trips.map(({ distance }) => distance)),
+    drivingTime: sum(trips.map(({ drivingTime }) => drivingTime)),
+    maximumSpeed: Math.max(0, ...trips.map(({ maximumSpeed }) => maximumSpeed)),
+  };
+  const other = Object.entries(wanted).find(
+    ([name, value]) => Math.abs(one[name as keyof typeof wanted] - value) > 0.01,
+  );
+  return other === undefined
+    ? null
+    : `summary: ${other[0]} ${one[other[0] as keyof typeof wanted]} instead of ${other[1]}`;
+}
+
+/** What is wrong with the reports about a vehicle. */
+export function judgeReports(vehicle: VehicleNotes, views: VehicleViews): readonly Breach[] {
+  if (vehicle.beganUtcMs === null) return [];
+  const wrong = [
+    ...views.trips.map((trip) => wrongTrip(vehicle, trip)),
+    missedWay(vehicle, views),
+    wrongSummary(views),
+  ];
+  return wrong.flatMap((words) =>
+    words === null ? [] : [vehicleBreach('reportsWrong', vehicle.deviceID, words)],
+  );
+}

@@ -1,0 +1,32 @@
+// Excuses: spans in which a fault struck a vehicle or its link, or the generator was late. Pure.
+import type { Excuse, VehicleNotes } from './ledger-types.ts';
+
+/** Both ends included, ms of the run. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Inputs of a board that was gone are read anew some seconds after it is back. */
+export const recoveryMs = 15_000;
+
+/** Whether an excuse, with the time to recover from it, overlaps a span. */
+export const meets = (excuse: Span, of: Span): boolean =>
+  excuse.fromMs <= of.toMs && excuse.toMs + recoveryMs >= of.fromMs;
+
+/** A span of UTC as one of the run. */
+export const runSpan = ({ beganUtcMs }: VehicleNotes, { fromMs, toMs }: Span): Span => ({
+  fromMs: fromMs - (beganUtcMs ?? 0),
+  toMs: toMs - (beganUtcMs ?? 0),
+});
+
+/** Whether a fault of one of these kinds, with the time to recover from it, lies over a span of the run. */
+export const isStruck = ({ excuses }: VehicleNotes, kinds: readonly Excuse['kind'][], of: Span): boolean =>
+  excuses.some((excuse) => kinds.includes(excuse.kind) && meets(excuse, of));
+
+/** How long the generator stalled within a span, ms: nothing that runs in its process was done in that time. */
+export const stalledMs = ({ stalls }: Pick<VehicleNotes, 'stalls'>, { fromMs, toMs }: Span): number =>
+  stalls.reduce(
+    (sum, stall) => sum + Math.max(0, Math.min(stall.toMs, toMs) - Math.max(stall.fromMs, fromMs)),
+    0,
+  );

@@ -1,0 +1,80 @@
+// What people read of a vehicle besides the listing of the fleet, as the service answers it. Types only.
+import type { ShownEvent } from './ledger-types.ts';
+
+/** The members of a device that are compared. */
+export interface ShownDevice {
+  readonly deviceID: string;
+  readonly deviceLastHeartbeat: number;
+  readonly deviceLastValidLatitude: number;
+  readonly deviceLastValidLongitude: number;
+  readonly deviceLastValidSpeed: number;
+  readonly deviceLastValidHeading: number;
+  /** Epoch seconds; 0 without a position. */
+  readonly deviceLastValidTimestamp: number;
+  readonly fuelLevelAverage: string | null;
+  /** Absent where the service shows none. */
+  readonly sensors?: Readonly<Record<string, { readonly state: string } | undefined>>;
+}
+
+export interface ShownCommand {
+  readonly commandID: string;
+  readonly feature: string;
+  readonly state: string;
+  readonly commandState: string;
+}
+
+/** A trip of the report. Times are epoch seconds, `distance` is km, `drivingTime` s, `maximumSpeed` km/h. */
+export interface ShownTrip {
+  readonly startTime: number;
+  readonly endTime: number;
+  readonly distance: number;
+  readonly drivingTime: number;
+  readonly maximumSpeed: number;
+}
+
+/** A line of the summary. */
+export interface ShownSummary {
+  readonly trips: number;
+  readonly stops: number;
+  readonly distance: number;
+  readonly drivingTime: number;
+  readonly maximumSpeed: number;
+}
+
+/** Everything about one vehicle, read when it had left the road. */
+export interface VehicleViews {
+  readonly deviceID: string;
+  /** Its records in the listing of the fleet, the standard for the others. */
+  readonly records: readonly ShownEvent[];
+  readonly history: readonly ShownEvent[];
+  readonly latest: ShownEvent | null;
+  /** Entries of metadata; each stands for `count` records. */
+  readonly pins: readonly { readonly count: string }[];
+  /** Lines of the export by the names of its head. */
+  readonly csv: readonly Readonly<Record<string, string>>[];
+  /** `eventID` of each record in the export. */
+  readonly geojson: readonly string[];
+  readonly gpxPoints: number;
+  readonly device: ShownDevice;
+  /** The same in the list of all devices. */
+  readonly listed: ShownDevice | null;
+  readonly commands: readonly ShownCommand[];
+  readonly trips: readonly ShownTrip[];
+  readonly stops: readonly unknown[];
+  readonly summary: readonly ShownSummary[];
+}
+
+/** A notification of the inbox. */
+export interface ShownNotice {
+  readonly deviceID: string;
+  readonly statusCode: number;
+  readonly timestamp: number;
+}
+
+/** What the service says of the alerts of an account in the last 24 hours. */
+export interface AlertViews {
+  /** Of all devices of the account. */
+  readonly alerts: readonly ShownEvent[];
+  readonly summary: Readonly<Record<string, number>>;
+  readonly inbox: readonly ShownNotice[];
+}

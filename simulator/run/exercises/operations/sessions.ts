@@ -1,0 +1,102 @@
+// Logins and API tokens: begun, listed, limited, ended.
+import { area, type Bench, mustHide, mustRefuse, mustShow, userIDs } from './bench.ts';
+
+interface Session {
+  readonly tokenID: string;
+  readonly kind: string;
+  readonly isCurrent: boolean;
+}
+
+interface State {
+  api: { readonly token: string; readonly tokenID: string };
+}
+
+const readSessions = async (bench: Bench, token: string): Promise<readonly Session[]> =>
+  (await bench.read<{ tokens: readonly Session[] }>('/auth/tokens', { token })).tokens;
+
+async function logIn(bench: Bench, user: 'viewer' | 'operator'): Promise<string> {
+  const userID = userIDs[user];
+  const body = { accountID: bench.accountID, userID, password: bench.passwordOf(user) };
+  const { token } = await bench.call<{ token: string }>('login', { as: null, body });
+  bench.secret(token);
+  bench.changed('login', userID, user);
+  return token;
+}
+
+export const sessions = area<State>(
+  () => ({ api: { token: '', tokenID: '' } }),
+  [
+    {
+      operation: 'login',
+      async run(bench) {
+        const token = await logIn(bench, 'viewer');
+        const current = (await readSessions(bench, token)).find(({ isCurrent }) => isCurrent);
+        mustShow(bench, 'a new login', { shown: current, wanted: { kind: 'login' } });
+        const body = { accountID: bench.accountID, userID: userIDs.viewer, password: bench.unique() };
+        await mustRefuse(bench, 'login', { as: null, body, code: 'login_failed' });
+      },
+    },
+    {
+      operation: 'logout',
+      async run(bench) {
+        const token = await logIn(bench, 'viewer');
+        const params = { accountID: bench.accountID, userID: userIDs.viewer };
+        const other = { ...params, userID: userIDs.operator };
+        await mustRefuse(bench, 'logout', { as: { token }, params: other, code: 'not_found' });
+        await bench.call('logout', { as: { token }, params });
+        bench.changed('logout', userIDs.viewer, 'viewer');
+        await mustHide(bench, '/auth/tokens', { as: { token }, code: 'unauthorized' });
+      },
+    },
+    {
+      operation: 'token',
+      async run(bench, state) {
+        const body = { description: 'Nightly report', scopes: ['read'] };
+        state.api = await bench.call<State['api']>('token', { as: 'operator', body });
+        const { token, tokenID } = state.api;
+        bench.secret(token);
+        bench.changed('token.create', tokenID, 'operator');
+        const shown = (await readSessions(bench, token)).find((one) => one.tokenID === tokenID);
+        mustShow(bench, 'a new token', { shown, wanted: { kind: 'api', ...body } });
+        const device = { deviceID: 'operations-none' };
+        await mustRefuse(bench, 'createDevice', { as: { token }, body: device, code: 'forbidden' });
+      },
+    },
+    {
+      operation: 'revokeToken',
+      async run(bench, { api }) {
+        const { token, tokenID } = api;
+        const ofOther = { as: 'viewer', body: { tokenID } } as const;
+        await mustRefuse(bench, 'revokeToken', { ...ofOther, code: 'not_found' });
+        await bench.call('revokeToken', { as: 'operator', body: { tokenID } });
+        bench.changed('token.revoke', tokenID, 'operator');
+        await mustHide(bench, '/auth/tokens', { as: { token }, code: 'unauthorized' });
+        await mustRefuse(bench, 'revokeToken', { as: 'operator', body: { tokenID }, code: 'not_found' });
+      },
+    },
+    {
+      operation: 'revokeTokens',
+      async run(bench) {
+        const token = await logIn(bench, 'operator');
+        const { ended } = await bench.call<{ ended: number }>('revokeTokens', { as: 'operator', body: {} });
+        bench.changed('token.revokeall', userIDs.operator, 'operator');
+        bench.look(ended === 1, `revokeTokens ended ${ended} sessions instead of 1`);
+        await mustHide(bench, '/auth/tokens', { as: { token }, code: 'unauthorized' });
+        await bench.read('/auth/tokens', 'operator');
+      },
+    },
+    {
+      operation: 'loginByCode',
+      async run(bench) {
+        const code = await bench.loginCode(userIDs.viewer);
+        bench.secret(code);
+        const answer = await bench.call<{ token: string }>('loginByCode', { as: null, body: { code } });
+        bench.secret(answer.token);
+        bench.changed('login', userIDs.viewer, 'viewer');
+        mustShow(bench, 'a login by code', { shown: answer, wanted: { userID: userIDs.viewer } });
+        await bench.read('/auth/tokens', { token: answer.token });
+        await mustRefuse(bench, 'loginByCode', { as: null, body: { code }, code: 'login_failed' });
+      },
+    },
+  ],
+);

@@ -1,0 +1,122 @@
+// A webhook of the simulator: it is given every alert of the fleet, signed, and again under the same id when it did not take it.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ShownEvent } from '../../core/ledger/ledger-types.ts';
+import type { ReceivedRequest, RunPorts } from '../shared/run-ports.ts';
+import { createFindings, type Exercise, eventually, post, read } from './exercise.ts';
+
+const ruleID = 'sim-webhook';
+const deliveriesMost = 100_000;
+/** A failed delivery is tried again after 5 to 10 s, and the others of its target with it. */
+const settleMs = 60_000;
+
+interface Alert {
+  readonly deviceID: string;
+  readonly statusCode: number;
+  readonly timestamp: number;
+}
+
+interface Received {
+  readonly id: string;
+  readonly isSigned: boolean;
+  readonly isTaken: boolean;
+  readonly body: Partial<Alert>;
+}
+
+function isSigned(secret: string, { headers, text }: ReceivedRequest): boolean {
+  const at = String(headers['fleetward-timestamp']);
+  const mac = `v1=${createHmac('sha256', secret).update(`${at}.${text}`).digest('hex')}`;
+  const given = Buffer.from(String(headers['fleetward-signature']));
+  return given.length === mac.length && timingSafeEqual(given, Buffer.from(mac));
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Secret of the rule. */
+  trust(secret: string): void;
+  close(): void;
+}
+
+/** Takes what it is given, but for the first delivery: that one must come again. */
+export async function openReceiver({ openHttpReceiver }: RunPorts): Promise<Receiver> {
+  const received: Received[] = [];
+  let secret = '';
+  const { url, close } = await openHttpReceiver((request) => {
+    const isTaken = received.length > 0 && received.length < deliveriesMost;
+    const id = String(request.headers['fleetward-id']);
+    const body = JSON.parse(request.text) as Received['body'];
+    received.push({ id, isSigned: isSigned(secret, request), isTaken, body });
+    return isTaken ? 204 : 503;
+  });
+  return {
+    url: `${url}/alerts`,
+    received,
+    trust: (given) => {
+      secret = given;
+    },
+    close,
+  };
+}
+
+interface Deliveries {
+  readonly deliveries: readonly { readonly ruleID: string; readonly state: string }[];
+}
+
+const keyOf = ({ deviceID, statusCode, timestamp }: Partial<Alert>): string =>
+  `${deviceID} ${statusCode} ${timestamp}`;
+
+function timesByKey(all: readonly Partial<Alert>[]): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const one of all) times.set(keyOf(one), (times.get(keyOf(one)) ?? 0) + 1);
+  return times;
+}
+
+export const exerciseWebhook: Exercise = async (context) => {
+  const { access, changes, secrets, ports } = context;
+  const { service, target } = access;
+  const { look, outcome } = createFindings('deliveriesWrong');
+  const receiver = await openReceiver(ports);
+  const rule = { ruleID, statusCodes: 'alerts', silenceS: 0, webhook: { url: receiver.url } };
+  const { webhookSecret } = await post<{ webhookSecret: string }>(
+    service,
+    '/notification/updaterule',
+    rule,
+  ).catch((thrown: unknown) => {
+    receiver.close();
+    throw thrown;
+  });
+  receiver.trust(webhookSecret);
+  secrets.push(webhookSecret);
+  changes.push({ userID: target.login.userID, action: 'rule.update', object: ruleID });
+  // Received in a later second: the rule was there.
+  const fromS = Math.floor(ports.clock.utcMs() / 1000) + 1;
+  return async ({ alerts }) => {
+    const due = alerts.filter((record: ShownEvent) => record.creationTime > fromS);
+    const wanted = timesByKey(due);
+    const taken = (): readonly Received[] => [
+      ...new Map(receiver.received.filter(({ isTaken }) => isTaken).map((one) => [one.id, one])).values(),
+    ];
+    const has = (): Map<string, number> => timesByKey(taken().map(({ body }) => body));
+    const hasAll = (): boolean => [...wanted].every(([key, times]) => (has().get(key) ?? 0) >= times);
+    await eventually(context, () => Promise.resolve(hasAll()), settleMs);
+    const got = has();
+    for (const [key, times] of wanted) {
+      const count = got.get(key) ?? 0;
+      const words = `alert ${key} was delivered ${count} times, not ${times}`;
+      look(key.split(' ')[0] ?? '', count === times ? null : words);
+    }
+    for (const { id, body, isSigned: isTrue } of receiver.received)
+      look(String(body.deviceID), isTrue ? null : `delivery ${id} bears no valid signature of its rule`);
+    const [first] = receiver.received;
+    if (first !== undefined) {
+      const isAgain = taken().some(({ id }) => id === first.id);
+      const words = `delivery ${first.id} was not taken, and did not come again`;
+      look(String(first.body.deviceID), isAgain ? null : words);
+    }
+    receiver.close();
+    const { deliveries } = await read<Deliveries>(service, '/notification/deliveries');
+    const open = deliveries.filter((one) => one.ruleID === ruleID && one.state !== 'sent').length;
+    look('', open === 0 ? null : `${open} deliveries of ${ruleID} are not shown as sent`);
+    return outcome();
+  };
+};

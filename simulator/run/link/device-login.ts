@@ -1,0 +1,51 @@
+// Whether the broker lets a client in as a device, and whether it lets it stay.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatTopic, type UplinkVerb } from '../../../src/core/wire/topics.ts';
+import type { MqttLink } from '../../../src/ports.ts';
+import type { Target } from '../service/broker-access.ts';
+import type { Provisioned } from '../service/provision.ts';
+import type { RunPorts } from '../shared/run-ports.ts';
+import { deviceLink } from './device-link.ts';
+
+const patienceMs = 15_000;
+
+export interface DeviceLogin {
+  /** False: it was refused, or there was no answer in time. */
+  readonly isIn: boolean;
+  /** Whether its connection has ended. */
+  isOver(): boolean;
+  /** Resolves when the broker has taken it, or after some seconds. */
+  publish(verb: UplinkVerb, payload: string): Promise<void>;
+  close(): void;
+}
+
+/** Connects as a device with a secret. */
+export function logInAsDevice(
+  ports: RunPorts,
+  { mqtt: url, ca, login }: Target,
+  { deviceID, secret }: Provisioned,
+): Promise<DeviceLogin> {
+  let isOver = false;
+  return new Promise((done) => {
+    let link: MqttLink | null = null;
+    const end = (isIn: boolean): void => {
+      cancel();
+      const publish = async (verb: UplinkVerb, text: string): Promise<void> => {
+        const topic = formatTopic({ accountID: login.accountID, deviceID }, verb);
+        const sent = link?.publish({ topic, payload: new TextEncoder().encode(text), qos: 1 });
+        await Promise.race([sent, sleep(patienceMs)]);
+      };
+      done({ isIn, isOver: () => isOver, publish, close: () => void link?.close() });
+      if (!isIn) void link?.close();
+    };
+    const cancel = ports.clock.after(patienceMs, () => end(false));
+    link = ports.openMqttLink(deviceLink({ url, ca, accountID: login.accountID, deviceID, secret }), {
+      onUp: () => end(true),
+      onMessage: () => undefined,
+      onDown() {
+        isOver = true;
+        end(false);
+      },
+    });
+  });
+}

@@ -1,0 +1,280 @@
+// Database over better-sqlite3. `openSqlite` works in the calling thread (the agent, tests); `openSqliteThreads` has
+// one writing and two reading threads, so that neither a commit nor a long query blocks the caller's event loop; only point
+// reads are answered in the calling thread, by a connection that cannot write. The durability promise (fsync before `write` resolves) rests on `synchronous=FULL` here and nowhere else.
+import { Worker } from 'node:worker_threads';
+import SqliteConnection from 'better-sqlite3';
+import { AppError, codeOf, messageOf } from '../../core/errors.ts';
+import type { NotifyingDatabase, Row, Statement, WriteResult } from '../../ports.ts';
+import { createNotificationBoard, notifying } from './commit-notifications.ts';
+import { openPointReads } from './sqlite-points.ts';
+import { createPreparer, createReader, rowsOf, type Table, valuesOf } from './sqlite-reads.ts';
+import { type RowsStep, stepsOf } from './sqlite-rows.ts';
+
+export interface SqliteOptions {
+  /** File path, or `:memory:`. */
+  readonly path: string;
+  /** Bytes of a page; only for a new file. 1024 halves what a vehicle's flash wears, 4096 suits a server. */
+  readonly pageSize: 1024 | 4096;
+  /** Hard limit of the database file in bytes; SQLITE_FULL beyond it. */
+  readonly maxBytes?: number;
+  /**
+   * Pages in the log before it is copied into the database, by the commit that comes to it; else SQLite's 1000. Pages that
+   * change all the time are then copied once for many commits.
+   */
+  readonly checkpointPages?: number;
+  /** Most memory for pages of the connection, in KiB; else 16,000. Of `openSqliteThreads` that of the writer. */
+  readonly cacheKib?: number;
+}
+
+/** Opens, sets the pragmas that durability rests on, and returns plain synchronous read and write. */
+export function connectSqlite(options: SqliteOptions) {
+  const connection = new SqliteConnection(options.path);
+  connection.pragma(`page_size = ${options.pageSize}`);
+  connection.pragma('journal_mode = WAL');
+  connection.pragma('synchronous = FULL');
+  connection.pragma('foreign_keys = ON');
+  connection.pragma('busy_timeout = 5000');
+  if (options.cacheKib !== undefined) connection.pragma(`cache_size = ${-options.cacheKib}`);
+  if (options.checkpointPages !== undefined) {
+    connection.pragma(`wal_autocheckpoint = ${options.checkpointPages}`);
+  }
+  if (options.maxBytes !== undefined) {
+    connection.pragma(`max_page_count = ${Math.floor(options.maxBytes / options.pageSize)}`);
+  }
+  const prepare = createPreparer(connection);
+  const runOne = ({ sql, params }: RowsStep): WriteResult => {
+    const known = prepare(sql);
+    const { statement } = known;
+    const values = valuesOf(known, params);
+    if (!statement.reader) return { changes: statement.run(values).changes, rows: [] };
+    const rows = statement.all(values) as Row[];
+    return { changes: rows.length, rows };
+  };
+  const runRows = (statement: Statement): WriteResult => {
+    let changes = 0;
+    const rows: Row[] = [];
+    for (const step of stepsOf(statement)) {
+      const result = runOne(step);
+      changes += result.changes;
+      rows.push(...result.rows);
+    }
+    return { changes, rows };
+  };
+  const run = (statement: Statement): WriteResult => {
+    const { rows, mustChange } = statement;
+    const result = rows === undefined ? runOne(statement) : runRows(statement);
+    if (mustChange !== undefined && result.changes !== mustChange) {
+      const said = `${result.changes} rows were changed and not ${mustChange}`;
+      throw Object.assign(new Error(said), { code: 'CONFLICT' });
+    }
+    return result;
+  };
+  const runAll = connection.transaction((batch: readonly Statement[]) => batch.map(run));
+  return {
+    ...createReader(prepare),
+    write: (batch: readonly Statement[]): WriteResult[] => runAll.immediate(batch),
+    pragma: (text: string): unknown => connection.pragma(text, { simple: true }),
+    close: (): void => void connection.close(),
+  };
+}
+
+/** Turns an SQLite fault into an AppError that keeps the SQLite code in its message. */
+export function storageError(thrown: unknown, path: string): AppError {
+  const code = codeOf(thrown) || 'SQLITE_ERROR';
+  return new AppError('storage', `${path}: ${code}: ${messageOf(thrown)}`, {
+    cause: thrown,
+    hint:
+      code === 'SQLITE_FULL'
+        ? 'Free some disk space or raise the limit.'
+        : 'Check the disk, the rights on the file and its folder, and that no other process holds it.',
+  });
+}
+
+/** Database in the calling thread. Throws an AppError when the file cannot be opened. */
+export function openSqlite(options: SqliteOptions): NotifyingDatabase {
+  const guard = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (thrown) {
+      throw storageError(thrown, options.path);
+    }
+  };
+  const connection = guard(() => connectSqlite(options));
+  const board = createNotificationBoard();
+  return {
+    onCommit: board.onCommit,
+    read: async (statement) => guard(() => connection.read(statement)),
+    write: notifying(board, async (batch) => guard(() => connection.write(batch))),
+    close: async () => connection.close(),
+  };
+}
+
+/**
+ * Reads a database without changing it: the rows of `read`, and the result of `quick_check`, `ok` when it is sound.
+ * @throws AppError `storage` when it cannot be opened or read.
+ */
+export function inspectSqlite(
+  path: string,
+  statement: Statement,
+): { readonly rows: readonly Row[]; readonly integrity: string } {
+  try {
+    const connection = new SqliteConnection(path, { readonly: true, fileMustExist: true, timeout: 5000 });
+    try {
+      const integrity = String(connection.pragma('quick_check(1)', { simple: true }));
+      return { rows: connection.prepare(statement.sql).all() as Row[], integrity };
+    } finally {
+      connection.close();
+    }
+  } catch (thrown) {
+    throw storageError(thrown, path);
+  }
+}
+
+/**
+ * A connection of its own to a file that is there, for copying and checking whole databases.
+ * @param busyMs how long it waits for another connection.
+ * @throws AppError `storage` when it cannot be opened.
+ */
+export function openSqliteFile(
+  path: string,
+  mode: 'read' | 'write',
+  busyMs = 5000,
+): SqliteConnection.Database {
+  try {
+    return new SqliteConnection(path, { readonly: mode === 'read', fileMustExist: true, timeout: busyMs });
+  } catch (thrown) {
+    throw storageError(thrown, path);
+  }
+}
+
+/**
+ * Holds `path` for this process alone until `close`, or until the process ends, however it ends: the lock is the
+ * operating system's on a small database file. Throws AppError `config` when another process holds it.
+ */
+export function holdLock(path: string, what: string): { close(): void } {
+  try {
+    const connection = new SqliteConnection(path, { timeout: 0 });
+    connection.pragma('locking_mode = EXCLUSIVE');
+    connection.exec('BEGIN EXCLUSIVE');
+    return { close: () => void connection.close() };
+  } catch (thrown) {
+    if (!codeOf(thrown).startsWith('SQLITE_BUSY')) throw storageError(thrown, path);
+    throw new AppError('config', `${what} is in use by another process`, {
+      hint: "Stop that one first: two on one store would take each other's events and commands.",
+    });
+  }
+}
+
+/** Of one thread of a database. */
+export interface ThreadOptions extends SqliteOptions {
+  /** How far it steps back for the other threads of the machine, 1 to 19; absent: not at all. */
+  readonly niceness?: number;
+}
+
+export type WorkerRequest =
+  | { readonly id: number; readonly kind: 'read'; readonly statement: Statement }
+  | { readonly id: number; readonly kind: 'write'; readonly batch: readonly Statement[] };
+
+export type WorkerReply =
+  | { readonly id: number; readonly ok: true; readonly result: Table | readonly WriteResult[] }
+  | { readonly id: number; readonly ok: false; readonly code: string; readonly message: string };
+
+// Node 20 cannot start a thread from TypeScript: when this file runs from source (tests), the thread's code comes from
+// the build, which `npm test` makes first.
+const workerUrl = import.meta.url.endsWith('.ts')
+  ? new URL('../../../dist/src/adapters/database/sqlite-worker.js', import.meta.url)
+  : new URL('./sqlite-worker.js', import.meta.url);
+
+interface Waiting {
+  resolve(result: Table | readonly WriteResult[]): void;
+  reject(error: AppError): void;
+}
+
+function startThread(options: ThreadOptions) {
+  const worker = new Worker(workerUrl, { workerData: options });
+  const waiting = new Map<number, Waiting>();
+  let nextId = 1;
+  let dead: AppError | null = null;
+  const fail = (error: AppError): void => {
+    dead ??= error;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  const take = (reply: WorkerReply): void => {
+    const entry = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if (reply.ok) entry?.resolve(reply.result);
+    else
+      entry?.reject(
+        storageError(Object.assign(new Error(reply.message), { code: reply.code }), options.path),
+      );
+  };
+  worker.on('message', (replies: readonly WorkerReply[]) => replies.forEach(take));
+  // Requests of one turn of the loop go in one message: waking a thread costs more than most reads.
+  let unsent: WorkerRequest[] = [];
+  const send = (): void => {
+    if (unsent.length > 0) worker.postMessage(unsent);
+    unsent = [];
+  };
+  worker.on('error', (thrown) => fail(storageError(thrown, options.path)));
+  worker.on('exit', () => fail(new AppError('storage', `${options.path}: the database thread ended`)));
+  return {
+    call(request: Omit<WorkerRequest, 'id'>): Promise<Table | readonly WriteResult[]> {
+      if (dead) return Promise.reject(dead);
+      const id = nextId++;
+      return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        if (unsent.push({ ...request, id } as WorkerRequest) === 1) setImmediate(send);
+      });
+    },
+    close: async (): Promise<void> => {
+      const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+      if (dead) return;
+      send();
+      worker.postMessage('close');
+      await ended;
+    },
+  };
+}
+
+/**
+ * Of the thread for patient reads: beside two busy threads a core it still gets a tenth of one, and where a core is free all
+ * of it.
+ */
+const patientNiceness = 10;
+
+/**
+ * Database on three threads of its own: one that writes, one for ordinary reads, one for low-priority reads; point reads are
+ * answered in the calling thread. The file must exist with its pragmas set: the writer opens it first.
+ */
+export async function openSqliteThreads(options: SqliteOptions): Promise<NotifyingDatabase> {
+  const writer = startThread(options);
+  await writer.call({ kind: 'read', statement: { sql: 'SELECT 1', params: [] } } as Omit<
+    WorkerRequest,
+    'id'
+  >);
+  const { cacheKib: _, ...reading } = options;
+  const prompt = startThread(reading);
+  const patient = startThread({ ...reading, niceness: patientNiceness });
+  const points = openPointReads(openSqliteFile(options.path, 'read', 0));
+  const board = createNotificationBoard();
+  const readBy = async (thread: typeof prompt, statement: Statement): Promise<Row[]> =>
+    rowsOf((await thread.call({ kind: 'read', statement } as Omit<WorkerRequest, 'id'>)) as Table);
+  return {
+    onCommit: board.onCommit,
+    read: (statement) =>
+      statement.isPointRead === true
+        ? points.read(statement, () => readBy(prompt, statement))
+        : readBy(statement.isPatient === true ? patient : prompt, statement),
+    write: notifying(
+      board,
+      (batch) =>
+        writer.call({ kind: 'write', batch } as Omit<WorkerRequest, 'id'>) as Promise<readonly WriteResult[]>,
+    ),
+    close: async () => {
+      points.close();
+      await Promise.all([prompt.close(), patient.close()]);
+      await writer.close();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+// Checks of single values that every decoder of a message uses. Pure; they never throw.
+import { isId } from '../ids.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The JSON object in `bytes`; null when they hold anything else. */
+export function parseObject(bytes: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A text that every database can hold: none holds U+0000. */
+export const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most && !value.includes('\0');
+export const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

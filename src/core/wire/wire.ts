@@ -1,0 +1,275 @@
+// Messages on each topic of wire protocol version 1, encoded and decoded. Events: protobuf or JSON, distinguished by
+// the first byte. Everything else is JSON. Decoders never throw; signatures are checked before.
+
+import { eventLimits, type FeatureName, type FeatureState, featureNames } from '../events/event.ts';
+import { decodeJson } from '../events/event-json.ts';
+import { type Decoded, decodeProtobuf } from '../events/event-protobuf.ts';
+import { type WitnessStates, witnessesFrom } from '../verdict/witness.ts';
+import type { ConfigPart } from './config-message.ts';
+import type { RequestBody } from './device-request.ts';
+import { isCount, isIdText, isText, type JsonObject, parseObject } from './wire-checks.ts';
+
+const protobufFirstByte = 0x08;
+
+/** Events of a payload in either form. */
+export function decodeEvents(payload: Uint8Array): Decoded {
+  if (payload.length === 0) return { ok: false, reason: 'empty payload' };
+  if (payload.length > eventLimits.payloadBytes) {
+    return { ok: false, reason: `longer than ${eventLimits.payloadBytes} bytes` };
+  }
+  return payload[0] === protobufFirstByte ? decodeProtobuf(payload) : decodeJson(payload);
+}
+
+/** On every connect, device to broker: identity, versions and state. */
+export interface Hello {
+  readonly boot: string;
+  /** Random per connect, echoed by `welcome` so that an old welcome cannot be played back. */
+  readonly nonce: string;
+  readonly agentVersion: string;
+  readonly features: readonly FeatureName[];
+  readonly sensors: readonly string[];
+  /** Which witnesses of standstill are fitted and proven; absent from units that keep none. */
+  readonly witnesses?: WitnessStates;
+  /** Version of the configuration that holds now, be it on trial; 0: the installer's file alone. */
+  readonly configVersion: number;
+  /** SHA-256 of its content; absent with version 0. */
+  readonly configSha256?: string;
+  /** Counter of the last command envelope accepted. */
+  readonly commandCounter: number;
+  readonly timeQuality: string;
+}
+
+/** Signed answer to `hello`. */
+export interface Welcome {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly boot: string;
+  readonly nonce: string;
+  readonly serverTimeMs: number;
+  /** Everything of this boot up to here is committed. */
+  readonly upTo: number;
+  readonly configVersion: number;
+}
+
+/**
+ * Committed events of one boot. `ranges` is exact and what the agent deletes by; `upTo` is a lower bound of the
+ * contiguous prefix, for simple trackers. Exact ranges because urgent events overtake the backlog, and because
+ * with several bridges two batches of one vehicle may be committed by different processes in any order.
+ */
+export interface Ack {
+  readonly boot: string;
+  readonly upTo: number;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+/** The signed body of a command. Times are UTC ms of the broker's clock. */
+export interface CommandBody {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly commandID: string;
+  /** The only boot in which this envelope may be accepted. */
+  readonly boot: string;
+  /** Strictly growing per device. */
+  readonly counter: number;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly feature: FeatureName;
+  readonly state: FeatureState;
+  /** `interlock`: only when it is safe, the default rules. Other modes come with their own versions. */
+  readonly mode: 'interlock';
+  readonly reason: string;
+  readonly issuer: string;
+  /** True withdraws the command with this id if it has not executed. */
+  readonly cancel: boolean;
+}
+
+/** The release that a unit is to install. The broker does not fetch it. */
+export interface FirmwareContent {
+  readonly version: string;
+  readonly url: string;
+  /** Of the file, 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** The signed body of a firmware job, on the topic of the commands. */
+export interface FirmwareBody extends FirmwareContent {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly commandID: string;
+  readonly boot: string;
+  readonly issuedMs: number;
+  readonly expiresMs: number;
+  readonly issuer: string;
+  readonly cancel: boolean;
+}
+
+/** The signed body of a message to the driver, on the topic of the commands. */
+export interface MessageBody {
+  readonly accountID: string;
+  readonly deviceID: string;
+  readonly messageID: string;
+  readonly boot: string;
+  readonly sentMs: number;
+  readonly expiresMs: number;
+  /** Author. */
+  readonly from: string;
+  readonly text: string;
+}
+
+export const signedTypes = {
+  welcome: 'fleetward-welcome-1',
+  command: 'fleetward-command-1',
+  firmware: 'fleetward-firmware-1',
+  message: 'fleetward-message-1',
+  config: 'fleetward-config-1',
+  request: 'fleetward-request-1',
+} as const;
+
+/** Most characters of a message to a vehicle. */
+export const messageTextMost = 500;
+
+const sha256Pattern = /^[0-9a-f]{64}$/;
+
+/** JSON bytes of a message that has no other encoding. */
+export function encodeJsonMessage(
+  message: Hello | Welcome | Ack | CommandBody | FirmwareBody | MessageBody | ConfigPart | RequestBody,
+): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(message));
+}
+
+function textList(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value) || value.length > 64) return null;
+  return value.every((item): item is string => isText(item, 64)) ? value : null;
+}
+
+/** Null when the payload is not a hello. */
+export function decodeHello(payload: Uint8Array): Hello | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { boot, nonce, agentVersion, configVersion, commandCounter, timeQuality } = value;
+  const features = textList(value['features']);
+  const sensors = textList(value['sensors']);
+  if (!isIdText(boot) || !isIdText(nonce) || !isText(agentVersion, 64) || !isText(timeQuality, 16))
+    return null;
+  if (!isCount(configVersion) || !isCount(commandCounter) || features === null || sensors === null)
+    return null;
+  const known = featureNames.filter((name) => features.includes(name));
+  const { configSha256 } = value;
+  const config = isText(configSha256, 64) && sha256Pattern.test(configSha256) ? { configSha256 } : {};
+  const witnesses = witnessesFrom(value['witnesses']);
+  return {
+    boot,
+    nonce,
+    agentVersion,
+    features: known,
+    sensors,
+    ...(witnesses === null ? {} : { witnesses }),
+    configVersion,
+    ...config,
+    commandCounter,
+    timeQuality,
+  };
+}
+
+/** Null when the (verified) payload is not a welcome. */
+export function decodeWelcome(payload: Uint8Array): Welcome | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(boot) || !isIdText(nonce)) return null;
+  if (!isCount(serverTimeMs) || !isCount(upTo) || !isCount(configVersion)) return null;
+  return { accountID, deviceID, boot, nonce, serverTimeMs, upTo, configVersion };
+}
+
+/** Null when the payload is not an acknowledgement. */
+export function decodeAck(payload: Uint8Array): Ack | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { boot, upTo, ranges } = value;
+  if (!isIdText(boot) || !isCount(upTo) || !Array.isArray(ranges) || ranges.length > eventLimits.events)
+    return null;
+  const pairs: [number, number][] = [];
+  for (const range of ranges as readonly unknown[]) {
+    if (!Array.isArray(range) || range.length !== 2) return null;
+    const [from, to] = range as readonly unknown[];
+    if (!isCount(from) || !isCount(to) || from > to) return null;
+    pairs.push([from, to]);
+  }
+  return { boot, upTo, ranges: pairs };
+}
+
+/** Null when the (verified) payload is not a command. */
+export function decodeCommand(payload: Uint8Array): CommandBody | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, commandID, boot, counter, issuedMs, expiresMs, state, mode, reason, issuer } =
+    value;
+  const feature = featureNames.find((name) => name === value['feature']);
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(commandID) || !isIdText(boot)) return null;
+  if (!isCount(counter) || !isCount(issuedMs) || !isCount(expiresMs) || expiresMs < issuedMs) return null;
+  if (feature === undefined || (state !== '0' && state !== '1') || mode !== 'interlock') return null;
+  if (!isText(reason, 500) || !isText(issuer, 200) || typeof value['cancel'] !== 'boolean') return null;
+  const cancel = value['cancel'];
+  return {
+    accountID,
+    deviceID,
+    commandID,
+    boot,
+    counter,
+    issuedMs,
+    expiresMs,
+    feature,
+    state,
+    mode,
+    reason,
+    issuer,
+    cancel,
+  };
+}
+
+function firmwareContent({ version, url, sha256 }: JsonObject): FirmwareContent | null {
+  if (!isText(version, 64) || !isText(url, 1000) || !isText(sha256, 64)) return null;
+  return sha256Pattern.test(sha256) ? { version, url, sha256 } : null;
+}
+
+/** Null when the bytes are not what a firmware job is about. */
+export function decodeFirmwareContent(bytes: Uint8Array): FirmwareContent | null {
+  const value = parseObject(bytes);
+  return value === null ? null : firmwareContent(value);
+}
+
+/** Null when the (verified) payload is not a firmware job. */
+export function decodeFirmware(payload: Uint8Array): FirmwareBody | null {
+  const value = parseObject(payload);
+  const content = value === null ? null : firmwareContent(value);
+  if (value === null || content === null) return null;
+  const { accountID, deviceID, commandID, boot, issuedMs, expiresMs, issuer, cancel } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(commandID) || !isIdText(boot)) return null;
+  if (!isCount(issuedMs) || !isCount(expiresMs) || expiresMs < issuedMs) return null;
+  if (!isText(issuer, 200) || typeof cancel !== 'boolean') return null;
+  return { accountID, deviceID, commandID, boot, issuedMs, expiresMs, ...content, issuer, cancel };
+}
+
+/** Null when the (verified) payload is not a message. */
+export function decodeMessage(payload: Uint8Array): MessageBody | null {
+  const value = parseObject(payload);
+  if (value === null) return null;
+  const { accountID, deviceID, messageID, boot, sentMs, expiresMs, from, text } = value;
+  if (!isIdText(accountID) || !isIdText(deviceID) || !isIdText(messageID) || !isIdText(boot)) return null;
+  if (!isCount(sentMs) || !isCount(expiresMs) || expiresMs < sentMs) return null;
+  if (!isText(from, 64) || !isText(text, messageTextMost) || text === '') return null;
+  return { accountID, deviceID, messageID, boot, sentMs, expiresMs, from, text };
+}
+
+/** Ascending, disjoint ranges of the given sequence numbers. */
+export function toRanges(seqs: readonly number[]): [number, number][] {
+  const [only] = seqs;
+  if (seqs.length === 1 && only !== undefined) return [[only, only]];
+  const ranges: [number, number][] = [];
+  for (const seq of [...seqs].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && seq <= last[1] + 1) last[1] = Math.max(last[1], seq);
+    else ranges.push([seq, seq]);
+  }
+  return ranges;
+}

@@ -1,0 +1,284 @@
+// Ways into the console in Chromium against the real broker: the one-time link, the login at a real provider, Arabic from right to left, and
+// the geozones on the map.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ConsolePage,
+  createConsoleBrowsers,
+  findFaultsInThemes,
+  openConsole,
+} from '../support/http/console-page.ts';
+import { startProvider } from '../support/http/oidc-browser.ts';
+import { chromiumNeeds, findFaults } from '../support/machine/browser.ts';
+import {
+  createBrokerSetup,
+  type Program,
+  provision,
+  runProgram,
+  startBroker,
+} from '../support/programs/fleet-processes.ts';
+
+const { missing } = chromiumNeeds();
+const built = new URL('../../dist/broker/console/index.html', import.meta.url).pathname;
+const why = missing ?? (existsSync(built) ? null : 'skipped, dist is missing: npm run build');
+
+const clientSecret = 'a secret of the test with : and /';
+const roles = (...names: readonly string[]) => ({ realm_access: { roles: names } });
+const people = {
+  otto: { preferred_username: 'otto@example.com', name: 'Otto', ...roles('fleet-operators') },
+  nobody: { preferred_username: 'nobody', ...roles('other') },
+};
+
+describe.skipIf(why !== null)(
+  why === null ? 'the way into the console' : `the way into the console [${why}]`,
+  () => {
+    const setup = createBrokerSetup('console-entry');
+    let provider: Awaited<ReturnType<typeof startProvider>>;
+    let broker: Program;
+    const browsers = createConsoleBrowsers();
+    let base = '';
+    let token = '';
+    const pages: ConsolePage[] = [];
+
+    const open = async (of: Partial<Parameters<typeof openConsole>[1]> = {}): Promise<ConsolePage> => {
+      const opened = await openConsole(browsers, { base, ...of });
+      pages.push(opened);
+      return opened;
+    };
+    const call = async (path: string, body?: unknown, own = token) => {
+      const answer = await fetch(`${base}/api/v1/${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: {
+          authorization: own,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as Readonly<Record<string, unknown>>;
+    };
+    const makeCode = (): string => {
+      const database = ['--database', `${setup.folder}/fleet.db`];
+      const made = runProgram('broker', ['account', 'login-code', 'demo', 'admin', '--json', ...database]);
+      return (JSON.parse(made) as { code: string }).code;
+    };
+    const heading = (page: Page) => page.getByRole('heading', { name: 'Vehicles' });
+    const atProvider = async (page: Page, login: string): Promise<void> => {
+      await page.locator('input[name="login"]').fill(login);
+      await page.locator('input[name="password"]').fill('any');
+      await page.locator('button[type="submit"]').click();
+      await page.waitForLoadState();
+      if (page.url().startsWith(provider.issuer)) await page.locator('button[type="submit"]').click();
+    };
+    const secretsLeft = (page: Page) =>
+      page.evaluate(
+        "[location.href, history.state, sessionStorage['fleetward.provider-login']].map(String).join()",
+      );
+
+    beforeAll(async () => {
+      provision(setup, 'van-01');
+      const secretFile = join(setup.folder, 'client-secret');
+      writeFileSync(secretFile, `${clientSecret}\n`, { mode: 0o600 });
+      // The port is that of the page which the provider sends the browser back to, so it is known first.
+      broker = await startBroker(setup);
+      broker.signal('SIGTERM');
+      await broker.ended();
+      base = `http://127.0.0.1:${setup.httpPort}`;
+      const redirectUrl = `${base}/console/`;
+      provider = await startProvider({ redirectUrl, clientSecret, people });
+      broker = await startBroker(setup, [
+        `--oidc-issuer=${provider.issuer}`,
+        '--oidc-client-id=fleet',
+        `--oidc-client-secret-file=${secretFile}`,
+        `--oidc-redirect-url=${redirectUrl}`,
+        '--oidc-account-id=demo',
+        '--oidc-role-claim=realm_access.roles',
+        '--oidc-roles=fleet-operators=operator',
+      ]);
+      const login = { accountID: 'demo', userID: 'admin', password: setup.password };
+      token = String((await call('auth/login', login, ''))['token']);
+      const zones = [
+        { geozoneID: 'Depot', geozoneType: 0, geozoneRadius: 800, geozonePoint1: '43.65000,-79.38000' },
+        {
+          geozoneID: 'ساحة الشمال',
+          geozoneType: 3,
+          geozonePoint1: '43.66000,-79.39000',
+          geozonePoint2: '43.66000,-79.37000',
+          geozonePoint3: '43.67000,-79.38000',
+        },
+        {
+          geozoneID: 'Lakeshore',
+          geozoneType: 2,
+          geozoneRadius: 300,
+          geozonePoint1: '43.63000,-79.40000',
+          geozonePoint2: '43.64000,-79.36000',
+        },
+      ];
+      for (const zone of zones) await call('geozone/creategeozone/authorization', zone);
+    }, 90_000);
+
+    afterEach(async () => {
+      for (const { context } of pages.splice(0)) await context.close();
+    });
+
+    afterAll(async () => {
+      await browsers.close();
+      broker?.signal('SIGKILL');
+      await broker?.ended();
+      await provider?.stop();
+    });
+
+    it('is a link that works once, and says so when it is opened again', async () => {
+      const link = `${base}/console/login#code=${makeCode()}`;
+      const { page, complaints } = await open();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(link);
+      await heading(page).waitFor();
+      const code = link.slice(-43);
+      expect(asked.filter((url) => url.includes(code))).toEqual([]);
+      expect(await secretsLeft(page)).not.toContain(code);
+      expect(complaints).toEqual([]);
+      const other = await open();
+      await other.page.goto(link);
+      await other.page.getByRole('alert').filter({ hasText: 'This link no longer works' }).waitFor();
+      expect(other.page.url()).not.toContain(code);
+      expect(broker.lines.some((line) => JSON.stringify(line).includes(code))).toBe(false);
+    });
+
+    it('takes a fresh link in the tab that shows the login, and refuses a garbled one', async () => {
+      const { page, open: go } = await open();
+      await go('/login');
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await page.evaluate("location.hash = 'code=garbled'");
+      await page.getByRole('alert').filter({ hasText: 'This link no longer works' }).waitFor();
+      await page.evaluate(`location.hash = 'code=${makeCode()}'`);
+      await heading(page).waitFor();
+    });
+
+    it('goes to the login provider by keyboard, comes back to the page that was wanted, and leaves there too', async () => {
+      const { page, context, open: go } = await open();
+      await go('/live?filter=moving');
+      const button = page.getByRole('button', { name: `Sign in with ${new URL(provider.issuer).host}` });
+      await button.waitFor();
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${provider.issuer}/**`);
+      expect(page.url()).not.toContain(clientSecret);
+      await atProvider(page, 'otto');
+      await heading(page).waitFor();
+      expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/live?filter=moving');
+      expect(await secretsLeft(page)).not.toMatch(/state=|loginSecret/);
+      expect((await context.cookies(base)).filter(({ domain }) => domain === new URL(base).host)).toEqual([]);
+      const kept = JSON.parse(String(await page.evaluate("sessionStorage['fleetward.session']"))) as {
+        token: string;
+        userID: string;
+      };
+      expect(kept.userID).toBe('otto-example-com');
+      await page.getByRole('button', { name: 'otto-example-com, menu' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.waitForURL(`${provider.issuer}/session/end**`);
+      const after = await call('device/getalldevices/authorization', undefined, kept.token);
+      expect((after['error'] as { code: string }).code).toBe('unauthorized');
+    });
+
+    it('says that the provider gave no role, and that a login was not begun in this tab', async () => {
+      const { page, open: go } = await open();
+      await go('/login');
+      await page.getByRole('button', { name: /^Sign in with / }).click();
+      await page.waitForURL(`${provider.issuer}/**`);
+      await atProvider(page, 'nobody');
+      await page.getByRole('alert').filter({ hasText: 'gives you no role in this fleet' }).waitFor();
+      await go('/?code=stolen&state=elsewhere');
+      await page.getByRole('alert').filter({ hasText: 'was not completed' }).waitFor();
+      expect(page.url()).toBe(`${base}/console/login`);
+      await go('/?error=access_denied&state=elsewhere');
+      await page.getByRole('alert').filter({ hasText: 'was not completed' }).waitFor();
+    });
+
+    it('offers a password while the provider does not answer', async () => {
+      const { page, open: go } = await open();
+      await page.route('**/auth/login/begin', (route) =>
+        route.fulfill({ status: 503, json: { error: { code: 'unavailable', detail: 'x', hint: null } } }),
+      );
+      await go('/login');
+      await page.getByRole('button', { name: /^Sign in with / }).click();
+      await page.getByRole('alert').filter({ hasText: 'The login provider does not answer' }).waitFor();
+      await page.getByLabel('Account').fill('demo');
+      await page.getByLabel('User').fill('admin');
+      await page.getByLabel('Password').fill(setup.password);
+      await page.keyboard.press('Enter');
+      await heading(page).waitFor();
+    });
+
+    it('draws the geozones, and the names of joined scripts as pictures, without asking another host', async () => {
+      const {
+        page,
+        complaints,
+        open: go,
+      } = await open({ session: { token, userID: 'admin' }, hasMap: true });
+      await go('/live?at=43.65000,-79.38000,12.00');
+      await page.waitForSelector('.map-host[data-is-drawn]', { timeout: 60_000 });
+      await page.getByText('Geozones').waitFor();
+      // A change reaches the map by the stream.
+      const reading = page.waitForRequest('**/geozone/getgeozones/authorization');
+      await call('geozone/creategeozone/authorization', {
+        geozoneID: 'Harbour',
+        geozonePoint1: '43.64000,-79.38000',
+        geozoneType: 0,
+      });
+      await reading;
+      expect(complaints).toEqual([]);
+    });
+
+    it.each([1180, 320])(
+      'has no fault of accessibility in Arabic in any theme at %i px, and runs from right to left',
+      async (width) => {
+        const {
+          page,
+          complaints,
+          open: go,
+        } = await open({
+          session: { token, userID: 'admin' },
+          width,
+          hasMap: width > 1000,
+          language: 'ar',
+        });
+        for (const path of [
+          '/live',
+          '/live?vehicle=van-01',
+          '/alarms',
+          '/vehicle/van-01',
+          '/vehicle/van-01?tab=events',
+        ]) {
+          await go(path);
+          await page.locator('main h1').first().waitFor({ state: 'attached' });
+          await page.waitForTimeout(800);
+          expect(
+            await page.evaluate('[document.documentElement.lang, document.documentElement.dir].join()'),
+          ).toBe('ar,rtl');
+          expect([path, await findFaultsInThemes(page)]).toEqual([path, []]);
+        }
+        if (width > 1000) {
+          await go('/live');
+          const [list, map] = [
+            await page.locator('.vehicles').boundingBox(),
+            await page.locator('.map').boundingBox(),
+          ];
+          expect(list?.x ?? 0).toBeGreaterThan(map?.x ?? 0);
+        }
+        expect(complaints).toEqual([]);
+      },
+    );
+
+    it('has no fault of accessibility on the login with a provider, in both directions', async () => {
+      for (const language of ['en', 'ar']) {
+        const { page, open: go } = await open({ language });
+        await go('/login');
+        await page.locator('.or').waitFor();
+        expect([language, await findFaults(page)]).toEqual([language, []]);
+      }
+    });
+  },
+);

@@ -1,0 +1,153 @@
+// Pictures of every screen, for looking at them beside the design: `npm run pictures`. Nothing here judges.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createConsoleBrowsers, openConsole } from '../support/http/console-page.ts';
+import { chromiumNeeds } from '../support/machine/browser.ts';
+import {
+  type Answer,
+  type DemoProgram,
+  settleUsers,
+  startDemoProgram,
+} from '../support/programs/demo-program.ts';
+
+const folder = process.env['FLEETWARD_PICTURES'] ?? '';
+const why = folder === '' ? 'on demand: npm run pictures' : chromiumNeeds().missing;
+/** Those that README shows, at most 150 kB each. */
+const shown = new URL('../../broker/console/pictures/', import.meta.url).pathname;
+const shownBytesMost = 150_000;
+const readmePictures = new Set([
+  'live',
+  'alarms',
+  'vehicle-trips',
+  'cut-waiting',
+  'approvals',
+  'vehicle-now',
+]);
+
+const looks = [
+  ['light', 1440, 'en'],
+  ['dark', 1440, 'en'],
+  ['night', 1440, 'en'],
+  ['light', 360, 'en'],
+  ['dark', 360, 'en'],
+  ['light', 1440, 'ar'],
+] as const;
+
+const panicCode = 63553;
+const doorCode = 63625;
+
+describe.skipIf(why !== null)(why === null ? 'pictures' : `pictures [${why}]`, () => {
+  const browsers = createConsoleBrowsers();
+  let demo: DemoProgram;
+  let token = '';
+  let approvalID = '';
+  /** Drives, so that its cut waits. */
+  let driving = '';
+  /** Its cut waits for a second person. */
+  let waiting = '';
+  let commandID = '';
+
+  const orThrow = (answer: Answer): Answer => {
+    if (answer['error'] !== undefined) throw new Error(JSON.stringify(answer['error']));
+    return answer;
+  };
+  const post = (path: string, body: object) => demo.call(`${path}/authorization`, { token, body });
+  const askCut = (deviceID: string, own = token) =>
+    demo.call('command/feature/authorization', {
+      token: own,
+      body: {
+        deviceID,
+        feature: 'enginecutoff',
+        state: '1',
+        reason: 'Stolen. Police report 22-1187',
+        password: demo.password,
+      },
+    });
+
+  beforeAll(async () => {
+    mkdirSync(folder, { recursive: true });
+    mkdirSync(shown, { recursive: true });
+    demo = await startDemoProgram(8);
+    token = await demo.login('admin', demo.password);
+    for (const [deviceID, code] of [
+      ['van-02', panicCode],
+      ['van-03', doorCode],
+      ['van-06', panicCode],
+    ])
+      orThrow(await demo.call(`events/createactivation/${deviceID}/${code}/authorization`, { token }));
+    await post('user/createuser', { userID: 'olga', roleID: 'operator', password: demo.password });
+    settleUsers(demo);
+    const fastest = async () => {
+      const { devices } = await demo.call('device/getalldevices/authorization', { token });
+      const all = devices as readonly { readonly deviceID: string; readonly speed: number }[];
+      return all.toSorted((one, other) => other.speed - one.speed);
+    };
+    await expect.poll(async () => (await fastest())[1]?.speed, { timeout: 120_000 }).toBeGreaterThan(20);
+    const [first, second] = await fastest();
+    driving = first?.deviceID ?? '';
+    waiting = second?.deviceID ?? '';
+    commandID = String(orThrow(await askCut(driving))['commandID']);
+    await post('auth/updateaccount', { accountID: 'demo', password: demo.password, needsApproval: true });
+    const asked = orThrow(await askCut(waiting, await demo.login('olga', demo.password)));
+    approvalID = String(asked['approvalID']);
+    // A way that can be seen.
+    await new Promise((done) => setTimeout(done, 45_000));
+  });
+
+  afterAll(async () => {
+    await browsers.close();
+    await demo?.stop();
+  });
+
+  const screens = (): Readonly<Record<string, string>> => ({
+    login: '/login',
+    live: `/live?vehicle=${driving}`,
+    alarms: '/alarms',
+    'vehicle-now': `/vehicle/${driving}`,
+    'vehicle-events': '/vehicle/van-02?tab=events&kind=all&range=hour',
+    'vehicle-trips': `/vehicle/${driving}?tab=trips&range=hour`,
+    'vehicle-commands': `/vehicle/${driving}?tab=commands&command=${commandID}`,
+    'vehicle-health': `/vehicle/${driving}?tab=health`,
+    'vehicle-messages': `/vehicle/${driving}?tab=messages`,
+    'vehicle-audit': `/vehicle/${driving}?tab=audit`,
+    'cut-ask': '/vehicle/van-01?cut=ask',
+    'cut-waiting': `/vehicle/${driving}?cut=command-${commandID}`,
+    'cut-approval': `/vehicle/${waiting}?cut=request-${approvalID}`,
+    approvals: '/approvals',
+  });
+
+  async function take(page: Page, file: string, name: string | null): Promise<void> {
+    await page.screenshot({ path: join(folder, file) });
+    if (name === null || !readmePictures.has(name)) return;
+    const bytes = await page.screenshot({ type: 'jpeg', quality: 80 });
+    expect([name, bytes.length < shownBytesMost]).toEqual([name, true]);
+    writeFileSync(join(shown, `${name}.jpg`), bytes);
+  }
+
+  it.each(looks)('of every screen in %s at %i px in %s', async (theme, width, language) => {
+    const session = { token, userID: 'admin' };
+    const opened = await openConsole(browsers, {
+      base: demo.base,
+      theme,
+      width,
+      language,
+      hasMap: true,
+      session,
+    });
+    const { page } = opened;
+    const isShown = theme === 'light' && width > 1000 && language === 'en';
+    for (const [name, path] of Object.entries(screens())) {
+      await opened.open(path);
+      // The map, the answers of the service and the plots are drawn after the page.
+      await page.waitForTimeout(3000);
+      if (name === 'vehicle-trips') {
+        await page.locator('main a[href*="from="]').first().click();
+        await page.waitForTimeout(3000);
+      }
+      await take(page, `${name}-${theme}-${width}-${language}.png`, isShown ? name : null);
+    }
+    await opened.context.close();
+  });
+});

@@ -1,0 +1,212 @@
+// The list of devices comes from memory; here it is compared, after every kind of change by every way, with the same list read from
+// the store, for each kind of caller. A change that is not seen, or a device that the caller may not see, differs.
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jsonText } from '../../broker/adapters/http/fastify-answer.ts';
+import { gzipPieces } from '../../broker/adapters/http/gzip-pieces.ts';
+import { authenticate } from '../../broker/api/base/caller.ts';
+import { deviceListOperations } from '../../broker/api/devices/device-list.ts';
+import type { FleetPictures } from '../../broker/ports/fleet-pictures.ts';
+import type { HttpService } from '../support/http/http-fixtures.ts';
+import { startHttpService } from '../support/http/http-service.ts';
+
+const path = '/api/v1/device/getalldevices/authorization';
+const [getAllDevices] = deviceListOperations;
+
+let service: HttpService;
+const tokens = new Map<string, string>();
+const tokenOf = (userID: string): string => tokens.get(userID) ?? expect.fail(`no token of ${userID}`);
+const devices = Array.from({ length: 300 }, (_unused, at) => `d-${String(at).padStart(3, '0')}`);
+
+/** Nothing is held, so everything is read from the store. */
+const nothingHeld: FleetPictures = {
+  part: async () => null,
+  zones: async () => null,
+  device: async () => null,
+  unchanged: async () => null,
+};
+
+async function fromStore(userID: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+  const caller = await authenticate(tokenOf(userID), service.api);
+  const nothing = { lastEventID: null, ifMatch: null, userAgent: null };
+  const input = { params: {}, query, body: null, caller, source: '', arrivedUs: 0, ...nothing };
+  const until = () => new AbortController().signal;
+  const answer = await getAllDevices.run({ ...input, until }, { ...service.api, fleet: nothingHeld });
+  return JSON.parse(await jsonText(answer));
+}
+
+const call = (userID: string, query: Readonly<Record<string, string>> = {}, headers = {}) =>
+  service.call({ path: `${path}?${new URLSearchParams(query).toString()}`, token: tokenOf(userID), headers });
+
+const queries: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { limit: '7' },
+  { cursor: 'd-150' },
+  { cursor: 'd-149x', limit: '200' },
+  { fields: 'deviceDriver,state' },
+  { since: '0' },
+];
+
+/** Every caller and query, from memory and from the store; the same text. */
+async function compare(): Promise<void> {
+  for (const userID of tokens.keys()) {
+    for (const query of queries) {
+      const answer = await call(userID, query);
+      expect([userID, query, JSON.parse(answer.text)]).toEqual([
+        userID,
+        query,
+        await fromStore(userID, query),
+      ]);
+    }
+    const visible = (await fromStore(userID, {})) as { devices: { deviceID: string }[] };
+    for (const device of visible.devices.filter((_unused, at) => at % 50 === 0)) {
+      const one = await service.call({
+        path: `/api/v1/device/getdevice/${device.deviceID}/authorization`,
+        token: tokenOf(userID),
+      });
+      // It is a whole answer of its own, with the members of every answer.
+      expect(one.json()).toMatchObject(device);
+    }
+  }
+}
+
+const asAdmin = async (target: string, body?: unknown) => {
+  const answer = await service.call({
+    method: body === undefined ? 'GET' : 'POST',
+    path: `/api/v1${target}/authorization`,
+    token: tokenOf('admin'),
+    ...(body === undefined ? {} : { body }),
+  });
+  expect([target, answer.status, answer.text]).toEqual([target, 200, answer.text]);
+};
+
+beforeAll(async () => {
+  service = await startHttpService();
+  for (const accountID of ['acme', 'rival']) await service.account(accountID);
+  await service.device('rival', 'd-007');
+  for (const deviceID of devices) await service.device('acme', deviceID);
+  await service.user('acme', 'dispatch', 'operator');
+  await service.user('acme', 'eyes', 'viewer');
+  await service.user('acme', 'north', 'operator');
+  for (const userID of ['admin', 'dispatch', 'eyes', 'north'])
+    tokens.set(userID, await service.login('acme', userID));
+  await asAdmin('/group/updategroup', {
+    groupID: 'g',
+    devices: devices.filter((_unused, at) => at % 3 === 0),
+  });
+  await asAdmin('/user/updateuser', { userID: 'north', groups: ['g'] });
+});
+afterAll(() => service.close());
+
+describe('the fleet in memory', () => {
+  it('shows each caller what the store holds for them', async () => {
+    await compare();
+    expect(JSON.parse((await call('north')).text)).toMatchObject({ devices: { length: 100 } });
+  });
+
+  const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+    [
+      'events',
+      () =>
+        service.events('acme', 'd-003', {
+          boot: 'b1',
+          events: [
+            { seq: 1, timestamp: 1_700_000_000, statusCode: 61_472, latitude: 1, longitude: 2, speed: 80 },
+            { seq: 2, timestamp: 1_700_000_001, statusCode: 62_465, inputs: { ignition: true } },
+          ],
+        }),
+    ],
+    [
+      'settings of a device',
+      () => asAdmin('/device/settings', { deviceID: 'd-150', pinTag: 'é"\\"authorities":{' }),
+    ],
+    [
+      'a command',
+      () => asAdmin('/command/feature', { deviceID: 'd-006', feature: 'enginecutoff', state: '1' }),
+    ],
+    [
+      'its replacement',
+      () => asAdmin('/command/feature', { deviceID: 'd-006', feature: 'enginecutoff', state: '0' }),
+    ],
+    ['a new device', () => asAdmin('/device/createdevice', { deviceID: 'd-150b' })],
+    ['an import', () => asAdmin('/device/import', { csv: 'deviceID,deviceDriver\nd-001,A\nd-400,B\n' })],
+    [
+      'an address',
+      () => asAdmin('/device/updateaddress', { deviceID: 'd-003', timestamp: 0, address: 'Yard' }),
+    ],
+    ['a group', () => asAdmin('/group/updategroup', { groupID: 'g', devices: ['d-001', 'd-150b'] })],
+    ['rights of a user', () => asAdmin('/user/updateuser', { userID: 'north', groups: ['all'] })],
+    ['rights taken back', () => asAdmin('/user/updateuser', { userID: 'north', groups: ['g'] })],
+    ['a geozone', () => asAdmin('/geozone/creategeozone', { geozoneID: 'yard' })],
+    [
+      'a changed geozone',
+      () => asAdmin('/geozone/updategeozone', { geozoneID: 'yard', geozoneDisplayName: 'Yard' }),
+    ],
+    ['no geozone', () => asAdmin('/geozone/deletegeozone', { geozoneID: 'yard' })],
+    ['a deleted device', () => asAdmin('/device/deletedevice', { deviceID: 'd-150b' })],
+    [
+      'a change past the service',
+      () => service.sql("UPDATE devices SET driver = 'X' WHERE device_id = 'd-200'"),
+    ],
+    ['a group without devices', () => asAdmin('/group/updategroup', { groupID: 'g', devices: [] })],
+    ['no group', () => asAdmin('/group/deletegroup', { groupID: 'g' })],
+  ];
+  it.each(changes)('shows %s at once', async (_name, change) => {
+    await call('admin');
+    const before = await call('admin', {}, {});
+    await change();
+    const known = { 'if-none-match': String(before.headers['etag']) };
+    expect((await call('admin', {}, known)).status).toBe(200);
+    await compare();
+  });
+
+  it('gives since a revision only what changed, and the whole list when devices came or went', async () => {
+    const since = async (asOf: number) =>
+      (await call('admin', { since: String(asOf) })).json() as {
+        devices: { deviceID: string }[];
+        asOf: number;
+        isWhole: boolean;
+      };
+    const first = await since(0);
+    expect(first.isWhole).toBe(true);
+    expect(await since(first.asOf)).toMatchObject({ devices: [], isWhole: false });
+    await asAdmin('/device/settings', { deviceID: 'd-042', pinTag: 'x' });
+    await asAdmin('/command/feature', { deviceID: 'd-043', feature: 'cargoaccess', state: '1' });
+    const second = await since(first.asOf);
+    expect([second.isWhole, second.devices.map(({ deviceID }) => deviceID)]).toEqual([
+      false,
+      ['d-042', 'd-043'],
+    ]);
+    await asAdmin('/device/deletedevice', { deviceID: 'd-044' });
+    const third = await since(second.asOf);
+    expect([third.isWhole, third.devices.some(({ deviceID }) => deviceID === 'd-044')]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await since(third.asOf + 1e6)).isWhole).toBe(true);
+  });
+
+  it('is the same in gzip, made of parts that were packed before', async () => {
+    const plain = await call('admin');
+    for (let times = 0; times < 2; times++) {
+      const packed = await call('admin', {}, { 'accept-encoding': 'br, gzip' });
+      expect(packed.headers['content-encoding']).toBe('gzip');
+      expect(gunzipSync(packed.raw).toString()).toBe(plain.text);
+    }
+  });
+});
+
+it('joins packed parts of any lengths to one gzip text', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(fc.string(), fc.string({ minLength: 1024, maxLength: 3000 }))),
+      async (texts) => {
+        const pieces = texts.map((text) => Buffer.from(text));
+        const packed: Buffer[] = [];
+        for await (const part of gzipPieces(pieces)) packed.push(part);
+        expect(gunzipSync(Buffer.concat(packed)).toString()).toBe(texts.join(''));
+      },
+    ),
+  );
+});

@@ -1,0 +1,264 @@
+// The streams bench: many apps, each with a live stream, while vehicles report. Acknowledgements with and without the streams turn
+// by turn against one broker, and the memory that a stream takes. It ends every process that it started.
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { formatToken } from '../../broker/core/accounts/session.ts';
+import { hashToken } from '../../broker/store/accounts/sessions.ts';
+import { migrations } from '../../broker/store/migrations.ts';
+import { openDatabase } from '../../src/adapters/database/database.ts';
+import { migrate } from '../../src/migrate.ts';
+import { sql } from '../../src/sql.ts';
+import { type Figure, percentile, ratioOf, type Say } from './agent-figures.ts';
+import { furnishAccount, furnishDevices, ingestAccount, type Measured, measure } from './ingest-servers.ts';
+import { type MeasuredProcess, startMeasured } from './measured-process.ts';
+import type { StreamsAnswer, StreamsOrder } from './streams-client.ts';
+
+export interface StreamsBenchOptions {
+  readonly streams: number;
+  readonly accounts: number;
+  readonly ratePerS: number;
+  readonly clients: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly say: Say;
+}
+
+export interface StreamsBenchResult {
+  readonly figures: readonly (Figure & { readonly ratio: number | null })[];
+  readonly node: string;
+  readonly cores: number;
+  readonly loadBefore: number;
+  readonly loadAfter: number;
+}
+
+/** Streams of one user, as many as may be open. */
+const eachUser = 5;
+const warmupS = 2;
+
+// As built: this file is dist/test/load/streams-bench.js.
+const program = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const accountOf = (index: number): string => `fleet-${index}`;
+const deviceOf = (index: number): string => `truck-${String(index).padStart(5, '0')}`;
+
+/** Accounts, their vehicles and the sessions of their users; gives a token for each stream. */
+async function furnishAll(database: string, options: StreamsBenchOptions): Promise<readonly string[]> {
+  const { accounts, clients, streams } = options;
+  const db = await openDatabase({ database, environment: {}, use: 'command' });
+  await migrate(db, migrations);
+  const tokens: string[] = [];
+  const atS = Math.floor(Date.now() / 1000);
+  for (let index = 0; index < accounts; index++) {
+    const accountID = accountOf(index);
+    await furnishAccount(db, accountID);
+    const all = Array.from({ length: clients }, (_unused, at) => at);
+    await furnishDevices(db, accountID, all.filter((at) => at % accounts === index).map(deviceOf));
+    const share = Math.ceil((streams - tokens.length) / (accounts - index));
+    for (let user = 0; user * eachUser < share; user++) {
+      const owner = { accountID, userID: `app-${user}` };
+      const token = formatToken(owner, randomBytes(32));
+      const hash = hashToken(token);
+      await db.write([
+        sql`INSERT INTO users (account_id, user_id, password_hash, role, display_name, created_s)
+          VALUES (${accountID}, ${owner.userID}, 'x', 'viewer', 'App', ${atS})`,
+        sql`INSERT INTO sessions (token_hash, token_id, account_id, user_id, created_s, last_used_s)
+          VALUES (${hash}, ${hash.slice(0, 16)}, ${accountID}, ${owner.userID}, ${atS}, ${atS})`,
+      ]);
+      const left = Math.min(eachUser, share - user * eachUser);
+      tokens.push(...Array.from({ length: left }, () => token));
+    }
+  }
+  await db.close();
+  return tokens;
+}
+
+function createApps() {
+  const child: ChildProcess = fork(program('./streams-client.js'));
+  const ask = (order: StreamsOrder): Promise<StreamsAnswer> =>
+    new Promise((resolve, reject) => {
+      const onExit = (code: number | null): void => reject(new Error(`the apps ended with ${code}`));
+      child.once('exit', onExit);
+      child.once('message', (answer: StreamsAnswer) => {
+        child.off('exit', onExit);
+        resolve(answer);
+      });
+      child.send(order);
+    });
+  return { ask, close: () => child.disconnect() };
+}
+
+interface Rounds {
+  readonly without: Measured[];
+  readonly beside: Measured[];
+  readonly idleKiB: number[];
+  readonly busyKiB: number[];
+  readonly messagesPerS: number[];
+  readonly bytesPerS: number[];
+  /** Longest delay of the broker's loop that it made itself, ms. */
+  readonly quietLoopMs: number[];
+  readonly busyLoopMs: number[];
+}
+
+/** One run without streams, one with them. */
+async function runPair(
+  {
+    broker,
+    tokens,
+    options,
+  }: { broker: MeasuredProcess; tokens: readonly string[]; options: StreamsBenchOptions },
+  rounds: Rounds,
+): Promise<void> {
+  const { accounts, clients, ratePerS, seconds, say } = options;
+  const place = { servers: [{ child: { pid: broker.pid }, port: broker.mqttPort }], postgres: null };
+  const load = {
+    ...ingestAccount,
+    accountIDs: Array.from({ length: accounts }, (_unused, at) => accountOf(at)),
+    clients,
+    window: 50,
+    form: 'json',
+    batch: 1,
+    warmupS,
+    seconds,
+    ratePerS,
+  } as const;
+  const apps = createApps();
+  try {
+    say('without streams');
+    await broker.look();
+    rounds.without.push(await measure(place, load));
+    rounds.quietLoopMs.push((await broker.look()).loopOwnMostMs);
+    const empty = await broker.collect();
+    say(`${tokens.length} streams open`);
+    const { open } = await apps.ask({ kind: 'open', port: broker.httpPort ?? 0, tokens });
+    if (open < tokens.length) throw new Error(`${open} of ${tokens.length} streams are open`);
+    await sleep(2000);
+    const perStream = ({ rss }: { readonly rss: number }): number => (rss - empty.rss) / 1024 / tokens.length;
+    rounds.idleKiB.push(perStream(await broker.collect()));
+    await apps.ask({ kind: 'count' });
+    await broker.look();
+    const fromMs = performance.now();
+    rounds.beside.push(await measure(place, load));
+    rounds.busyLoopMs.push((await broker.look()).loopOwnMostMs);
+    const tookS = (performance.now() - fromMs) / 1000;
+    const counted = await apps.ask({ kind: 'count' });
+    if (counted.open < tokens.length) throw new Error(`${counted.open} of ${tokens.length} streams are left`);
+    rounds.messagesPerS.push(counted.messages / tookS);
+    rounds.bytesPerS.push(counted.bytes / tookS);
+    rounds.busyKiB.push(perStream(await broker.collect()));
+    await apps.ask({ kind: 'drop' });
+    await sleep(1500);
+  } finally {
+    apps.close();
+  }
+}
+
+function figuresIn(rounds: Rounds): readonly Figure[] {
+  const middle = (values: readonly number[]): number => percentile(values, 0.5);
+  const of = (side: readonly Measured[], value: (one: Measured) => number): number => middle(side.map(value));
+  const p99 = (side: readonly Measured[]): number => of(side, (one) => one.p99Ms);
+  const section = 'streams';
+  const ratio = p99(rounds.beside) / p99(rounds.without);
+  const baseline = (value: number) => ({ name: 'without streams', value });
+  return [
+    {
+      section,
+      name: 'acknowledgement, p50',
+      value: of(rounds.beside, (one) => one.p50Ms),
+      unit: 'ms',
+      baseline: baseline(of(rounds.without, (one) => one.p50Ms)),
+    },
+    {
+      section,
+      name: 'acknowledgement, p99',
+      value: p99(rounds.beside),
+      unit: 'ms',
+      baseline: baseline(p99(rounds.without)),
+    },
+    { section, name: 'p99 to that without streams', value: ratio, unit: 'times', goal: 1.3 },
+    {
+      section,
+      name: 'events stored',
+      value: of(rounds.beside, (one) => one.eventsPerS),
+      unit: '/s',
+      baseline: baseline(of(rounds.without, (one) => one.eventsPerS)),
+    },
+    {
+      section,
+      name: 'failures of vehicles',
+      value: of(rounds.beside, (one) => one.failures),
+      unit: '',
+      goal: 0,
+    },
+    {
+      section,
+      name: 'CPU of the broker for an event',
+      value: of(rounds.beside, (one) => one.cpuUs),
+      unit: 'us',
+      baseline: baseline(of(rounds.without, (one) => one.cpuUs)),
+    },
+    {
+      section,
+      name: "longest own delay of the broker's loop",
+      value: middle(rounds.busyLoopMs),
+      unit: 'ms',
+      baseline: baseline(middle(rounds.quietLoopMs)),
+    },
+    { section, name: 'messages to apps', value: middle(rounds.messagesPerS), unit: '/s' },
+    { section, name: 'bytes to apps', value: middle(rounds.bytesPerS) / 1e6, unit: 'MB/s' },
+    { section, name: 'memory of an idle stream', value: middle(rounds.idleKiB), unit: 'KiB', goal: 64 },
+    {
+      section,
+      name: 'memory of a stream after the load',
+      value: middle(rounds.busyKiB),
+      unit: 'KiB',
+      goal: 64,
+    },
+  ];
+}
+
+/** Runs all rounds against one broker. */
+export async function benchStreams(options: StreamsBenchOptions): Promise<StreamsBenchResult> {
+  const [loadBefore = 0] = loadavg();
+  const folder = mkdtempSync(join(tmpdir(), 'fleetward-streams-'));
+  const database = join(folder, 'fleet.db');
+  const rounds: Rounds = {
+    without: [],
+    beside: [],
+    idleKiB: [],
+    busyKiB: [],
+    messagesPerS: [],
+    bytesPerS: [],
+    quietLoopMs: [],
+    busyLoopMs: [],
+  };
+  let broker: MeasuredProcess | null = null;
+  try {
+    options.say('accounts, vehicles and users are made');
+    const tokens = await furnishAll(database, options);
+    const quiet = ['--http-port', '0', '--mqtt-port', '0', '--log-level', 'info'];
+    broker = await startMeasured(
+      '../../broker/main.js',
+      ['start', '--database', database, ...quiet],
+      ['--max-semi-space-size=64'],
+    );
+    for (let round = 0; round < options.rounds; round++) {
+      options.say(`round ${round + 1} of ${options.rounds}`);
+      await runPair({ broker, tokens, options }, rounds);
+    }
+  } finally {
+    await broker?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const [loadAfter = 0] = loadavg();
+  return {
+    figures: figuresIn(rounds).map((figure) => ({ ...figure, ratio: ratioOf(figure) })),
+    node: process.version,
+    cores: availableParallelism(),
+    loadBefore,
+    loadAfter,
+  };
+}

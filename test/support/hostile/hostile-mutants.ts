@@ -1,0 +1,231 @@
+// Rules of the evidence and of the interlock, each switched off by one replacement in the compiled code. A hostile campaign must find
+// every one of them; a rule that can be switched off unseen is either not needed or not tested.
+import type { CutMode } from '../../../agent/core/protection/interlock-rules.ts';
+
+export interface Mutant {
+  /** What no longer holds. */
+  readonly rule: string;
+  /** Compiled file below agent/core, and the text that is replaced in it: it must stand there exactly once. */
+  readonly file: string;
+  readonly find: string;
+  readonly put: string;
+  /** A second replacement, where another rule alone would still hold the same hazard back; in the same file when none is named. */
+  readonly also?: { readonly file?: string; readonly find: string; readonly put: string };
+  /** The first seed to live: one that is known to find it, so that the test is quick. */
+  readonly from?: number;
+  /** The campaign that finds it; the default mode when absent. */
+  readonly mode?: CutMode;
+}
+
+const interlock = 'protection/interlock.js';
+const evidence = 'evidence/evidence.js';
+const gnss = 'evidence/gnss-standing.js';
+const contact = 'evidence/contact.js';
+const credit = 'evidence/credit.js';
+const intake = 'protection/command-intake.js';
+
+export const mutants: readonly Mutant[] = [
+  {
+    rule: 'ignition must read off',
+    from: 385,
+    file: interlock,
+    find: 'const isOff = ignition.value === false && !isIgnitionSuspended;',
+    put: 'const isOff = true;',
+  },
+  {
+    rule: 'a motion input that is active vetoes',
+    from: 1630,
+    file: interlock,
+    find: "const isActive = motion.claim === 'active' && motion.state !== 'contradicted';",
+    put: 'const isActive = false;',
+  },
+  {
+    rule: 'an engine that turns or charges vetoes',
+    from: 115,
+    file: interlock,
+    find: "witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted');",
+    put: 'false);',
+  },
+  {
+    rule: 'standstill must be proven',
+    from: 40,
+    file: interlock,
+    find: "return [found('standstill', { isMet: false, value: fault, needed: 'proven' })];",
+    put: 'return [];',
+    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
+  },
+  {
+    rule: 'without a position a proven, quiet motion input is needed',
+    file: interlock,
+    find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
+    put: 'const isQuiet = true;',
+    also: {
+      find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine',
+      put: 'agreeing.length >= 1',
+    },
+  },
+  {
+    rule: 'two witnesses must agree',
+    from: 355,
+    file: interlock,
+    find: 'const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;',
+    put: 'const isMet = agreeing.length >= 1;',
+  },
+  {
+    rule: 'a witness counts only when it is proven',
+    from: 490,
+    file: interlock,
+    find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
+    put: "witnesses[name].claim === 'rest'",
+  },
+  {
+    rule: 'a witness counts only when it says "at rest"',
+    from: 355,
+    file: interlock,
+    find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
+    put: "witnesses[name].state === 'proven'",
+  },
+  {
+    rule: 'automatic cuts need permission',
+    from: 100,
+    file: interlock,
+    find: 'isMet: rules.zoneCuts,',
+    put: 'isMet: true,',
+    also: { file: intake, find: 'return !isCut || draft.state.rules.zoneCuts;', put: 'return true;' },
+  },
+  {
+    rule: 'automatic cuts wait after panic',
+    from: 190,
+    file: interlock,
+    find: "lasting('panic_calm_s', calmMs, interlockLimits.panicCalmMs, nowMs)",
+    put: "lasting('panic_calm_s', 1e9, interlockLimits.panicCalmMs, nowMs)",
+  },
+  {
+    rule: 'a relay rests between two changes',
+    from: 3910,
+    file: interlock,
+    find: 'isMet: newestMs === null || newestMs >= betweenChangesMs,',
+    put: 'isMet: true,',
+  },
+  {
+    rule: 'with ignition on the vehicle must be proven to stand',
+    file: interlock,
+    find: "found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),\n        ...(isStill ? [lasting(",
+    put: '...(isStill ? [lasting(',
+    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
+    mode: 'at_standstill',
+  },
+  {
+    rule: 'with ignition on a warning sounds first',
+    from: 175,
+    file: interlock,
+    find: "lasting('warning_s', soundsMs, rules.warningMs, nowMs)",
+    put: "lasting('warning_s', 1e9, rules.warningMs, nowMs)",
+    mode: 'at_standstill',
+  },
+  {
+    rule: 'a command ends with its life, by the time that has passed',
+    from: 1485,
+    file: intake,
+    find: 'if (nowMs >= (endMs ?? Number.POSITIVE_INFINITY))',
+    put: 'if (false)',
+    also: { file: 'protection/commands.js', find: 'endMs - evidence.nowMs)', put: '1e9)' },
+  },
+  {
+    rule: 'a command of an earlier run needs a confirmed time',
+    from: 1155,
+    file: interlock,
+    find: 'const isUnconfirmed = change.isInherited === true && !isTimeConfirmed;',
+    put: 'const isUnconfirmed = false;',
+  },
+  {
+    rule: 'no clock behind the newest confirmed time is believed',
+    from: 80,
+    file: 'timekeeping.js',
+    find: 'if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)',
+    put: 'if (false)',
+  },
+  {
+    rule: 'a speed above the limit is movement',
+    from: 490,
+    file: gnss,
+    find: 'if (speedKmh > gnssLimits.standstillKmh) {',
+    put: 'if (false) {',
+  },
+  {
+    rule: 'the place must be held',
+    from: 350,
+    file: gnss,
+    find: 'const isAway = kept.some(({ at }) => distanceM(at, sample.at) > allowedM);',
+    put: 'const isAway = false;',
+  },
+  {
+    rule: 'a sudden stop is not an observed one',
+    from: 200,
+    file: gnss,
+    find: 'moved >= 3 && slow >= 1 && !isSudden',
+    put: 'true',
+  },
+  {
+    rule: 'a place must be held for a minute when no stop was observed',
+    from: 200,
+    file: gnss,
+    find: 'return forMs >= gnssLimits.holdMs ?',
+    put: 'return true ?',
+  },
+  {
+    rule: 'a fix that never varies proves nothing',
+    from: 1050,
+    file: gnss,
+    find: 'if (nowMs - state.variedMs > gnssLimits.variedMs)',
+    put: 'if (false)',
+  },
+  {
+    rule: 'a fix goes stale',
+    from: 3950,
+    file: gnss,
+    find: 'if (nowMs - lastGoodMs > ageLimitMs(state))',
+    put: 'if (false)',
+  },
+  {
+    rule: 'inputs that fall together are suspended',
+    from: 290,
+    file: evidence,
+    find: 'if (!stands && losesCommon(before, state)) {',
+    put: 'if (false) {',
+  },
+  {
+    rule: 'a board that comes back is suspended',
+    file: contact,
+    find: 'const isReturn = atMs - next.lostMs > contactLimits.gapMs;',
+    put: 'const isReturn = false;',
+  },
+  {
+    rule: 'a restart suspends the inputs',
+    from: 70,
+    file: contact,
+    find: "suspension: 'start',",
+    put: 'suspension: null,',
+  },
+  {
+    rule: 'a contradiction takes the credit away',
+    from: 490,
+    file: credit,
+    find: "if (credits[witness]?.kind !== 'contradicted')",
+    put: 'if (false)',
+  },
+  {
+    rule: 'a motion input must be quiet for longer than its pulses',
+    from: 720,
+    file: evidence,
+    find: 'quietMs: 30_000,',
+    put: 'quietMs: 1000,',
+  },
+  {
+    rule: 'another wiring voids the credit',
+    from: 195,
+    file: 'evidence/evidence-record.js',
+    find: "value['wiring'] === wiring",
+    put: 'true',
+  },
+];

@@ -1,0 +1,231 @@
+// What a life in the hostile world is about: the plots, the faults that come in them, and the life itself from one number.
+import { type CutMode } from '../../../agent/core/protection/interlock-rules.ts';
+import {
+  chance,
+  type Life,
+  type LifeCounts,
+  lifeMs,
+  note,
+  pick,
+  serverMs,
+  type World,
+} from './hostile-life.ts';
+import { type Fault } from './hostile-senses.ts';
+import { stepMs, turnKey } from './hostile-truth.ts';
+import {
+  automate,
+  countRefusals,
+  createWorld,
+  faultFor,
+  meddle,
+  mendServer,
+  operate,
+  passStep,
+  reboot,
+} from './hostile-world.ts';
+
+/**
+ * What a life is about: anything at all, a drive that never ends, a driver who waits with the engine running, a parked vehicle with
+ * automations, panic, and clocks that are wrong after a restart, or one of the stories that went wrong on real roads.
+ */
+type Plot = 'chaos' | 'drive' | 'wait' | 'park' | 'script';
+
+/** The pair that a thief with a jammer or a spoofer and a pair of pliers makes. */
+const pliers = ['stuck-0', 'inverted', 'chatter'] as const;
+const spoofs = [
+  'plausible-stop',
+  'frozen-still',
+  'sudden-stop',
+  'silent',
+  'walk',
+  'creep',
+  'frozen',
+] as const;
+
+/** A cut waits for a board that is silent. Then the broker's clock is set back, or the unit is off for a while and its clocks are behind. */
+function beginParked(world: World): void {
+  turnKey(world.truth, false, 0);
+  world.truth.targetKmh = 0;
+  world.truth.speedKmh = 0;
+  const variant = world.luck();
+  if (variant < 0.3) return;
+  const silentMs = 10_000 + world.luck() * 25_000;
+  addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 12_000 + silentMs, delayMs: 0 });
+  if (variant < 0.6) {
+    world.mendAtMs = 15_000;
+    return;
+  }
+  const behindMs = pick(world, [4000, 12_000, 3_600_000]);
+  addFault(world, {
+    part: 'gnss',
+    kind: 'behind',
+    fromMs: 11_000,
+    untilMs: Number.POSITIVE_INFINITY,
+    delayMs: behindMs,
+  });
+  // Two clocks that are behind alike, by less than the unit was off, cannot be told from right ones (SAFETY, H12).
+  if (behindMs === 3_600_000) world.systemErrorMs = -behindMs;
+  world.rebootAtMs = 16_000;
+  world.downMs = 14_000;
+}
+
+const forGood = { untilMs: Number.POSITIVE_INFINITY, delayMs: 0 } as const;
+
+function driveOff(world: World): void {
+  turnKey(world.truth, true, world.nowMs);
+  world.truth.targetKmh = 20 + world.luck() * 60;
+}
+
+/** What begins on the road: into a tunnel for good, with faults of the inputs that no position exposes. */
+const roadScripts: readonly ((world: World) => void)[] = [
+  (world) => addFault(world, { part: 'board', kind: 'common', fromMs: 8000, ...forGood }),
+  (world) => {
+    addFault(world, { part: 'motion', kind: 'pulse-25', fromMs: 6000, ...forGood });
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 8000, ...forGood });
+  },
+  (world) => {
+    // Under the sky for long enough to expose the broken wire; then the receiver lies.
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 5000, ...forGood });
+    addFault(world, { part: 'gnss', kind: 'plausible-stop', fromMs: 45_000, ...forGood });
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
+  },
+];
+
+/** Into a tunnel after 14 s, with inputs that are dead once the board is back. */
+function returnDead(world: World): void {
+  world.driveAtMs = 14_000;
+  addFault(world, { part: 'board', kind: 'common', fromMs: 32_000, ...forGood });
+}
+
+/** What begins parked: the board, or the whole unit, is off while the vehicle drives away; or the unit is wired anew. */
+const parkedScripts: readonly ((world: World) => void)[] = [
+  (world) => {
+    addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 });
+    returnDead(world);
+  },
+  (world) => {
+    world.rebootAtMs = 12_000;
+    world.downMs = 20_000;
+    returnDead(world);
+  },
+  (world) => {
+    world.rebootAtMs = 12_000;
+    world.downMs = 5000;
+    world.wiring = 'another';
+    world.senses.unwired.push('ignition', 'motion');
+    addFault(world, { part: 'gnss', kind: 'sudden-stop', fromMs: 30_000, ...forGood });
+    world.driveAtMs = 40_000;
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
+  },
+];
+
+function beginScript(world: World): void {
+  const { truth } = world;
+  const isRoad = truth.ignition;
+  world.tunnelAtMs = isRoad ? 9000 : 20_000;
+  if (isRoad) truth.targetKmh = truth.speedKmh;
+  pick(world, isRoad ? roadScripts : parkedScripts)(world);
+}
+
+function passScript(world: World): void {
+  const { nowMs } = world;
+  if (nowMs === world.driveAtMs) driveOff(world);
+  if (nowMs >= world.tunnelAtMs) world.truth.isInTunnel = true;
+  if (nowMs === world.rebootAtMs) world.downUntilMs = nowMs + world.downMs;
+  if (nowMs <= world.downUntilMs + 3000) return;
+  if (world.isOffline) {
+    world.isOffline = false;
+    world.vehicle.welcome(serverMs(world));
+  }
+  if (chance(world, 0.02)) operate(world, '1');
+}
+
+function beginPlot(world: World, plot: Plot): void {
+  const { truth } = world;
+  if (plot === 'chaos') return;
+  if (plot === 'park') return beginParked(world);
+  if (plot === 'script') return beginScript(world);
+  turnKey(truth, true, 0);
+  truth.targetKmh = plot === 'drive' ? 20 + world.luck() * 60 : 0;
+  if (plot === 'drive') truth.speedKmh = truth.targetKmh;
+}
+
+function addFault(world: World, fault: Fault): void {
+  world.senses.faults.push(fault);
+  note(world, `fault ${fault.part} ${fault.kind}`);
+}
+
+/** Faults of this step: single ones, and now and then the pair. A tunnel hides what a failed sensor no longer shows. */
+function failNow(world: World): void {
+  const { nowMs } = world;
+  if (chance(world, 0.3)) {
+    const always = { fromMs: nowMs, untilMs: Number.POSITIVE_INFINITY, delayMs: 0 };
+    addFault(world, { part: 'ignition', kind: pick(world, pliers), ...always });
+    addFault(world, { part: 'gnss', kind: pick(world, spoofs), ...always });
+    return;
+  }
+  addFault(world, faultFor(world, nowMs));
+  if (chance(world, 0.5)) world.truth.isInTunnel = true;
+}
+
+function passPlot(world: World, plot: Plot, harm: number): void {
+  if (plot === 'chaos') {
+    if (chance(world, harm)) meddle(world);
+    return;
+  }
+  if (plot === 'script') return passScript(world);
+  if (plot === 'park') {
+    if (world.nowMs === world.mendAtMs) mendServer(world, -600_000);
+    if (world.nowMs === world.rebootAtMs) world.downUntilMs = world.nowMs + world.downMs;
+    if (chance(world, 0.01)) for (const state of ['0', '1'] as const) operate(world, state);
+    if (world.nowMs < world.downUntilMs) return;
+    if (chance(world, 0.02)) automate(world);
+    if (chance(world, 0.02)) world.isPanic = !world.isPanic;
+    if (chance(world, 0.01)) mendServer(world);
+    if (chance(world, 0.01)) operate(world);
+    return;
+  }
+  if (chance(world, 0.01)) operate(world);
+  if (chance(world, 0.006)) reboot(world);
+  if (chance(world, 0.006)) automate(world);
+  if (chance(world, 0.01)) world.truth.isInTunnel = !world.truth.isInTunnel;
+}
+
+/** Lives one life; `counts` sums over lives. */
+export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
+  const world = createWorld(seed, mode, counts);
+  counts.lives += 1;
+  const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
+  beginPlot(world, plot);
+  const harm = mode === 'ignition_off' ? 0.02 + world.luck() ** 2 * 0.12 : 0.006 + world.luck() ** 3 * 0.08;
+  const faults = plot === 'park' || plot === 'script' ? 0 : pick(world, [0, 1, 1, 1, 2, 2, 2, 3]);
+  const latestMs = plot === 'chaos' ? 90_000 : 40_000;
+  const faultAt = Array.from({ length: faults }, () => world.luck() * latestMs);
+  const anyMs = 5000 + world.luck() * 35_000;
+  // Asked for on the road: a cut that was carried out before proves nothing.
+  const startsAtMs = plot === 'park' ? 13_000 : Math.max(anyMs, world.driveAtMs + 5000);
+  world.truth.isInTunnel = plot !== 'script' && chance(world, 0.2);
+  let isOperated = false;
+  while (world.nowMs < lifeMs && world.breaches.length === 0) {
+    passStep(world, 0.12);
+    for (const atMs of faultAt) if (atMs <= world.nowMs && atMs > world.nowMs - stepMs) failNow(world);
+    if (!isOperated && world.nowMs >= startsAtMs) {
+      isOperated = true;
+      operate(world, '1');
+    }
+    passPlot(world, plot, harm);
+  }
+  countRefusals(world);
+  return { breaches: world.breaches, trail: world.trail, confirmedMs: null };
+}
+
+/** A parked, commissioned vehicle with good sensors: how long until a cut is confirmed, ms after it was sent; null = not within a minute. */
+export function liveParked(seed: number, mode: CutMode, counts: LifeCounts): Life {
+  const world = createWorld(seed, mode, counts, true);
+  const parkedMs = Math.floor((60_000 + world.luck() * 60_000) / stepMs) * stepMs;
+  while (world.nowMs < parkedMs) passStep(world, 0.02);
+  operate(world, '1');
+  while (world.nowMs < parkedMs + 60_000 && world.confirmedMs === null) passStep(world, 0.02);
+  const confirmedMs = world.confirmedMs === null ? null : world.confirmedMs - parkedMs;
+  return { breaches: world.breaches, trail: world.trail, confirmedMs };
+}

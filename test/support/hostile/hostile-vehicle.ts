@@ -1,0 +1,346 @@
+// The agent's protection without its bytes: inputs, evidence, commands, relays, warning and time joined as the vehicle joins them,
+// over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
+import { createInputs, type InputsState, readingOf, stepInputs } from '../../../agent/core/board/inputs.ts';
+import type { Sensed } from '../../../agent/core/evidence/contact.ts';
+import {
+  createEvidence,
+  type EvidenceState,
+  isStepDue,
+  recordFix,
+  recordVoid,
+  stepEvidence,
+} from '../../../agent/core/evidence/evidence.ts';
+import { type EvidenceRecord, parseEvidence } from '../../../agent/core/evidence/evidence-record.ts';
+import { type Evidence, testimonyOf } from '../../../agent/core/evidence/testimony.ts';
+import type { Fix } from '../../../agent/core/gnss/epochs.ts';
+import { createPlausibilityState, judgeFix } from '../../../agent/core/gnss/plausibility.ts';
+import {
+  type CommandEffect,
+  type CommandsState,
+  createCommandsState,
+} from '../../../agent/core/protection/command-draft.ts';
+import { adoptRelay, type CommandRecord } from '../../../agent/core/protection/command-record.ts';
+import {
+  type CommandInput,
+  changeOf,
+  recordReadBack,
+  stepCommands,
+  wantsWarning,
+} from '../../../agent/core/protection/commands.ts';
+import { judge } from '../../../agent/core/protection/interlock.ts';
+import { type InterlockRules } from '../../../agent/core/protection/interlock-rules.ts';
+import {
+  createRelaysState,
+  recordRelays,
+  recordRepair,
+  superviseRelays,
+} from '../../../agent/core/protection/relays.ts';
+import {
+  createWarning,
+  recordWarningOrder,
+  recordWarningRead,
+  stepWarning,
+  warningEvidence,
+} from '../../../agent/core/protection/warning.ts';
+import {
+  createTimeState,
+  isServerBehind,
+  isTimeConfirmed,
+  latestUtcMs,
+  newestUtcMsAt,
+  offerGnssTime,
+  offerIssuedTime,
+  offerServerTime,
+  offerSystemTime,
+  trustedUtcMs,
+} from '../../../agent/core/timekeeping.ts';
+import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
+import { isAllowed } from '../../../src/core/verdict/verdict.ts';
+import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+
+export const startUtcMs = Date.UTC(2027, 0, 1);
+
+export interface Order {
+  readonly relay: FeatureName | 'warning';
+  readonly on: boolean;
+  readonly token: string;
+  readonly deadlineMs: number;
+}
+
+/** What survives: records as of the last commit that the disk took. */
+export interface Disk {
+  record: CommandRecord;
+  evidence: EvidenceRecord;
+  newestUtcMs: number | null;
+}
+
+export interface Commit {
+  readonly disk: Disk;
+  readonly token: string;
+}
+
+/** Raw values of one sample; null = no sample. */
+export interface Sample {
+  readonly ignition: boolean | null;
+  readonly motion: boolean | null;
+  readonly rpm: number | null;
+  readonly supplyV: number | null;
+  readonly panic?: boolean;
+}
+
+export interface HostileVehicle {
+  readonly commits: Commit[];
+  /** The newest order of each relay; a newer one replaces it. */
+  readonly orders: Map<Order['relay'], Order>;
+  state(): CommandsState;
+  evidence(): Evidence;
+  at(nowMs: number, systemUtcMs: number): void;
+  welcome(utcMs: number): void;
+  fix(fix: Fix): void;
+  noFix(): void;
+  sample(sample: Sample): void;
+  readBack(
+    relays: Readonly<Partial<Record<FeatureName, boolean>>>,
+    warning: boolean,
+    boardCameUp: boolean,
+  ): void;
+  boardLost(): void;
+  take(input: CommandInput): void;
+  done(
+    order: Order,
+    outcome: 'confirmed' | 'mismatch' | 'unknown' | 'refused',
+    readBack: boolean | null,
+  ): void;
+  /** In every step: orders that something speaks against, and the warning output. */
+  guard(): void;
+  /** Twice a second, as the vehicle does. */
+  look(): void;
+}
+
+const inputRule = { invert: false, debounceMs: 300, staleMs: 1000, immediate: false } as const;
+
+/** The parts that are only seen: inputs, receiver, clocks. */
+function createSenses(given: HostileSetup) {
+  const { disk, rules, fitted, wiring } = given;
+  let { nowMs } = given;
+  let inputs: InputsState<'ignition' | 'motion'> = createInputs(
+    { ignition: inputRule, ...(fitted.includes('motion') ? { motion: inputRule } : {}) },
+    nowMs,
+  );
+  let evidence: EvidenceState = createEvidence({
+    record: parseEvidence(disk.evidence, wiring),
+    fitted,
+    hdopMost: rules.hdopMost,
+    nowMs,
+  });
+  let plausibility = createPlausibilityState();
+  let time = createTimeState({
+    bootMonoMs: nowMs,
+    earliestUtcMs: startUtcMs - 86_400_000,
+    newestUtcMs: disk.newestUtcMs,
+  });
+  let pressed: Sensed = { value: null, sinceMs: nowMs };
+  let analogs: { rpm: number | null; supplyV: number | null } = { rpm: null, supplyV: null };
+  const sensed = (name: 'ignition' | 'motion'): Sensed => {
+    const candidate = inputs.sensors[name]?.candidate;
+    if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+    const { reading, sinceMs } = readingOf(inputs, name);
+    return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+  };
+  const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
+  const look = (): void => {
+    const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs };
+    if (isStepDue(evidence, seen, nowMs)) evidence = stepEvidence(evidence, seen, stamp());
+  };
+  return {
+    at(ms: number, systemUtcMs: number): void {
+      nowMs = ms;
+      time = offerSystemTime(time, { monoMs: ms, utcMs: systemUtcMs });
+      inputs = stepInputs(inputs, { kind: 'time', atMs: ms }).state;
+    },
+    sample({ ignition, motion, rpm, supplyV, panic = false }: Sample): void {
+      if (rules.isPanicFitted && pressed.value !== panic) pressed = { value: panic, sinceMs: nowMs };
+      inputs = stepInputs(inputs, { kind: 'sample', atMs: nowMs, values: { ignition, motion } }).state;
+      analogs = { rpm, supplyV };
+      look();
+    },
+    look,
+    fix(fix: Fix): void {
+      const judged = judgeFix(plausibility, fix);
+      plausibility = judged.state;
+      if (judged.fix.utcMs !== null && judged.fix.doubts.length === 0)
+        time = offerGnssTime(time, { monoMs: nowMs, utcMs: judged.fix.utcMs });
+      evidence = recordFix(evidence, judged.fix);
+      look();
+    },
+    noFix(): void {
+      evidence = recordVoid(evidence);
+      look();
+    },
+    welcome(utcMs: number): void {
+      time = offerServerTime(time, { monoMs: nowMs, utcMs, askedMs: nowMs - 200 });
+    },
+    issued(issuedMs: number): void {
+      time = offerIssuedTime(time, { monoMs: nowMs, issuedMs });
+    },
+    record: () => evidence.record,
+    newestUtcMs: () => newestUtcMsAt(time, nowMs),
+    testimony: () => ({
+      ...testimonyOf(evidence, stamp()),
+      panic: pressed,
+      trustedUtcMs: trustedUtcMs(time, nowMs),
+      latestUtcMs: latestUtcMs(time, nowMs),
+      isTimeBehind: time.isGnssBehind,
+      isServerBehind: isServerBehind(time, nowMs),
+      isTimeConfirmed: isTimeConfirmed(time, nowMs),
+    }),
+  };
+}
+
+export interface HostileSetup {
+  readonly disk: Disk;
+  readonly rules: InterlockRules;
+  readonly fitted: readonly WitnessName[];
+  /** Names the wiring; another one voids what was proven. */
+  readonly wiring: string;
+  readonly nowMs: number;
+}
+
+/** A vehicle that has just been switched on. */
+export function createHostileVehicle(given: HostileSetup): HostileVehicle {
+  const { disk, rules } = given;
+  let { nowMs } = given;
+  const senses = createSenses(given);
+  let commands = createCommandsState(disk.record, rules);
+  let relays = createRelaysState();
+  let warning = createWarning();
+  let readMs: number | null = null;
+  let written = disk.evidence;
+  const commits: Commit[] = [];
+  const orders = new Map<Order['relay'], Order>();
+
+  // Several machines ask for it within one moment.
+  let proven: Evidence | null = null;
+  const evidence = (): Evidence => {
+    proven ??= {
+      ...senses.testimony(),
+      nowMs,
+      boardAlive: readMs !== null && nowMs - readMs <= 15_000,
+      warning: warningEvidence(warning, nowMs),
+    };
+    return proven;
+  };
+  const anew =
+    <Args extends readonly unknown[]>(act: (...args: Args) => void) =>
+    (...args: Args): void => {
+      proven = null;
+      act(...args);
+    };
+  const commit = (token: string): void => {
+    written = senses.record();
+    const next: Disk = { record: commands.record, evidence: written, newestUtcMs: senses.newestUtcMs() };
+    commits.push({ disk: next, token });
+  };
+  const order = (wish: Omit<Order, 'deadlineMs'>, withinMs: number): void => {
+    const replaced = orders.get(wish.relay);
+    orders.set(wish.relay, { ...wish, deadlineMs: nowMs + withinMs });
+    // What the board did of the replaced order by then is not known.
+    if (replaced !== undefined) done(replaced, 'unknown', null);
+  };
+  const perform = (effects: readonly CommandEffect[]): void => {
+    for (const effect of effects) {
+      if (effect.kind === 'commit') commit(effect.token);
+      if (effect.kind === 'drive')
+        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, effect.withinMs);
+    }
+  };
+  const take = (input: CommandInput): void => {
+    if (input.kind === 'envelope') senses.issued(input.body.issuedMs);
+    if (input.kind === 'envelope') proven = null;
+    const step = stepCommands(commands, input, evidence());
+    commands = step.state;
+    perform(step.effects);
+  };
+  const supervise = (): void => {
+    const step = superviseRelays(relays, { commands, evidence: evidence() });
+    relays = step.state;
+    for (const effect of step.effects) {
+      if (effect.kind === 'adopt') {
+        commands = { ...commands, record: adoptRelay(commands.record, effect.feature, effect.state) };
+        commit('');
+      }
+      if (effect.kind === 'repair')
+        order({ relay: effect.feature, on: effect.state === '1', token: effect.token }, 2000);
+    }
+  };
+  const guardRelay = (relay: FeatureName): void => {
+    const active = commands.record.active[relay];
+    const isDriving = commands.work[relay]?.kind === 'driving' && active?.state === '1';
+    const isRepairing = relays.watch[relay]?.repairing === true;
+    if (!isDriving && !(isRepairing && commands.record.confirmed[relay]?.state === '1')) return;
+    if (relays.readings[relay]?.on !== false) return;
+    const change =
+      isDriving && active !== undefined
+        ? changeOf(commands, active)
+        : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
+    if (!isAllowed(judge({ ...change, isOnTheWay: true }, evidence(), rules)))
+      order({ relay, on: false, token: `withdraw:${relay}` }, 5000);
+  };
+  const done: HostileVehicle['done'] = (of, outcome, readBack) => {
+    if (orders.get(of.relay) === of) orders.delete(of.relay);
+    if (of.relay === 'warning') {
+      warning = recordWarningOrder(warning, readBack, nowMs);
+      proven = null;
+      return;
+    }
+    relays = recordRepair(relays, { feature: of.relay, readBack, atMs: nowMs });
+    if (of.token.startsWith('drive:')) take({ kind: 'driven', token: of.token, outcome, reason: outcome });
+    else supervise();
+  };
+  return {
+    commits,
+    orders,
+    state: () => commands,
+    evidence,
+    at: anew((ms: number, systemUtcMs: number) => {
+      nowMs = ms;
+      senses.at(ms, systemUtcMs);
+    }),
+    welcome: anew(senses.welcome),
+    fix: anew(senses.fix),
+    noFix: anew(senses.noFix),
+    sample: anew(senses.sample),
+    readBack(read, warns, boardCameUp) {
+      proven = null;
+      readMs = nowMs;
+      warning = recordWarningRead(warning, warns, nowMs);
+      relays = recordRelays(relays, read, { atMs: nowMs, boardCameUp });
+      const step = recordReadBack(commands, read, evidence());
+      commands = step.state;
+      perform(step.effects);
+      supervise();
+    },
+    boardLost() {
+      proven = null;
+      readMs = null;
+      warning = recordWarningRead(warning, null, nowMs);
+    },
+    take,
+    done,
+    guard() {
+      if (senses.record() !== written) commit('');
+      const isCutWaiting = commands.record.active.enginecutoff?.state === '1';
+      const step = stepWarning(warning, isCutWaiting && wantsWarning(commands, evidence()), nowMs);
+      if (step.state !== warning) proven = null;
+      warning = step.state;
+      if (step.order !== null) order({ relay: 'warning', on: step.order, token: 'warning' }, 1000);
+      for (const relay of featureNames) guardRelay(relay);
+    },
+    look() {
+      proven = null;
+      senses.look();
+      take({ kind: 'time' });
+      supervise();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// A page of the console in Chromium, watched: whatever it says in its log and whatever it asks of another host is a complaint.
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { findFaults, openBrowser, openMapBrowser } from '../machine/browser.ts';
+
+export interface ConsolePage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Messages of the page's log, faults of its script, requests to other hosts. */
+  readonly complaints: readonly string[];
+  open(path: string): Promise<void>;
+}
+
+interface ConsolePageOptions {
+  readonly base: string;
+  readonly theme?: 'light' | 'dark' | 'night';
+  readonly language?: string;
+  readonly width?: number;
+  /** Draws the map; without it WebGL is missing, and the page says so. Drawing without a graphics card costs most of a core. */
+  readonly hasMap?: boolean;
+  /** A session that is there from the start. */
+  readonly session?: { readonly token: string; readonly userID: string };
+}
+
+/** Both browsers, each started when a page wants it first. */
+export interface ConsoleBrowsers {
+  of(hasMap: boolean): Promise<Browser>;
+  close(): Promise<void>;
+}
+
+export function createConsoleBrowsers(): ConsoleBrowsers {
+  const opened = new Map<boolean, Promise<Browser>>();
+  return {
+    of(hasMap) {
+      const browser = opened.get(hasMap) ?? (hasMap ? openMapBrowser() : openBrowser());
+      opened.set(hasMap, browser);
+      return browser;
+    },
+    async close() {
+      for (const browser of opened.values()) await (await browser).close();
+    },
+  };
+}
+
+export async function openConsole(
+  browsers: ConsoleBrowsers,
+  options: ConsolePageOptions,
+): Promise<ConsolePage> {
+  const { base, theme = 'light', language = 'en', width = 1180, hasMap = false, session } = options;
+  const browser = await browsers.of(hasMap);
+  const context = await browser.newContext({ viewport: { width, height: 900 }, locale: 'en-GB' });
+  const kept = session === undefined ? null : JSON.stringify({ ...session, accountID: 'demo' });
+  await context.addInitScript(`
+    localStorage.setItem('fleetward.theme', ${JSON.stringify(theme)});
+    localStorage.setItem('fleetward.language', ${JSON.stringify(language)});
+    ${kept === null ? '' : `sessionStorage.setItem('fleetward.session', ${JSON.stringify(kept)});`}
+  `);
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const text = `${message.type()}: ${message.text()}`;
+    if (hasMap || !text.includes('WebGL')) complaints.push(text);
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${base}/`) && !/^(data|blob):/.test(url)) complaints.push(`request: ${url}`);
+  });
+  return {
+    page,
+    context,
+    complaints,
+    open: async (path) => void (await page.goto(`${base}/console${path}`)),
+  };
+}
+
+/** What axe finds wrong in each theme, and what sticks out to the side; nothing is right. */
+export async function findFaultsInThemes(page: Page): Promise<readonly string[]> {
+  const all: string[] = [];
+  // Colours change at once then.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const theme of ['light', 'dark', 'night']) {
+    await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+    for (const fault of await findFaults(page)) all.push(`${theme}: ${fault}`);
+  }
+  const beside = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+  return beside === 0 ? all : [...all, `${beside} px to the side`];
+}

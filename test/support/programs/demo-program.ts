@@ -1,0 +1,109 @@
+// The demo (`npm start`) as a process: the real broker and the real simulated fleet, with a password that the test knows.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import { temporaryFolder } from '../machine/temporary-folder.ts';
+
+const program = new URL('../../../dist/simulator/main.js', import.meta.url).pathname;
+
+export interface DemoProgram {
+  /** `http://127.0.0.1:<port>` */
+  readonly base: string;
+  readonly password: string;
+  /** Folder of its state. */
+  readonly state: string;
+  said(): string;
+  /** Calls an operation below `/api/v1`. @returns its answer; an error has the member `error`. */
+  call(path: string, options?: { readonly token?: string; readonly body?: unknown }): Promise<Answer>;
+  login(userID: string, password: string): Promise<string>;
+  /** HTTP and MQTT. */
+  readonly ports: readonly [number, number];
+  /** Ends it as Ctrl-C does. */
+  stop(): Promise<void>;
+  /** Ends broker and agents at once (SIGKILL). */
+  kill(): Promise<void>;
+}
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+async function waitUntilServing(child: ChildProcess, vehicles: number, said: () => string): Promise<void> {
+  const isServing = new RegExp(`${vehicles} of ${vehicles} online, .* [1-9]\\d* events acknowledged`);
+  for (let round = 0; round < 1800 && child.exitCode === null; round += 1) {
+    if (isServing.test(said())) return;
+    await sleep(50);
+  }
+  throw new Error(`The demo does not serve; it said:\n${said()}`);
+}
+
+/**
+ * Starts a demo in a folder of its own and waits until all vehicles are online.
+ * @param before whose state and ports it takes over, after its end.
+ */
+export async function startDemoProgram(vehicles: number, before?: DemoProgram): Promise<DemoProgram> {
+  const [httpPort, mqttPort] = before?.ports ?? [await freePort(), await freePort()];
+  const password = 'seven lamps over the yard';
+  const state = before?.state ?? temporaryFolder('console-demo');
+  const args = ['demo', '--state', state, '--vehicles', String(vehicles)];
+  const ports = ['--http-port', String(httpPort), '--mqtt-port', String(mqttPort)];
+  const child = spawn(process.execPath, [program, ...args, ...ports], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, FLEETWARD_DEMO_PASSWORD: password },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+  }
+  const ended = new Promise<void>((done) => void child.once('close', () => done()));
+  const base = `http://127.0.0.1:${httpPort}`;
+  const call: DemoProgram['call'] = async (path, { token, body } = {}) => {
+    const answer = await fetch(`${base}/api/v1/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(token === undefined ? {} : { authorization: token }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as Answer;
+  };
+  await waitUntilServing(child, vehicles, () => text);
+  return {
+    base,
+    password,
+    state,
+    ports: [httpPort, mqttPort],
+    said: () => text,
+    call,
+    async login(userID, secret) {
+      const { token } = await call('auth/login', { body: { accountID: 'demo', userID, password: secret } });
+      return String(token);
+    },
+    async stop() {
+      if (child.exitCode === null) child.kill('SIGINT');
+      await ended;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** As if every user had had role and password for long, and were confirmed. @param but one whom nobody confirmed. */
+export function settleUsers({ state }: DemoProgram, but = ''): void {
+  const db = new Sqlite(join(state, 'fleetward.db'));
+  db.prepare('UPDATE users SET granted_s = 1, granted_by = NULL WHERE user_id <> ?').run(but);
+  db.close();
+}

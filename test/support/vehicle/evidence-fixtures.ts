@@ -1,0 +1,100 @@
+// Evidence for tests of what is decided by it: a commissioned vehicle as it would testify, from what its sensors read. The claims
+// of the witnesses follow from the readings, so that no test can describe a vehicle that contradicts itself by mistake.
+import type { Sensed } from '../../../agent/core/evidence/contact.ts';
+import { evidenceLimits } from '../../../agent/core/evidence/evidence.ts';
+import { type GnssClaim, type GnssFault, gnssLimits } from '../../../agent/core/evidence/gnss-standing.ts';
+import { type Evidence, type Witness } from '../../../agent/core/evidence/testimony.ts';
+import type { WitnessName, WitnessState } from '../../../src/core/verdict/witness.ts';
+
+export const fixtureUtcMs = 1_790_000_000_000;
+
+/** What a vehicle reads; what is left out is as on a commissioned vehicle that has been parked for two minutes. */
+export interface Readings extends Partial<Omit<Evidence, 'nowMs' | 'witnesses'>> {
+  /** Null: not fitted. */
+  readonly motion?: Sensed | null;
+  readonly rpm?: 'rest' | 'active' | null;
+  readonly voltage?: 'rest' | 'active' | null;
+  /** Of witnesses that are fitted; `proven` where nothing stands here. */
+  readonly states?: Readonly<Partial<Record<WitnessName, WitnessState>>>;
+}
+
+const standingMs = 120_000;
+
+/** @param quietMs how long an input must be inactive to be at rest. */
+function contactWitness(
+  state: WitnessState,
+  seen: Sensed,
+  now: { readonly nowMs: number; readonly quietMs: number },
+): Witness {
+  if (seen.value === true) return { state, claim: 'active', restForMs: null };
+  const isCounted = seen.value === false && state !== 'suspended';
+  const restForMs = isCounted ? now.nowMs - seen.sinceMs : null;
+  return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
+}
+
+const absent: Witness = { state: 'absent', claim: null, restForMs: null };
+
+/** The evidence of a commissioned vehicle at `nowMs`, monotonic; GNSS and ignition are its proven witnesses. */
+export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
+  const { motion = null, rpm = null, voltage = null, states = {}, ...given } = readings;
+  const ignition = given.ignition ?? { value: false, sinceMs: nowMs - standingMs };
+  const gnss = given.gnss ?? still(standingMs);
+  const level = (claim: 'rest' | 'active' | null, name: 'rpm' | 'voltage'): Witness =>
+    claim === null
+      ? absent
+      : { state: states[name] ?? 'proven', claim, restForMs: claim === 'rest' ? standingMs : null };
+  const isStanding = gnss.kind === 'still' && gnss.forMs >= gnssLimits.windowMs;
+  const position: Witness = {
+    state: states.gnss ?? 'proven',
+    claim: gnss.kind === 'moving' ? 'active' : isStanding ? 'rest' : null,
+    restForMs: gnss.kind === 'still' ? gnss.forMs : null,
+  };
+  const drive = gnss.kind === 'moving' ? 'driving' : isStanding ? 'standing' : 'unknown';
+  return {
+    nowMs,
+    ignition,
+    isIgnitionSuspended: states.ignition === 'suspended',
+    panic: { value: false, sinceMs: 0 },
+    gnss,
+    suspectMs: null,
+    drive: { state: drive, by: drive === 'unknown' ? null : 'gnss', sinceMs: nowMs - standingMs },
+    trustedUtcMs: fixtureUtcMs + nowMs,
+    latestUtcMs: fixtureUtcMs + nowMs,
+    isTimeBehind: false,
+    isServerBehind: false,
+    isTimeConfirmed: true,
+    boardAlive: true,
+    ...given,
+    witnesses: {
+      gnss: position,
+      ignition: contactWitness(states.ignition ?? 'proven', ignition, { nowMs, quietMs: 0 }),
+      motion:
+        motion === null
+          ? absent
+          : contactWitness(states.motion ?? 'proven', motion, { nowMs, quietMs: evidenceLimits.quietMs }),
+      rpm: level(rpm, 'rpm'),
+      voltage: level(voltage, 'voltage'),
+    },
+  };
+}
+
+export function still(forMs: number): GnssClaim {
+  return { kind: 'still', forMs, at: { latitude: 43.65, longitude: -79.34 } };
+}
+
+export function moving(speedKmh: number): GnssClaim {
+  return { kind: 'moving', speedKmh, fixes: 5 };
+}
+
+export function unknownGnss(fault: GnssFault): GnssClaim {
+  return { kind: 'unknown', fault };
+}
+
+/** On the road for a minute, ignition on. */
+export function drivingAt(nowMs: number, readings: Readings = {}): Evidence {
+  return evidenceAt(nowMs, {
+    ignition: { value: true, sinceMs: nowMs - 60_000 },
+    gnss: moving(62.4),
+    ...readings,
+  });
+}

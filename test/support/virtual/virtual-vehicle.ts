@@ -1,0 +1,122 @@
+// A whole agent on simulated hardware and a virtual clock without a network: an hour of a vehicle's life in seconds, its
+// events kept in a real outbox. Nothing of the product is left out but the network.
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  standardProtection,
+  standardSettings,
+  standardUpdate,
+  toAgentConfig,
+} from '../../../agent/config.ts';
+import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
+import { createVirtualClock } from '../../../simulator/clock.ts';
+import { createSeededEntropy } from '../../../simulator/core/random.ts';
+import { fittedOverrides } from '../../../simulator/hardware/board-maps.ts';
+import { createVehicle } from '../../../simulator/vehicle.ts';
+import { createCityRoute } from '../../../simulator/world/city-route.ts';
+import type { Route } from '../../../simulator/world/routes.ts';
+import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
+import { createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
+import type { Database } from '../../../src/ports.ts';
+import { openNoNetwork } from '../mqtt/no-network.ts';
+import { silentLog } from '../storage/outbox-bench.ts';
+
+const boardName = 'waveshare-io-analog';
+const { publicKey } = generateSigningKey();
+
+export interface VirtualVehicleOptions {
+  readonly seed: string;
+  /** A drive through a city from the seed unless given. */
+  readonly route?: Route;
+  readonly isParked?: boolean;
+  /** Of the outbox; in memory unless given. */
+  readonly path?: string;
+  readonly maxMb?: number;
+  readonly windowS?: number;
+  readonly reporting?: Partial<typeof standardSettings.reporting>;
+  readonly clockErrors?: { readonly offsetMs: number; readonly driftPpm: number };
+  /** Stands before the outbox's database. */
+  readonly watch?: (database: Database) => Database;
+}
+
+function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOptions) {
+  return toAgentConfig(
+    {
+      device: { account: 'demo', id: 'van-01' },
+      broker: { url: 'mqtt://127.0.0.1:1', secretFile: '-', publicKey, keepaliveS: 60, connectSpreadS: 5 },
+      storage: { path: ':memory:', maxMb, windowS },
+      board: { profile: boardName, port: 'board', overrides: fittedOverrides(boardName) },
+      gnss: { port: 'gnss', baud: 9600, silenceS: 5 },
+      network: {},
+      protection: standardProtection,
+      update: standardUpdate,
+      local: { socket: '' },
+      ...standardSettings,
+      reporting: { ...standardSettings.reporting, ...reporting },
+      log: { level: 'info' },
+    },
+    { secret: 'x'.repeat(32), agentVersion: '0.0.0' },
+  );
+}
+
+/** Stands at the route's start for ever, ignition off. */
+const parkedAt = (route: Route): Route => ({
+  ...route,
+  at: () => ({ ...route.at(0), speedKmh: 0, ignition: false, cabinDoor: false, cargoDoor: false }),
+});
+
+const centre = { latitude: 43.6511, longitude: -79.347 };
+
+/** Starts it with standard settings; `close` must be called. */
+export async function startVirtualVehicle(options: VirtualVehicleOptions) {
+  const { seed, path = ':memory:', maxMb = 16, clockErrors, watch = (database) => database } = options;
+  const clock = createVirtualClock(Date.UTC(2026, 10, 21, 8));
+  const entropy = createSeededEntropy(seed);
+  const route = options.route ?? createCityRoute({ centre, entropy: entropy.stream('route'), restS: 120 });
+  let outbox: Outbox | null = null;
+  const vehicle = await createVehicle({
+    config: await configOf(options),
+    boardName,
+    route: options.isParked === true ? parkedAt(route) : route,
+    startS: 120,
+    clock,
+    ...(clockErrors === undefined ? {} : { clockErrors }),
+    entropy,
+    agentEntropy: entropy.stream('agent'),
+    log: silentLog,
+    verifier: createVerifier(publicKey),
+    openMqttLink: openNoNetwork,
+    async openOutbox(ownClock, boot, bootMonoMs) {
+      outbox = await openOutbox({
+        path,
+        maxBytes: maxMb * 1024 * 1024,
+        openDatabase: async (file) => watch(openSqlite({ pageSize: 1024, ...file })),
+        boot,
+        bootMonoMs,
+        clock: ownClock,
+        entropy: entropy.stream('outbox'),
+        log: silentLog,
+      });
+      return outbox;
+    },
+  });
+  if (outbox === null) throw new Error('the vehicle opened no outbox');
+  const opened: Outbox = outbox;
+  return {
+    vehicle,
+    outbox: opened,
+    /** Lets it live for so many seconds, in steps; between them what was promised is done. */
+    async pass(seconds: number): Promise<void> {
+      for (let step = 0; step < seconds * 5; step += 1) {
+        clock.advance(200);
+        await turn();
+      }
+    },
+    async close(): Promise<void> {
+      const closed = vehicle.close().then(() => true);
+      for (let isClosed = false; !isClosed; ) {
+        clock.advance(100);
+        isClosed = await Promise.race([closed, turn(false)]);
+      }
+    },
+  };
+}

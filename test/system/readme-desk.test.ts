@@ -1,0 +1,94 @@
+// The desk of agent/README.md as a newcomer meets it: its shell blocks, in order, in one bash with the three programs beside each other.
+// Only the ports differ, because a test may not take those of a running broker.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { requires } from '../support/machine/requires.ts';
+import { until } from '../support/serial/pty-bus.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const { missing } = requires({ commands: ['bash', 'curl', 'socat'], debian: ['bash', 'curl', 'socat'] });
+const why = missing ?? (existsSync(join(root, 'dist')) ? null : 'skipped, dist is missing: npm run build');
+
+const desk = mkdtempSync(join(tmpdir(), 'fleetward-desk-'));
+const running: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of running.toReversed()) {
+    const ended = new Promise((done) => child.once('exit', done));
+    if (child.exitCode === null && child.kill('SIGTERM')) await ended;
+  }
+  rmSync(desk, { recursive: true, force: true });
+});
+
+/** The shell blocks of the chapter. */
+function blocksOf(heading: string): readonly string[] {
+  const guide = readFileSync(join(root, 'agent/README.md'), 'utf8');
+  const from = guide.indexOf(`## ${heading}`);
+  const chapter = guide.slice(from, guide.indexOf('\n## ', from + 1));
+  return [...chapter.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise<void>((done) => server.close(() => done()));
+  return port;
+}
+
+const functions = ['B broker', 'A agent', 'S simulator']
+  .map((text) => text.split(' '))
+  .map(([letter, program]) => `${letter}() { node dist/${program}/main.js "$@"; }`)
+  .join('\n');
+
+/** Runs lines to their end. */
+function sh(lines: string): { readonly code: number | null; readonly text: string } {
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', `${functions}\n${lines}`], {
+    cwd: desk,
+    encoding: 'utf8',
+  });
+  return { code: status, text: `${stdout}${stderr}` };
+}
+
+/** Starts the program of a line such as `B start ...`; gives what it has said. */
+function start(line: string): () => string {
+  const [letter = '', ...words] = line.replace(/#.*$/, '').trim().split(/\s+/);
+  const program = { B: 'broker', A: 'agent', S: 'simulator' }[letter] ?? '';
+  const args = [join(root, 'dist', program, 'main.js'), ...words];
+  const child = spawn(process.execPath, args, { cwd: desk, stdio: ['pipe', 'pipe', 'pipe'] });
+  running.push(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => (said += text.toString()));
+  return () => said;
+}
+
+const lineOf = (block: string, beginning: string): string =>
+  block.split('\n').find((line) => line.startsWith(beginning)) ?? '';
+
+describe.skipIf(why !== null)(`the desk of the agent's guide${why === null ? '' : ` [${why}]`}`, () => {
+  it('gives an agent whose file is good without a warning, and whose status is found', async () => {
+    symlinkSync(join(root, 'dist'), join(desk, 'dist'));
+    const [, fleet = '', hardware = '', agent = '', app = ''] = blocksOf('Try it at a desk');
+    const [http, mqtt] = [await freePort(), await freePort()];
+    const startBroker = lineOf(fleet, 'B start');
+    const made = sh(fleet.replace(startBroker, ''));
+    expect(made).toMatchObject({ code: 0 });
+    start(`${startBroker.replace(/#.*/, '')} --http-port ${http} --mqtt-port ${mqtt}`);
+    const said = start(lineOf(hardware, 'S hardware'));
+    await until(() => said().includes('help lists the commands'), 'the hardware', 30_000);
+    const startAgent = lineOf(agent, 'A start');
+    const checked = sh(agent.replace(startAgent, '').replace('127.0.0.1:1883', `127.0.0.1:${mqtt}`));
+    expect([checked.code, checked.text]).toEqual([0, expect.stringContaining('agent.toml: good')]);
+    expect(checked.text).not.toContain('WARNING');
+    start(startAgent);
+    const status = lineOf(app, 'A status');
+    expect(status).not.toBe('');
+    await until(() => /Broker +connected/.test(sh(status).text), 'the status of the agent', 60_000);
+    const { code, text } = sh(status);
+    expect([code, text]).toEqual([0, expect.stringMatching(/^ ?ok +Broker +connected/m)]);
+  });
+});

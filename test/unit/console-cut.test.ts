@@ -1,0 +1,222 @@
+// The pure part of the cut in the console: the address, the reason, the course by the ledger, and the evidence in rows.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/console/api/operations.ts';
+import {
+  canWithdraw,
+  courseOf,
+  courseOfRequest,
+  cutReasons,
+  cutStateOf,
+  cutText,
+  noteMost,
+  parseCut,
+  parseReason,
+  reasonText,
+  toneOf,
+} from '../../broker/console/state/cut-view.ts';
+import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
+import { noVehicle } from '../../broker/console/state/fleet.ts';
+import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
+import { commandStates } from '../../src/core/events/event.ts';
+import { ruleNames } from '../../src/core/verdict/verdict.ts';
+
+const record = (change: Partial<CommandRecord>): CommandRecord => ({
+  commandID: 'c1',
+  deviceID: 'van-01',
+  feature: 'enginecutoff',
+  state: '1',
+  pendingState: '1',
+  commandState: 'armed',
+  expires: 2000,
+  approvalID: '',
+  verdict: null,
+  detail: '',
+  hint: null,
+  reason: 'stolen',
+  issuer: 'olga',
+  approver: '',
+  cancelledBy: '',
+  hasEnded: false,
+  issued: 1000,
+  updated: 1010,
+  reported: 1009,
+  status_code: '200',
+  success: '1',
+  ...change,
+});
+
+const request = (change: Partial<Approval>): Approval => ({
+  approvalID: 'a1',
+  deviceID: 'van-01',
+  feature: 'enginecutoff',
+  state: '1',
+  approvalState: 'pending',
+  reason: 'stolen',
+  requestedBy: 'olga',
+  requested: 1000,
+  expires: 1900,
+  decidedBy: '',
+  decided: 0,
+  decidedReason: '',
+  commandID: '',
+  ...change,
+});
+
+const finding = (rule: string, isMet: boolean, value: Finding['value'] = null): Finding => ({
+  rule,
+  isMet,
+  value,
+  needed: null,
+  sinceMs: null,
+});
+const verdict = (...rules: Finding[]): Verdict => ({
+  code: rules.find(({ isMet }) => !isMet)?.rule ?? 'allowed',
+  rules,
+  at: 1005,
+});
+
+describe('the address of a cut', () => {
+  it('names the form, a command or a request, and nothing else', () => {
+    expect(parseCut('ask')).toEqual({ kind: 'ask' });
+    expect(parseCut(cutText('command', 'ab12'))).toEqual({ kind: 'command', id: 'ab12' });
+    expect(parseCut(cutText('request', 'ab12'))).toEqual({ kind: 'request', id: 'ab12' });
+    for (const text of [
+      undefined,
+      '',
+      'Ask',
+      'command-',
+      'command-../x',
+      'firmware-ab',
+      `command-${'a'.repeat(65)}`,
+    ])
+      expect(parseCut(text)).toBe(null);
+  });
+});
+
+describe('the reason of a cut', () => {
+  it('comes back from the ledger as it was given, and fits what the service takes', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...cutReasons), fc.string({ maxLength: noteMost }), (reason, note) => {
+        const text = reasonText(reason, note);
+        expect(text.length).toBeLessThanOrEqual(200);
+        expect(parseReason(text)).toEqual({ reason, note: note.trim() });
+      }),
+    );
+  });
+
+  it('of another client stands as it is', () => {
+    expect(parseReason('Gestohlen: Halle 3')).toEqual({ reason: null, note: 'Gestohlen: Halle 3' });
+    expect(parseReason('constructor: x')).toEqual({ reason: null, note: 'constructor: x' });
+  });
+});
+
+describe('the course of a cut', () => {
+  it('says confirmed for the state confirmed only, whatever the vehicle reported before', () => {
+    for (const commandState of [...commandStates, 'invented']) {
+      const steps = courseOf(record({ commandState }), null, new Map([['confirmed', 1008]]));
+      const isSaid = steps.some(({ name, kind }) => name === 'confirmed' && kind !== 'later');
+      expect([commandState, isSaid]).toEqual([commandState, commandState === 'confirmed']);
+      expect(toneOf(cutStateOf(commandState)) === 'ok').toBe(commandState === 'confirmed');
+    }
+  });
+
+  it('claims no state that the vehicle did not report', () => {
+    const names = courseOf(record({ commandState: 'confirmed', hasEnded: true }), null, new Map()).map(
+      ({ name }) => name,
+    );
+    expect(names).toEqual(['asked', 'sent', 'confirmed']);
+  });
+
+  it('does not say sent while the command waits for the link', () => {
+    const steps = courseOf(record({ commandState: 'requested' }), null, new Map());
+    expect(steps.find(({ name }) => name === 'sent')?.kind).toBe('later');
+    expect(steps.find(({ kind }) => kind === 'now')?.name).toBe('queued');
+  });
+
+  it('names the second person and has the times of both decisions', () => {
+    const decided = request({ approvalState: 'approved', decidedBy: 'otto', decided: 1050, commandID: 'c1' });
+    const [asked, approved] = courseOf(record({ approver: 'otto', issued: 1050 }), decided, new Map());
+    expect(asked).toMatchObject({ name: 'asked', by: 'olga', at: 1000 });
+    expect(approved).toMatchObject({ name: 'approved', by: 'otto', at: 1050 });
+  });
+
+  it('of a request ends with the person who ended it', () => {
+    expect(courseOfRequest(request({})).at(1)).toMatchObject({ name: 'waits', kind: 'now' });
+    const refused = request({ approvalState: 'refused', decidedBy: 'otto', decided: 1050 });
+    expect(courseOfRequest(refused).at(-1)).toEqual({ name: 'refused', kind: 'bad', at: 1050, by: 'otto' });
+    const expired = courseOfRequest(request({ approvalState: 'expired' }));
+    expect(expired.at(-1)).toEqual({ name: 'expired', kind: 'bad', at: 1900, by: '' });
+  });
+
+  it('can be withdrawn until the relay moves, and once', () => {
+    const may = (change: Partial<CommandRecord>) => canWithdraw(record(change));
+    expect(['requested', 'sent', 'received', 'armed'].every((commandState) => may({ commandState }))).toBe(
+      true,
+    );
+    expect(may({ commandState: 'executing' })).toBe(false);
+    expect(may({ commandState: 'unknown' })).toBe(false);
+    expect(may({ commandState: 'confirmed', hasEnded: true })).toBe(false);
+    expect(may({ cancelledBy: 'olga' })).toBe(false);
+  });
+});
+
+describe('the evidence of the interlock', () => {
+  it('leaves out no rule, and shows a row as proven only when all of its rules are met', () => {
+    const anyRule = fc.constantFrom(...ruleNames, 'rule_of_a_newer_vehicle');
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.tuple(anyRule, fc.boolean()), { selector: ([rule]) => rule }),
+        (rules) => {
+          const judged = verdict(...rules.map(([rule, isMet]) => finding(rule, isMet)));
+          const rows = evidenceOf(judged);
+          expect(rows.flatMap(({ findings }) => findings)).toHaveLength(rules.length);
+          for (const { result, findings } of rows)
+            if (findings.some(({ isMet }) => !isMet)) expect(result).toBe('unmet');
+        },
+      ),
+    );
+  });
+
+  it('stands in the same rows before the vehicle has judged, all unknown', () => {
+    const rows = evidenceOf(null);
+    expect(rows.map(({ row }) => row)).toEqual(evidenceRows.filter((row) => row !== 'other'));
+    expect(rows.every(({ result }) => result === 'unknown')).toBe(true);
+  });
+
+  it('trusts a position only where it proved standstill', () => {
+    const result = (...rules: Finding[]) =>
+      evidenceOf(verdict(...rules)).find(({ row }) => row === 'position')?.result;
+    expect(result(finding('standstill', true, 'gnss'))).toBe('met');
+    expect(result(finding('standstill', true, 'motion'))).toBe('unknown');
+    expect(result(finding('standstill', false, 'gnss'))).toBe('unknown');
+    expect(result(finding('position_trusted_s', false, 4))).toBe('unmet');
+  });
+
+  it('names the rule of the verdict first, and the speed in place of "it moves"', () => {
+    const judged = verdict(
+      finding('ignition_off', false, 'on'),
+      finding('speed_kmh', false, 54),
+      finding('standstill', false, 'moving'),
+    );
+    expect(unmetOf({ ...judged, code: 'speed_kmh' }).map(({ rule }) => rule)).toEqual([
+      'speed_kmh',
+      'ignition_off',
+    ]);
+  });
+});
+
+describe('a vehicle whose restore is under way', () => {
+  it('has no pending cut', () => {
+    const listed = (pendingState: string) =>
+      vehicleOf(
+        {
+          deviceID: 'van-01',
+          state: { enginecutoff: { state: '1', pendingState, commandState: 'sent' } },
+        } as never,
+        noVehicle,
+      ).pendingCut;
+    expect(listed('0')).toBe(null);
+    expect(listed('1')).toBe('sent');
+  });
+});

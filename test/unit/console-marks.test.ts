@@ -1,0 +1,155 @@
+// The marks of the live map: MapLibre gets only what changed, and must come to the same picture as from all of it. On its way from one
+// report to the next a mark is never where the vehicle cannot have been.
+import fc from 'fast-check';
+import type { Feature } from 'geojson';
+import { describe, expect, it } from 'vitest';
+import { type DrawnMarks, markChanges, type VehicleMark } from '../../broker/console/map/vehicle-marks.ts';
+import { noVehicle, type Vehicle } from '../../broker/console/state/fleet.ts';
+import { glideOf, placeAt } from '../../broker/console/state/glide.ts';
+import type { Place } from '../../broker/console/state/here.ts';
+import { distanceM } from '../../src/core/geo/geo.ts';
+
+const here: Place = [10, 50];
+const vehicle = (id: string, change: Partial<Vehicle> = {}): Vehicle => ({
+  ...noVehicle,
+  id,
+  name: id,
+  place: here,
+  isOnline: true,
+  ...change,
+});
+const metres = ([x, y]: Place, [lng, lat]: Place): number =>
+  distanceM({ latitude: y, longitude: x }, { latitude: lat, longitude: lng });
+
+describe('the marks of vehicles', () => {
+  type Changes = ReturnType<typeof markChanges>;
+  const nothing: DrawnMarks = new Map();
+  const marksOf = (marks: readonly VehicleMark[]): DrawnMarks =>
+    new Map(marks.map((mark) => [mark.vehicle.id, mark]));
+  const mark = (one: Vehicle, change: Partial<VehicleMark> = {}): VehicleMark => ({
+    vehicle: one,
+    place: one.place ?? here,
+    others: 0,
+    ...change,
+  });
+  /** What MapLibre's diff of a source says: first removed, then added, by id. */
+  const applied = (shown: ReadonlyMap<string, Feature>, changes: Changes): ReadonlyMap<string, Feature> => {
+    const next = new Map(shown);
+    for (const id of changes?.remove ?? []) next.delete(String(id));
+    for (const feature of changes?.add ?? []) next.set(String(feature.properties?.['id']), feature);
+    return next;
+  };
+  const sorted = (features: ReadonlyMap<string, Feature>) =>
+    [...features].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+  it('come to the same picture by their changes as anew', () => {
+    const change = fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      place: fc.constantFrom<Place>(here, [10.5, 50]),
+      speed: fc.constantFrom(0, 60),
+      isOnline: fc.boolean(),
+      others: fc.constantFrom(0, 2),
+    });
+    const picture = fc.uniqueArray(change, { selector: ({ id }) => id });
+    const gone = fc.subarray(['a', 'b', 'c', 'd']);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(picture, gone), { maxLength: 8 }), (pictures) => {
+        const marks = new Map<string, VehicleMark>();
+        let drawn = nothing;
+        let shown: ReadonlyMap<string, Feature> = new Map();
+        for (const [changed, without] of pictures) {
+          for (const id of without) marks.delete(id);
+          for (const { others, ...one } of changed) marks.set(one.id, mark(vehicle(one.id, one), { others }));
+          shown = applied(shown, markChanges(drawn, marks));
+          drawn = new Map(marks);
+          expect(sorted(shown)).toEqual(sorted(applied(new Map(), markChanges(nothing, marks))));
+        }
+      }),
+    );
+  });
+
+  it('that stay the same are not given again', () => {
+    const [a, b] = [vehicle('a'), vehicle('b')];
+    const drawn = marksOf([mark(a), mark(b)]);
+    expect(markChanges(drawn, marksOf([mark(a), mark(b)]))).toBeNull();
+    const moved = markChanges(drawn, marksOf([mark(a), mark(b, { place: [12, 50] })]));
+    expect(moved?.add?.map(({ geometry }) => geometry)).toEqual([{ type: 'Point', coordinates: [12, 50] }]);
+  });
+
+  it('say of one place how many there are, also on those that did not move', () => {
+    const a = vehicle('a');
+    const together = markChanges(marksOf([mark(a)]), marksOf([mark(a, { others: 1 })]));
+    expect(together?.add?.[0]?.properties).toMatchObject({ name: 'a +1' });
+  });
+});
+
+describe('a mark on its way', () => {
+  const point = fc.tuple(
+    fc.double({ min: 9.9, max: 10.1, noNaN: true }),
+    fc.double({ min: 49.9, max: 50.1, noNaN: true }),
+  );
+  const speed = fc.double({ min: 0, max: 200, noNaN: true });
+
+  it('goes straight to the last report, in 10 s at most, and no faster than the vehicle said by more than a quarter', () => {
+    const two = fc.record({
+      from: point,
+      to: point,
+      speeds: fc.tuple(speed, speed),
+      seconds: fc.integer({ min: 1, max: 400 }),
+    });
+    fc.assert(
+      fc.property(two, ({ from, to, speeds, seconds }) => {
+        const before = vehicle('a', { place: from, speed: speeds[0], fixS: 1000 });
+        const glide = glideOf(
+          before,
+          vehicle('a', { place: to, speed: speeds[1], fixS: 1000 + seconds }),
+          from,
+          5000,
+        );
+        if (glide === null) return;
+        expect(glide.endMs - 5000).toBeLessThanOrEqual(10_000);
+        const mostMS = (Math.max(...speeds) / 3.6) * 1.25;
+        let last = from as Place;
+        for (let atMs = 5000; atMs <= glide.endMs + 200; atMs += 100) {
+          const place = placeAt(glide, atMs);
+          expect(metres(last, place)).toBeLessThanOrEqual(mostMS * 0.1 * 1.001 + 1e-6);
+          // On the line between them.
+          expect(metres(from, place) + metres(place, to)).toBeCloseTo(metres(from, to), 1);
+          last = place;
+        }
+        expect(last).toEqual(to);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('glides a way that it drove: 100 m in 10 s at 36 km/h', () => {
+    const before = vehicle('a', { speed: 36, fixS: 1000 });
+    const after = vehicle('a', { speed: 36, fixS: 1010, place: [10, 50 + 100 / 111_195] });
+    const glide = glideOf(before, after, here, 0);
+    expect(glide).toMatchObject({ beginMs: 0, endMs: 10_000 });
+    expect(glide === null ? 0 : metres(here, placeAt(glide, 2500))).toBeCloseTo(25, 0);
+  });
+
+  it.each([
+    ['over a way that its speed does not allow', { place: [10, 50.01] }],
+    ['to a doubtful position', { isDoubtful: true }],
+    ['when the vehicle is silent', { isOnline: false }],
+    ['when there is no report after the one before', { fixS: 1000 }],
+    ['where it stands', { place: here }],
+    ['over the edge of the map', { place: [-179.99, 50] }],
+    ['without a position', { place: null }],
+  ] as const)('jumps %s', (_, change) => {
+    const before = vehicle('a', { speed: 36, fixS: 1000 });
+    const after = vehicle('a', { speed: 36, fixS: 1010, place: [10, 50 + 50 / 111_195], ...change });
+    expect(glideOf(before, after, here, 0)).toBeNull();
+    expect(
+      glideOf(
+        before,
+        { ...after, fixS: 1010, isOnline: true, isDoubtful: false, place: [10, 50.0005] },
+        here,
+        0,
+      ),
+    ).not.toBeNull();
+  });
+});

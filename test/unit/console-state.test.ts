@@ -1,0 +1,173 @@
+// The pure part of the console: the parser of the stream, the order of vehicles and alarms, what an address may hold, the way of a vehicle.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { spanOf } from '../../broker/console/state/age.ts';
+import { createStreamParser } from '../../broker/console/state/event-stream.ts';
+import {
+  matchesFilter,
+  noVehicle,
+  severityOf,
+  stateOf,
+  type Vehicle,
+  worstFirst,
+} from '../../broker/console/state/fleet.ts';
+import { vehicleOf, withDevice } from '../../broker/console/state/fleet-messages.ts';
+import { parsePlace, placeText } from '../../broker/console/state/map-place.ts';
+import { trackOf } from '../../broker/console/state/track.ts';
+import { hasNeighbours } from '../../broker/console/state/vehicle-view.ts';
+
+const vehicle = (change: Partial<Vehicle>): Vehicle => ({ ...noVehicle, isOnline: true, ...change });
+const alarm = (priority: 'critical' | 'high' | 'low', hasOwner: boolean) => ({
+  alarmID: '1',
+  statusCode: 63553,
+  priority,
+  hasOwner,
+});
+
+describe('the parser of the stream', () => {
+  const text =
+    'retry: 3000\nid: 41\nevent: hello\ndata: {"eventNo":41}\n\n: keep-alive\n\nid: 42\n\nevent: device\ndata: a\ndata: b\n\n';
+  const whole = [
+    { id: '41', event: 'hello', data: '{"eventNo":41}' },
+    { id: '42', event: 'message', data: '' },
+    { id: null, event: 'device', data: 'a\nb' },
+  ];
+
+  it('gives the same messages however the text is cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: text.length }), { maxLength: 20 }), (cuts) => {
+        const parse = createStreamParser();
+        const places = [0, ...cuts.toSorted((one, other) => one - other), text.length];
+        const found = places.slice(1).flatMap((to, at) => parse(text.slice(places[at], to)));
+        expect(found).toEqual(whole);
+      }),
+    );
+  });
+
+  it('refuses a line without end', () => {
+    const parse = createStreamParser();
+    expect(() => parse('x'.repeat(2 * 1024 * 1024))).toThrow('longer than');
+  });
+});
+
+describe('vehicles', () => {
+  it('stand worst first: an alarm without an owner, a taken one, a low one, doubt, silence, movement', () => {
+    const inOrder = [
+      vehicle({ id: 'a', name: 'a', alarm: alarm('critical', false) }),
+      vehicle({ id: 'b', name: 'b', alarm: alarm('critical', true) }),
+      vehicle({ id: 'c', name: 'c', alarm: alarm('low', false) }),
+      vehicle({ id: 'd', name: 'd', isDoubtful: true }),
+      vehicle({ id: 'e', name: 'e', isOnline: false }),
+      vehicle({ id: 'f', name: 'f', speed: 40 }),
+      vehicle({ id: 'g', name: 'g' }),
+      vehicle({ id: 'h', name: 'h' }),
+    ];
+    fc.assert(
+      fc.property(fc.shuffledSubarray(inOrder, { minLength: inOrder.length }), (mixed) => {
+        expect(worstFirst(mixed).map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
+      }),
+    );
+  });
+
+  it('have one state each, and a filter shows those of its state only', () => {
+    const offline = vehicle({ isOnline: false, isDoubtful: true, speed: 50 });
+    expect(stateOf(offline)).toBe('offline');
+    expect(stateOf(vehicle({ isDoubtful: true, speed: 50 }))).toBe('doubtful');
+    expect(stateOf(vehicle({ speed: 3 }))).toBe('standing');
+    expect(matchesFilter(offline, 'moving')).toBe(false);
+    expect(severityOf(vehicle({ alarm: alarm('high', true) }))).toBe('act-taken');
+  });
+
+  it('keep the newer position, whichever of list and stream comes last', () => {
+    const listed = {
+      deviceID: 'v',
+      deviceLastValidTimestamp: 100,
+      deviceLastValidLatitude: 1,
+      deviceLastValidLongitude: 2,
+      deviceLastValidSpeed: 10,
+    };
+    const newer = withDevice(vehicleOf(listed, undefined), {
+      ...listed,
+      deviceLastValidTimestamp: 105,
+      deviceLastValidSpeed: 30,
+    });
+    expect(newer).toMatchObject({ fixS: 105, speed: 30 });
+    expect(vehicleOf(listed, newer)).toMatchObject({ fixS: 105, speed: 30 });
+    expect(withDevice(newer, { ...listed, deviceLastHeartbeat: 200 })).toMatchObject({
+      fixS: 105,
+      heartbeatS: 200,
+    });
+  });
+
+  it('without a fix have no place, not the place 0, 0', () => {
+    expect(
+      vehicleOf(
+        {
+          deviceID: 'v',
+          deviceLastValidTimestamp: 0,
+          deviceLastValidLatitude: 0,
+          deviceLastValidLongitude: 0,
+        },
+        undefined,
+      ).place,
+    ).toBeNull();
+  });
+});
+
+describe('an address', () => {
+  it('gives back the place that was written into it, and takes nothing that is none', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -90, max: 90, noNaN: true }),
+        fc.double({ min: -180, max: 180, noNaN: true }),
+        fc.double({ min: 0, max: 24, noNaN: true }),
+        (latitude, longitude, zoom) => {
+          const place = parsePlace(placeText({ latitude, longitude, zoom }));
+          expect(Math.abs((place?.latitude ?? 999) - latitude)).toBeLessThan(1e-4);
+          expect(Math.abs((place?.longitude ?? 999) - longitude)).toBeLessThan(1e-4);
+        },
+      ),
+    );
+    for (const text of ['', '1,2', '1,2,3,4', '91,0,3', '0,181,3', '0,0,-1', '0,0,25', 'a,b,c', 'NaN,0,3'])
+      expect([text, parsePlace(text)]).toEqual([text, null]);
+  });
+});
+
+describe('the way of a vehicle', () => {
+  it('is broken where nothing was reported for long, and leaves out what has no position', () => {
+    const fix = (timestamp: number) => ({
+      timestamp,
+      latitude: 1,
+      longitude: timestamp / 1e6,
+      isPositionValid: true,
+    });
+    const lines = trackOf([
+      fix(0),
+      { ...fix(5), isPositionValid: false },
+      fix(10),
+      fix(2000),
+      fix(2010),
+      fix(9000),
+    ]);
+    expect(lines.map((line) => line.length)).toEqual([2, 2]);
+  });
+});
+
+describe('the proof of an event', () => {
+  it('says that its neighbours are there only when both are', () => {
+    const all = new Set(['b:1', 'b:2', 'b:3', 'c:5']);
+    expect(hasNeighbours('b:2', all)).toBe(true);
+    expect(hasNeighbours('b:3', all)).toBe(false);
+    expect(hasNeighbours('c:5', all)).toBe(false);
+    expect(hasNeighbours('nonsense', all)).toBe(false);
+  });
+});
+
+describe('an age', () => {
+  it('has two units at most, and never less than 0', () => {
+    expect(spanOf(-5)).toEqual({ unit: 's', value: 0, rest: null });
+    expect(spanOf(66)).toEqual({ unit: 'min', value: 1, rest: 6 });
+    expect(spanOf(2 * 3600 + 14 * 60)).toEqual({ unit: 'h', value: 2, rest: 14 });
+    expect(spanOf(3 * 86_400 + 4 * 3600)).toEqual({ unit: 'd', value: 3, rest: 4 });
+  });
+});
