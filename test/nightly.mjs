@@ -57,5 +57,5 @@ for (const [name, { run, env = {} }] of Object.entries(steps)) {
 }
 console.log('');
 for (const { name, minutes, isPassed, end } of results)
-  console.log(`${isPassed ? 'passed' : `FAILED (${end})`.padEnd(6)}  ${name}, ${minutes} min`);
+  console.log(`${isPassed ? 'passed' : `FAILED (${end})`}  ${name}, ${minutes} min`);
 process.exitCode = results.every(({ isPassed }) => isPassed) ? 0 : 1;

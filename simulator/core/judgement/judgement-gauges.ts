@@ -2,7 +2,7 @@
 // record may differ from the world by what is written down here, and by no more. Pure.
 import { statusCodes, statusText } from '../../../src/core/events/status-codes.ts';
 import { eventBreach } from '../ledger/breach.ts';
-import { isStruck, runSpan, type Span, stalledMs } from '../ledger/excuses.ts';
+import { delayedMs, isStruck, runSpan, type Span, stalledMs } from '../ledger/excuses.ts';
 import type { Breach, EventNote, VehicleNotes } from '../ledger/ledger-types.ts';
 import { drivenAt, momentsWithin } from '../ledger/trace.ts';
 
@@ -62,9 +62,6 @@ function readingsOf(vehicle: VehicleNotes, lines: readonly ShownLine[] | null): 
   );
 }
 
-/** How long the generator stalled within a span of UTC, ms. */
-const stalledUtcMs = (vehicle: VehicleNotes, utc: Span): number => stalledMs(vehicle, runSpan(vehicle, utc));
-
 /** Records of a border are kept from when it was crossed until it is certain: later records may have been stored before. */
 const keptCodes: ReadonlySet<number> = new Set([
   statusCodes.GEOFENCE_ARRIVE.code,
@@ -73,8 +70,6 @@ const keptCodes: ReadonlySet<number> = new Set([
 
 /** The receiver counts once a second; its sentences take half a second, and end when the next begin. */
 const countedMs = 3000;
-/** A stall so long ago may still delay what is counted. */
-const stallReachMs = 10_000;
 /** Moments of the world are a second apart. */
 const momentMs = 1000;
 /** Metres: the noise of the receiver at both ends, starts and stops below 3 km/h, which do not count. */
@@ -94,7 +89,7 @@ const metres = (value: number): string => `${Math.round(value)} m`;
 
 /** When the odometer of a record was counted, UTC ms: later where the generator stood, which delays receiver and agent. */
 function countedWithin(vehicle: VehicleNotes, { utcMs, storedUtcMs }: Reading): Span {
-  const lateMs = stalledUtcMs(vehicle, { fromMs: utcMs - stallReachMs, toMs: storedUtcMs });
+  const lateMs = delayedMs(vehicle, { fromMs: utcMs, toMs: storedUtcMs });
   return { fromMs: utcMs - countedMs - lateMs, toMs: storedUtcMs + momentMs };
 }
 
@@ -105,7 +100,8 @@ function wrongGrowth(vehicle: VehicleNotes, from: Reading, to: Reading): string 
   const [first, last] = [countedWithin(vehicle, from), countedWithin(vehicle, to)];
   const leastM = Math.max(0, driven(last.fromMs) - driven(first.toMs));
   const mostM = driven(last.toMs) - driven(first.fromMs);
-  const stalledM = (stalledMps * stalledUtcMs(vehicle, { fromMs: from.utcMs, toMs: to.utcMs })) / 1000;
+  const between = runSpan(vehicle, { fromMs: from.utcMs, toMs: to.utcMs });
+  const stalledM = (stalledMps * stalledMs(vehicle, between)) / 1000;
   const toleranceM = noiseM + noiseShare * mostM + stalledM;
   if (grownM >= leastM - toleranceM && grownM <= mostM + toleranceM) return null;
   return `odometer ${to.odometerKm} km, ${metres(grownM)} more than in ${from.eventID}; the vehicle drove ${metres(leastM)} to ${metres(mostM)} meanwhile`;
@@ -202,7 +198,7 @@ const percent = (fraction: number): string => `${(fraction * 100).toFixed(1)} %`
 function wrongLevel(vehicle: VehicleNotes, reading: Reading): string | null {
   const { code, utcMs, storedUtcMs, fuelLevel } = reading;
   const forMs = tankCodes.has(code) ? medianMs : readMs;
-  const lateMs = stalledUtcMs(vehicle, { fromMs: utcMs - stallReachMs, toMs: storedUtcMs });
+  const lateMs = delayedMs(vehicle, { fromMs: utcMs, toMs: storedUtcMs });
   const tank = tankWithin(vehicle, { fromMs: utcMs - forMs - lateMs, toMs: storedUtcMs });
   if (tank === null) return null;
   if (fuelLevel === null) {

@@ -1,6 +1,6 @@
 // Judges the reports of trips by the way that the vehicle truly drove, and the summary by the trips. Pure.
 import { vehicleBreach } from '../ledger/breach.ts';
-import { isStruck, runSpan, type Span, stalledMs } from '../ledger/excuses.ts';
+import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
 import type { Breach, VehicleNotes } from '../ledger/ledger-types.ts';
 import type { ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
 import { drivenAt, momentsWithin } from '../ledger/trace.ts';
@@ -10,8 +10,6 @@ const lengthM = 80;
 const lengthShare = 0.15;
 /** Times of a report are whole seconds, and those of positions, ms. */
 const edgeMs = 2000;
-/** A stall so long before a trip may still delay its first position, ms. */
-const stallReachMs = 10_000;
 /** Metres driven outside of all trips that are no fault: a trip counts from 200 m on, and the last one may still be below that. */
 const missedM = 400;
 /** Doppler noise and rounding, km/h; and what a vehicle may have been faster between two positions. */
@@ -32,8 +30,7 @@ const isDeceived = (vehicle: VehicleNotes, utc: Span): boolean =>
   isStruck(vehicle, ['position'], runSpan(vehicle, utc));
 
 /** How uncertain the moments at both ends of a span of UTC are, ms: a stall of the generator delays receiver and agent. */
-const edgeOf = (vehicle: VehicleNotes, { fromMs, toMs }: Span): number =>
-  edgeMs + stalledMs(vehicle, runSpan(vehicle, { fromMs: fromMs - stallReachMs, toMs }));
+const edgeOf = (vehicle: VehicleNotes, utc: Span): number => edgeMs + delayedMs(vehicle, utc);
 
 function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip): string | null {
   const { fromMs, toMs } = spanOf(trip);

@@ -30,3 +30,10 @@ export const stalledMs = ({ stalls }: Pick<VehicleNotes, 'stalls'>, { fromMs, to
     (sum, stall) => sum + Math.max(0, Math.min(stall.toMs, toMs) - Math.max(stall.fromMs, fromMs)),
     0,
   );
+
+/** A stall so long ago may still delay receiver and agent. */
+const stallReachMs = 10_000;
+
+/** How much later receiver and agent may have been in a span of UTC because the generator stalled, ms. */
+export const delayedMs = (vehicle: VehicleNotes, { fromMs, toMs }: Span): number =>
+  stalledMs(vehicle, runSpan(vehicle, { fromMs: fromMs - stallReachMs, toMs }));
