@@ -20,7 +20,7 @@ const script = (name) => ['npm', 'run', '--silent', name];
 const steps = {
   properties: { run: vitest('unit', 'contract', 'simulation') },
   chain: { run: vitest('chain'), env: { FLEETWARD_CHAIN_KILLS: '12' } },
-  system: { run: vitest('system') },
+  system: { run: vitest('system', 'system-nightly') },
   console: { run: vitest('console') },
   road: { run: script('test:road') },
   truth: { run: script('test:truth') },
@@ -31,6 +31,7 @@ const steps = {
   campaign: { run: script('test:campaign') },
   'power-loss': { run: script('test:power-loss') },
   storage: { run: script('test:storage') },
+  gate: { run: ['node', 'test/gate-mutants.mjs'] },
   interlock: { run: script('test:interlock') },
 };
 

@@ -1,5 +1,6 @@
 // The projects of the test suite; each word is defined in test/README.md. `npm test` runs unit, contract, simulation and chain,
-// `npm run test:nightly` runs all of them. A deadline here ends a hang; none says how fast a machine must be.
+// `npm run test:system` runs system and road, `npm run test:nightly` runs all. A deadline here ends a hang; none says how fast a machine
+// must be.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -28,6 +29,12 @@ class LongFirst extends BaseSequencer {
 
 /** The real chain that `npm test` runs; it is a system test in all else. */
 const chain = 'test/system/chain.test.ts';
+
+/** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
+const nightly = ['deb', 'deb-broker', 'update'].map((name) => `test/system/${name}.test.ts`);
+
+/** As many files at once as keep two cores busy when some of them wait. */
+const quickWorkers = 3;
 
 const project = ({ name, testTimeout, include = [`test/${name}/**/*.test.ts`], ...rest }: Project) => ({
   extends: true as const,
@@ -60,18 +67,25 @@ export default defineConfig({
         name: 'unit',
         testTimeout: 120_000,
         include: ['test/unit/**/*.test.ts', 'test/tidy.test.ts'],
-        maxWorkers: 2,
+        maxWorkers: quickWorkers,
         isolate: false,
       }),
-      project({ name: 'contract', testTimeout: 300_000, maxWorkers: 2, isolate: false }),
-      project({ name: 'simulation', testTimeout: 600_000, maxWorkers: 2, isolate: false }),
-      // One vehicle of real processes, from the serial lines to the app: alone, as it lives by real time.
-      project({ name: 'chain', testTimeout: 600_000, include: [chain], maxWorkers: 1, groupOrder: 1 }),
+      project({ name: 'contract', testTimeout: 300_000, maxWorkers: quickWorkers, isolate: false }),
+      project({ name: 'simulation', testTimeout: 600_000, maxWorkers: quickWorkers, isolate: false }),
+      // One vehicle of real processes, from the serial lines to the app.
+      project({ name: 'chain', testTimeout: 600_000, include: [chain], maxWorkers: quickWorkers }),
       // Real processes mostly wait for real time, so twice as many files as cores, and nothing else beside them.
       project({
         name: 'system',
         testTimeout: 300_000,
-        exclude: [chain],
+        exclude: [chain, ...nightly],
+        maxWorkers: 4,
+        groupOrder: 1,
+      }),
+      project({
+        name: 'system-nightly',
+        testTimeout: 300_000,
+        include: nightly,
         maxWorkers: 4,
         groupOrder: 2,
       }),

@@ -11,7 +11,7 @@ import { holdClock } from '../support/http/held-clock.ts';
 import { type HttpService, seedFleet } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
-const requestCount = Number(process.env['FLEETWARD_FUZZ_REQUESTS'] ?? 12_000);
+const requestCount = Number(process.env['FLEETWARD_FUZZ_REQUESTS'] ?? 3000);
 const perRun = 100;
 /** Time between two requests, ms. */
 const paceMs = 10;

@@ -126,7 +126,7 @@ function add(total: Record<string, number>, summary: Life['summary']): void {
   }
 }
 
-const campaign = Number(env['FLEETWARD_SEEDS'] ?? 10);
+const campaign = Number(env['FLEETWARD_SEEDS'] ?? 4);
 const first = env['FLEETWARD_FIRST_SEED'] ?? 'a';
 const single = env['FLEETWARD_SEED'];
 

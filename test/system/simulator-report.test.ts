@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readPlotLibrary } from '../../simulator/cli/plot-library.ts';
 import { resultSchema } from '../../simulator/core/result/result-schema.ts';
 import { formatComparisonHtml } from '../../simulator/report/comparison-page.ts';
@@ -378,6 +378,8 @@ function simulateOnTerminal(args: readonly string[], keys: string): Promise<stri
   const words = [process.execPath, simulatorProgram, ...args].map((word) => `'${word}'`).join(' ');
   const command = `stty cols 80 rows 24; exec ${words}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // The run hangs up with its terminal.
+  onTestFinished(() => void child.kill('SIGKILL'));
   let text = '';
   let isTyped = false;
   child.stdout.on('data', (chunk: Buffer) => {

@@ -1,5 +1,6 @@
 // The proof of the proof: a fleet of real agents against a good broker passes, and against brokers with a fault seeded at their
 // door fails and names the very events and commands. Nothing of the simulator knows of the faults.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { formatJunit, formatResult } from '../../simulator/run/measure/report.ts';
 import type { RunResult } from '../../simulator/run/measure/result.ts';
@@ -11,6 +12,7 @@ import {
   startFaultyBroker,
 } from '../support/broker/faulty-broker.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { runAgainst as runIn } from '../support/programs/simulated-run.ts';
 import { createForgetfulDisk } from '../support/storage/forgetful-disk.ts';
 
@@ -61,11 +63,12 @@ describe.concurrent('a run of real agents', () => {
   it('reports each event that a broker acknowledged before its commit and lost when it died', async () => {
     const fault = acknowledgesBeforeCommit(3000);
     const broker = await startFaultyBroker(() => fault);
-    setTimeout(() => {
-      fault.crash();
-      broker.dropConnections();
-    }, 9000);
-    const result = await runAgainst(broker);
+    const run = runAgainst(broker);
+    await sleep(9000);
+    await waitUntil('an event that is acknowledged and not stored', () => fault.waits() > 0);
+    fault.crash();
+    broker.dropConnections();
+    const result = await run;
     await broker.close();
     expect(fault.done.length).toBeGreaterThan(0);
     // More are missing: what was told to be stored in the last seconds is not there yet either.

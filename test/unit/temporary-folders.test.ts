@@ -1,8 +1,10 @@
-// The check that no test leaves a folder in the temporary directory.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// The check that no test leaves a folder or a process, and that all of it ends with the runner.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import setup from '../support/machine/temporary-folders.ts';
 
 const marker = 'FLEETWARD_TEST_DIRECTORY';
@@ -10,6 +12,13 @@ const marker = 'FLEETWARD_TEST_DIRECTORY';
 function restore(name: string, value: string | undefined): void {
   if (value === undefined) delete process.env[name];
   else process.env[name] = value;
+}
+
+/** A process that nobody ends, in a process group of its own; it inherits the variables of now. */
+function leave(): { readonly child: ChildProcess; readonly end: Promise<unknown> } {
+  const child = spawn('sleep', ['1000'], { stdio: 'ignore', detached: true });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { child, end: once(child, 'exit') };
 }
 
 // This file itself runs in the directory of its run, as do those after it in this process.
@@ -42,8 +51,33 @@ it('names what a test left, removes it, and does not mind what tools of others l
   mkdirSync(join(directory, 'fleetward-chain-abc'));
   writeFileSync(join(directory, 'vapid-x'), '');
   mkdirSync(join(directory, 'npm-123'));
-  await expect(end?.()).rejects.toThrow(
-    'tests left in the temporary directory: fleetward-chain-abc, vapid-x',
-  );
+  await expect(end?.()).rejects.toThrow('tests left behind: fleetward-chain-abc, vapid-x');
   expect(existsSync(directory)).toBe(false);
+});
+
+it('names a process that a test left, and ends it', async () => {
+  const end = setup(0);
+  const { child, end: ended } = leave();
+  await expect(end?.()).rejects.toThrow(`tests left behind: process ${child.pid} sleep 1000`);
+  expect(await ended).toEqual([null, 'SIGKILL']);
+});
+
+it('ends everything when the runner is killed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'fw-tests-'));
+  const undertaker = new URL('../support/machine/undertaker.mjs', import.meta.url).pathname;
+  const runner = spawn(process.execPath, [
+    '--eval',
+    `const { spawn } = require('node:child_process');
+    spawn(process.execPath, ${JSON.stringify([undertaker, directory, marker])}, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    process.stdout.write('it stands');
+    setTimeout(() => {}, 1e9);`,
+  ]);
+  onTestFinished(() => void runner.kill('SIGKILL'));
+  await once(runner.stdout, 'data');
+  process.env[marker] = directory;
+  const { end: ended } = leave();
+  runner.kill('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  // It is the last that is done.
+  while (existsSync(directory)) await new Promise((resolve) => setTimeout(resolve, 10));
 });

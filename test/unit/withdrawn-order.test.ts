@@ -1,6 +1,8 @@
 // A cut that is taken back while its order is on the wires: the whole vehicle over the bytes of a simulated board, with the truth
 // ledger of the simulator as the judge of what its contacts did.
 import { describe, expect, it } from 'vitest';
+import { commandLimits } from '../../agent/core/protection/command-record.ts';
+import { interlockLimits } from '../../agent/core/protection/interlock-rules.ts';
 import { judgeCommands } from '../../simulator/core/judgement/judgement-commands.ts';
 import { createLedger } from '../../simulator/core/ledger/ledger.ts';
 import { createOrderBook } from '../../simulator/core/ledger/order-book.ts';
@@ -103,5 +105,29 @@ describe('a cut that is taken back on the wires', () => {
     expect(rig.board.isEnergised('enginecutoff')).toBe(true);
     expect(rig.said().at(-1)).toBe('confirmed');
     expect(rig.disk.record.confirmed.enginecutoff?.state).toBe('1');
+  });
+
+  it('waits for the true reason, and goes on waiting however often that happens: the relay did not fail', async () => {
+    const { rig, breaches } = await createJudgedVehicle();
+    rig.command('enginecutoff', '1');
+    const tries = (): number => rig.said().filter((text) => text === 'executing').length;
+    // More often than a relay may fail to follow, and as often as it may change in an hour.
+    expect(interlockLimits.changesPerHour).toBeGreaterThan(commandLimits.mismatches + 1);
+    for (let time = 1; time < interlockLimits.changesPerHour; time++) {
+      for (let wait = 0; wait < 600 && tries() < time; wait++) rig.run(0.1);
+      rig.board.setFaults({ silent: true });
+      rig.run(3);
+      rig.board.setFaults({ silent: false });
+      rig.run(3);
+      expect(tries()).toBe(time);
+    }
+    rig.run(60);
+    expect(rig.said()).not.toContain('refused');
+    expect(rig.said().at(-1)).toBe('confirmed');
+    const reasons = rig.reasons();
+    expect(reasons).toContain('ignition_off');
+    expect(reasons).not.toContain('relay_follows');
+    expect(reasons).not.toContain('superseded by a newer order');
+    expect(breaches()).toEqual([]);
   });
 });

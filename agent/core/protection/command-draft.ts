@@ -6,6 +6,7 @@ import {
   type FeatureState,
   featureNames,
 } from '../../../src/core/events/event.ts';
+import type { Verdict } from '../../../src/core/verdict/verdict.ts';
 import {
   type ActiveCommand,
   type CommandRecord,
@@ -35,7 +36,8 @@ export interface CommandsState {
 
 export type CommandProgress =
   | { readonly kind: 'committing'; readonly token: string }
-  | { readonly kind: 'driving'; readonly token: string }
+  /** `withdrawn`: the order was taken back by this verdict, and its outcome is awaited. */
+  | { readonly kind: 'driving'; readonly token: string; readonly withdrawn?: Verdict }
   | { readonly kind: 'pausing'; readonly untilMs: number };
 
 export type CommandEffect =

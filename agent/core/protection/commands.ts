@@ -45,11 +45,9 @@ export type CommandInput =
       readonly outcome: 'confirmed' | 'mismatch' | 'unknown' | 'refused';
       readonly reason: string;
     }
+  /** The order of this feature is being taken back, as the verdict no longer allows it. */
+  | { readonly kind: 'withdrawn'; readonly feature: FeatureName; readonly verdict: Verdict }
   | { readonly kind: 'time' };
-
-function changesOf(draft: Draft, feature: FeatureName): readonly number[] {
-  return draft.state.record.changesUtcMs[feature] ?? [];
-}
 
 /** The relay change of a command, as input of the interlock. */
 export function changeOf(state: CommandsState, command: ActiveCommand): RelayChange {
@@ -160,18 +158,21 @@ function afterCommit(
   draft.effects.push({ kind: 'drive', feature, state: command.state, token, withinMs });
 }
 
+/** A change of the relay, for the rules on their rate. */
+function recordChange(draft: Draft, feature: FeatureName, atMs: number): void {
+  const { record } = draft.state;
+  const changes = [...(record.changesUtcMs[feature] ?? []), atMs].slice(-commandLimits.changes);
+  const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
+  draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
+}
+
 function recordConfirmed(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
   const { feature, state, commandID } = command;
-  const { record } = draft.state;
-  const changed = wantedState(draft.state.record, feature) !== state;
   const atMs = evidence.trustedUtcMs;
-  const changes =
-    changed && atMs !== null
-      ? [...changesOf(draft, feature), atMs].slice(-commandLimits.changes)
-      : changesOf(draft, feature);
+  if (wantedState(draft.state.record, feature) !== state && atMs !== null) recordChange(draft, feature, atMs);
+  const { record } = draft.state;
   const confirmed = { ...record.confirmed, [feature]: { state, commandID } };
-  const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
-  draft.state = { ...draft.state, record: { ...record, confirmed, changesUtcMs } };
+  draft.state = { ...draft.state, record: { ...record, confirmed } };
   finish(draft, command, 'confirmed', { atMs: atMs ?? 0 });
   draft.waits.push(feature);
 }
@@ -184,16 +185,17 @@ function driven(draft: Draft, input: Extract<CommandInput, { kind: 'driven' }>, 
     setWork(draft, feature, undefined);
     const atMs = evidence.trustedUtcMs ?? 0;
     if (input.outcome === 'confirmed') return recordConfirmed(draft, command, evidence);
+    const { withdrawn } = busy;
     if (input.outcome === 'unknown') {
-      setActive(draft, feature, {
-        ...command,
-        phase: 'unknown',
-        waiting: because('relay_follows', 'unknown'),
-      });
-      report(draft, command, 'unknown', { atMs, reason: input.reason });
+      const waiting = withdrawn ?? because('relay_follows', 'unknown');
+      setActive(draft, feature, { ...command, phase: 'unknown', waiting });
+      const why = withdrawn === undefined ? { reason: input.reason } : { verdict: withdrawn };
+      report(draft, command, 'unknown', { atMs, ...why });
       draft.waits.push(feature);
       return;
     }
+    // It was taken back before it was on the wire: nothing was tried.
+    if (withdrawn !== undefined) return wait(draft, command, { verdict: withdrawn, evidence });
     const isMismatch = input.outcome === 'mismatch';
     return retry(draft, command, { isMismatch, reason: input.reason, evidence });
   }
@@ -255,6 +257,11 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
     case 'driven':
       driven(draft, input, evidence);
       break;
+    case 'withdrawn': {
+      const busy = draft.state.work[input.feature];
+      if (busy?.kind === 'driving') setWork(draft, input.feature, { ...busy, withdrawn: input.verdict });
+      break;
+    }
     case 'time':
       for (const feature of featureNames) consider(draft, feature, evidence);
       break;
@@ -265,6 +272,27 @@ export function stepCommands(state: CommandsState, input: CommandInput, evidence
 /** A lock that reads shut may have been open in between: trying again could open it twice for one command. */
 function closesByItself({ feature, state }: ActiveCommand): boolean {
   return feature === 'cargoaccess' && state === '1';
+}
+
+type Withdrawn = ActiveCommand & { readonly waiting: Verdict };
+
+/** Its last order was taken back, for the reason for which it waits since then. */
+function wasWithdrawn(command: ActiveCommand): command is Withdrawn {
+  const { waiting } = command;
+  return waiting !== null && waiting.rules.every(({ rule }) => rule !== 'relay_follows');
+}
+
+/**
+ * The order was taken back, and the relay is as it was: no failure of the relay, so the command waits as before. The relay may have closed
+ * meanwhile, unseen: that counts as a change (rule 11).
+ */
+function goOnWaiting(draft: Draft, command: Withdrawn, evidence: Evidence): void {
+  const { feature, waiting } = command;
+  const atMs = evidence.trustedUtcMs;
+  if (atMs !== null) recordChange(draft, feature, atMs);
+  setActive(draft, feature, { ...command, phase: 'armed' });
+  report(draft, command, 'armed', { atMs: atMs ?? 0, verdict: waiting });
+  setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + interlockLimits.betweenChangesMs });
 }
 
 /** Relays as read from the board: decides commands whose outcome is unknown (rule 6). */
@@ -283,7 +311,8 @@ export function recordReadBack(
       const reason = 'outcome unknown: the lock may have opened and closed; send the command again';
       finish(draft, command, 'refused', { atMs: evidence.trustedUtcMs ?? 0, reason });
       draft.waits.push(feature);
-    } else {
+    } else if (wasWithdrawn(command)) goOnWaiting(draft, command, evidence);
+    else {
       // It may have closed and been opened again: that is a change of the relay, although it was not observed (rule
       // 11).
       const leastPauseMs = isSafeState(feature, command.state) ? 0 : interlockLimits.betweenChangesMs;

@@ -44,7 +44,7 @@ type Task =
   | { readonly kind: 'command'; readonly input: CommandInput }
   /** Relays as they were read, for commands whose outcome is unknown. */
   | { readonly kind: 'readBack'; readonly known: KnownRelays }
-  | { readonly kind: 'guard'; readonly relay: FeatureName }
+  | { readonly kind: 'guard' | 'withdraw'; readonly relay: FeatureName }
   | { readonly kind: 'supervise' | 'superviseWarning' };
 
 type Tasks = readonly Task[];
@@ -69,6 +69,15 @@ function perform(context: StepContext, task: Task): Tasks {
       return superviseWarning(context);
     case 'guard':
       return guardOrder(context, task.relay);
+    case 'withdraw': {
+      const { relay } = task;
+      return orderRelay(context, {
+        relay,
+        on: false,
+        token: `withdraw:${relay}`,
+        withinMs: withdrawWithinMs,
+      });
+    }
     case 'commit':
     case 'drive':
     case 'note':
@@ -291,7 +300,11 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
   const verdict = judge({ ...change, isOnTheWay: true }, evidenceOf(context), commands.rules);
   if (isAllowed(verdict)) return [];
   log(context, 'warn', 'relay_order_withdrawn', { relay, code: verdict.code, reason: verdictText(verdict) });
-  return orderRelay(context, { relay, on: false, token: `withdraw:${relay}`, withinMs: withdrawWithinMs });
+  // Noted first: the order that takes it back ends it.
+  const noted: Tasks = isDriving
+    ? [{ kind: 'command', input: { kind: 'withdrawn', feature: relay, verdict } }]
+    : [];
+  return [...noted, { kind: 'withdraw', relay }];
 }
 
 /**

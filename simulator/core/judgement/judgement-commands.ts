@@ -16,10 +16,10 @@ const latency = { ignitionMs: 1100, movingMs: 4000 } as const;
 const expiryMs = 1000;
 /**
  * A vehicle that takes a cut back because of what it sees meanwhile may find it on the wires already: the contact closes and is
- * opened again. The command is not carried out then, and is judged anew: this often and no more (`commandLimits.mismatches` of
- * the agent). A lock that may have been open is never opened anew.
+ * opened again. The command is not carried out then, and is judged anew: this often in an hour and no more
+ * (`interlockLimits.changesPerHour` of the agent). A lock that may have been open is never opened anew.
  */
-const cutClosingsMost = 3;
+const cutClosingsMost = 6;
 
 interface Mover {
   closings: number;

@@ -85,6 +85,8 @@ export function dropsOneIn(n: number): DoorFault {
 }
 
 export interface EarlyAck extends DoorFault {
+  /** Payloads that wait for the disk now. */
+  waits(): number;
   /** What waits for the disk is gone, as with kill -9. */
   crash(): void;
 }
@@ -112,6 +114,7 @@ export function acknowledgesBeforeCommit(laterMs: number): EarlyAck {
       );
     },
     publish: (device, message, publish) => publish(device, message),
+    waits: () => waiting.size,
     crash() {
       for (const [timer, names] of waiting) {
         clearTimeout(timer);

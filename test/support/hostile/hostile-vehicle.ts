@@ -283,8 +283,10 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
       isDriving && active !== undefined
         ? changeOf(commands, active)
         : ({ feature: relay, state: '1', occasion: 'reapply' } as const);
-    if (!isAllowed(judge({ ...change, isOnTheWay: true }, evidence(), rules)))
-      order({ relay, on: false, token: `withdraw:${relay}` }, 5000);
+    const verdict = judge({ ...change, isOnTheWay: true }, evidence(), rules);
+    if (isAllowed(verdict)) return;
+    if (isDriving) take({ kind: 'withdrawn', feature: relay, verdict });
+    order({ relay, on: false, token: `withdraw:${relay}` }, 5000);
   };
   const done: HostileVehicle['done'] = (of, outcome, readBack) => {
     if (orders.get(of.relay) === of) orders.delete(of.relay);
