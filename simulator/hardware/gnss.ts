@@ -117,7 +117,8 @@ function observe(
   const hdop = 0.7 + Math.abs(entropy.normal()) * 0.2;
   const degreesEast = metresPerDegree * Math.cos((truth.latitude * Math.PI) / 180);
   return {
-    utcMs: status.isTimeKnown ? Math.round(options.utcMs() / 1000) * 1000 : null,
+    // The second that has begun, also when the burst is late; a timer may fire a millisecond early.
+    utcMs: status.isTimeKnown ? Math.floor((options.utcMs() + 1) / 1000) * 1000 : null,
     isValid,
     latitude: truth.latitude + error.northM / metresPerDegree,
     longitude: truth.longitude + error.eastM / degreesEast,
@@ -150,7 +151,7 @@ export function createGnss(options: GnssOptions): Gnss {
   };
   const schedule = (): void => {
     const untilNextMs = 1000 - (((options.utcMs() % 1000) + 1000) % 1000);
-    timer = clock.after(untilNextMs < 1 ? untilNextMs + 1000 : untilNextMs, () => {
+    timer = clock.after(untilNextMs <= 1 ? untilNextMs + 1000 : untilNextMs, () => {
       const seen = observe(options, errors, { fix: fixState(), isTimeKnown: clock.monoMs() >= timeAtMs });
       const text = formatBurst(seen, options.talker ?? 'GN', options.extra ?? []);
       if (isOn) options.send(new TextEncoder().encode(text));

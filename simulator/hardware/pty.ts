@@ -1,7 +1,7 @@
 // A pseudo terminal pair through Debian's socat: the agent opens `linkPath` as its serial port, this end is bytes. It
 // must leave neither the link nor the child behind, and must not keep bytes for a reader that is not there.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 
@@ -24,7 +24,8 @@ export interface Pty {
   close(): Promise<void>;
 }
 
-const startTimeoutMs = 3000;
+/** Ends a hang; socat takes milliseconds, on a busy machine seconds. */
+const startTimeoutMs = 30_000;
 const stopTimeoutMs = 1000;
 const pollMs = 10;
 const readerCheckMs = 500;
@@ -144,7 +145,10 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   const unplug = async (): Promise<void> => {
     const stopping = child;
     child = null;
-    if (stopping !== null) await stopChild(stopping);
+    if (stopping === null) return;
+    await stopChild(stopping);
+    // A socat that had to be killed leaves its link behind, and nothing could be plugged in there again.
+    rmSync(linkPath, { force: true });
   };
   await plug();
   return {

@@ -13,7 +13,7 @@ import { analogValue, applyOverrides } from '../../agent/core/board/board-profil
 import { sealFrame } from '../../simulator/hardware/modbus-slave.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { requires } from '../support/machine/requires.ts';
-import { sleep, until } from '../support/serial/pty-bus.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
 const cli = new URL('../../dist/agent/cli/fuel-calibrate.js', import.meta.url).pathname;
@@ -21,8 +21,6 @@ const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 const notBuilt = existsSync(program) && existsSync(cli) ? null : 'skipped, dist is missing: npm run build';
 const why = missing ?? notBuilt;
 
-/** Nothing here is about speed: a busy machine may take its time. */
-const patienceMs = 120_000;
 const capacityL = 300;
 /** The float of this tank reads the square root of what is in it. */
 const sender = (litres: number): number => Math.sqrt(litres / capacityL);
@@ -88,7 +86,7 @@ beforeEach(async () => {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   children.push(child);
   const said = collect(child);
-  await until(() => said().includes('"event":"ready"'), 'the bench', patienceMs);
+  await waitUntil('the bench', () => said().includes('"event":"ready"'), { seen: said });
   const ready = JSON.parse(/^\{"event":"ready".*\}$/m.exec(said())?.[0] ?? '') as {
     board: { path: string };
     control: string;
@@ -129,12 +127,12 @@ describe.skipIf(why !== null)(why === null ? 'fuel calibrate' : `fuel calibrate 
   it('by an answers file: the table reads every level of the tank within 2 %', async () => {
     await pour(0);
     const steps = [30, 45, 75, 75, 75];
-    const answers = JSON.stringify({ capacityL, mode: 'fill', startL: 0, steps, settleS: 2, stepS: 60 });
+    const answers = JSON.stringify({ capacityL, mode: 'fill', startL: 0, steps, settleS: 2, stepS: 7200 });
     const io = await ioOf({ answers });
     const running = fuelCalibrate(io);
     let total = 0;
     for (const [at, litres] of steps.entries()) {
-      await until(() => keptPoints() === at + 1, `point ${at + 1}: ${io.said()}`, patienceMs);
+      await waitUntil(`point ${at + 1}`, () => keptPoints() === at + 1, { seen: io.said });
       total += litres;
       await pour(total);
     }
@@ -158,15 +156,12 @@ describe.skipIf(why !== null)(why === null ? 'fuel calibrate' : `fuel calibrate 
       ((await (await fetch(`${bench.control}/state`)).json()) as { relays: unknown }).relays;
     const line = await openSerialPort(io.port, { onBytes: () => {}, onDown: () => {} });
     line.write(sealFrame([1, 5, 0, 1, 0xff, 0]));
-    for (let round = 0; round < 600; round += 1) {
-      if (JSON.stringify(await relays()).includes('true')) break;
-      await sleep(50);
-    }
+    await waitUntil('the relay', async () => JSON.stringify(await relays()).includes('true'));
     await line.close();
     const before = await relays();
     expect(before).toEqual({ enginecutoff: false, cargoaccess: true });
     const running = fuelCalibrate(io);
-    await until(() => keptPoints() === 1, 'the first point', patienceMs);
+    await waitUntil('the first point', () => keptPoints() === 1);
     (io.input as PassThrough).end();
     expect(await running).toEqual({ kind: 'stopped', points: 1 });
     expect(await relays()).toEqual(before);
@@ -187,7 +182,7 @@ describe.skipIf(why !== null)(why === null ? 'fuel calibrate' : `fuel calibrate 
   it('a pulled board ends it with the points kept; damaged progress is never overwritten', async () => {
     const io = await ioOf({ plan: { capacityL, mode: 'fill', startL: 0 } });
     const running = fuelCalibrate(io);
-    await until(() => keptPoints() === 1, 'the first point', patienceMs);
+    await waitUntil('the first point', () => keptPoints() === 1);
     const gone = expect(running).rejects.toMatchObject({
       code: 'serial',
       message: expect.stringContaining(bench.board) as string,
@@ -207,10 +202,10 @@ describe.skipIf(why !== null)(why === null ? 'fuel calibrate' : `fuel calibrate 
     const first = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'pipe'] });
     children.push(first);
     const saidFirst = collect(first);
-    await until(() => keptPoints() === 1, `the first point: ${saidFirst()}`, patienceMs);
+    await waitUntil('the first point', () => keptPoints() === 1, { seen: saidFirst });
     await pour(75);
     first.stdin?.write('75\n');
-    await until(() => keptPoints() === 2, `the second point: ${saidFirst()}`, patienceMs);
+    await waitUntil('the second point', () => keptPoints() === 2, { seen: saidFirst });
     await end(first);
 
     // A terminal: what Ctrl-C sends is a byte that the tty makes a signal of.
@@ -218,24 +213,23 @@ describe.skipIf(why !== null)(why === null ? 'fuel calibrate' : `fuel calibrate 
     const second = spawn('socat', ['-', exec], { stdio: ['pipe', 'pipe', 'pipe'] });
     children.push(second);
     const saidSecond = collect(second);
-    await until(() => saidSecond().includes('Going on after 2 points'), 'the second run', patienceMs);
+    await waitUntil('the second run', () => saidSecond().includes('Going on after 2 points'));
     await pour(150);
     second.stdin?.write('75\n');
-    await until(() => keptPoints() === 3, `the third point: ${saidSecond()}`, patienceMs);
+    await waitUntil('the third point', () => keptPoints() === 3, { seen: saidSecond });
     second.stdin?.write('\u0003');
-    await until(() => saidSecond().includes('3 points are kept in'), `Ctrl-C: ${saidSecond()}`, patienceMs);
-    await until(() => second.exitCode !== null, 'the end of the terminal', patienceMs);
+    await waitUntil('Ctrl-C', () => saidSecond().includes('3 points are kept in'), { seen: saidSecond });
+    await waitUntil('the end of the terminal', () => second.exitCode !== null || second.signalCode !== null);
 
     const io = await ioOf({ plan: { capacityL, mode: 'fill', startL: 0 } });
     const running = fuelCalibrate(io);
-    await until(() => io.said().includes('Going on after 3 points'), 'the third run', patienceMs);
+    await waitUntil('the third run', () => io.said().includes('Going on after 3 points'));
     await pour(300);
     const input = io.input as PassThrough;
     input.write('what?\n');
     input.write('150\n');
-    await until(() => keptPoints() === 4, `the fourth point: ${io.said()}`, patienceMs);
+    await waitUntil('the fourth point', () => keptPoints() === 4, { seen: io.said });
     expect(kept().points.map(({ litres }) => litres)).toEqual([0, 75, 150, 300]);
-    await sleep(10);
     input.write('done\n');
     expect(await running).toMatchObject({ kind: 'done' });
     expect(io.said()).toContain('Enter the litres of this step');

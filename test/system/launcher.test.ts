@@ -26,10 +26,14 @@ import { readReleaseKey } from '../../agent/adapters/update/release.ts';
 import { confirmTrial, readReleaseState, requestTrial } from '../../agent/adapters/update/release-state.ts';
 import { type Arch, formatManifest, type Manifest } from '../../agent/core/update/manifest.ts';
 import { planLimits, type ReleaseState } from '../../agent/core/update/plan.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const isBuilt = existsSync(join(root, 'dist/agent/cli/launch.js'));
 const uid = process.getuid?.() ?? 0;
+
+/** Long enough for a release to start, and to be confirmed, on a machine that stands still for seconds. */
+const trialS = 2 * planLimits.confirmLeastS;
 
 let folder: string;
 let releases: string;
@@ -65,7 +69,10 @@ beforeEach(() => {
   symlinkSync(process.execPath, at('home/node'));
   mkdirSync(releases, { recursive: true });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  sweep();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const program = (name: string, exitCode: number): string =>
   `process.stdout.write(${JSON.stringify(`${name} `)} + process.argv.slice(2).join(' '));process.exitCode = ${exitCode};`;
@@ -140,12 +147,32 @@ function launch(): { readonly said: string; readonly words: string; readonly cod
     'setsid',
     ['-w', 'sh', '-c', script, at('home/launch'), ...launchArguments()],
     {
-      timeout: 120_000,
+      timeout: hangMs,
     },
   );
   sweep();
   return { said: readFileSync(at('out'), 'utf8'), words: readFileSync(at('err'), 'utf8'), code: status };
 }
+
+/** Starts without waiting; a group of its own, which `sweep` ends. */
+function begin(): { readonly pid: number; readonly ended: Promise<number | null> } {
+  const child = spawn(at('home/launch'), launchArguments(), { stdio: 'ignore', detached: true });
+  put(at('pid'), String(child.pid));
+  return { pid: child.pid ?? 0, ended: new Promise((resolve) => child.once('exit', resolve)) };
+}
+
+/** Processes of a group that have not ended, proc(5). */
+const groupSize = (group: number): number =>
+  readdirSync('/proc').filter((name) => {
+    try {
+      const [state = 'X', , pgrp] =
+        readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+      return pgrp === String(group) && !'ZX'.includes(state);
+    } catch {
+      // No process, or one that has just ended.
+      return false;
+    }
+  }).length;
 
 describe.skipIf(!isBuilt)('the launcher', () => {
   it('runs the packaged release when nothing is staged, with the arguments and the exit code of the agent', () => {
@@ -188,22 +215,23 @@ describe.skipIf(!isBuilt)('the launcher', () => {
       version: '1.1.0',
       code: 'setInterval(() => undefined, 1000); process.on("SIGTERM", () => process.exit(9));',
     });
-    ask('1.1.0', planLimits.confirmLeastS);
+    ask('1.1.0', trialS);
     const { code, words } = launch();
     expect(code).toBe(9);
-    expect(words).toContain('was not confirmed in 10 s and is stopped');
+    expect(words).toContain(`was not confirmed in ${trialS} s and is stopped`);
   });
 
   it('lets one that is confirmed in time go on', async () => {
-    stage({ version: '1.1.0', code: 'setTimeout(() => process.exit(0), 14_000);' });
-    ask('1.1.0', planLimits.confirmLeastS);
-    const child = spawn(at('home/launch'), launchArguments(), { stdio: 'ignore', detached: true });
-    put(at('pid'), String(child.pid));
-    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
-    for (let turn = 0; turn < 600 && state().trial?.attempts !== 1; turn++) await sleep(20);
+    const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(at('up'))}, '');
+setInterval(() => undefined, 1000); process.on('SIGUSR2', () => process.exit(0));`;
+    stage({ version: '1.1.0', code });
+    ask('1.1.0', trialS);
+    const { pid, ended } = begin();
+    await waitUntil('the release', () => existsSync(at('up')));
     expect(confirm('1.1.0')).toBe(true);
+    await waitUntil('the watcher of the trial to have looked', () => groupSize(pid) < 2);
+    process.kill(pid, 'SIGUSR2');
     expect(await ended).toBe(0);
-    sweep();
   });
 });
 
@@ -356,18 +384,10 @@ describe.skipIf(!isBuilt)('an agent starts', () => {
     ask('1.2.0');
     writeFileSync(started, '');
     for (let turn = 0; turn < 12 && state().trial !== null; turn++) {
-      const child = spawn(at('home/launch'), launchArguments(), { stdio: 'ignore', detached: true });
-      const ended = new Promise((resolve) => child.once('exit', resolve));
+      const { ended } = begin();
       await sleep(turn * 60);
-      // The whole group, as the service manager kills the whole control group; it is there a moment after the process.
-      for (let tries = 0; tries < 200 && child.pid !== undefined && child.exitCode === null; tries++) {
-        try {
-          process.kill(-child.pid, 'SIGKILL');
-          break;
-        } catch {
-          await sleep(5);
-        }
-      }
+      // The whole group, as the service manager kills the whole control group.
+      sweep();
       await ended;
       expect(readReleaseState(releases).fault).toBeNull();
       const counted = state().trial?.attempts ?? planLimits.attempts;

@@ -1,7 +1,7 @@
 // The serial adapter on real pseudo-terminals: what it does when a line floods, sticks, hangs up or becomes another device, when
 // the path is no port at all, and when the driver does not let go. Everything is counted; nothing is timed.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
 import type { ByteLink } from '../../src/ports.ts';
 import { requires } from '../support/machine/requires.ts';
-import { ptyPair, serial, sleep, until } from '../support/serial/pty-bus.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
+import { ptyPair, serial, sleep } from '../support/serial/pty-bus.ts';
+import { point } from '../support/serial/serial-board.ts';
 
 const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
 const cCompiler = 'cc';
@@ -48,6 +50,9 @@ async function listen(path: string) {
 }
 
 const silent = { onBytes() {}, onDown() {} };
+
+/** Calls of read(2) that this process has made, proc(5): work, whatever time it took. */
+const readCalls = (): number => Number(/^syscr: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
 /** A program of somebody else at the far end; ended by its own handle. */
 function play(script: string, ...args: readonly string[]) {
@@ -97,7 +102,7 @@ describe('a path that is no serial port', () => {
       const { stdout, stderr } = spawnSync(process.execPath, [child, pair.near, '1'], {
         uid: 65_534,
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: hangMs,
       });
       expect(`${stdout}${stderr}`).toContain(`No permission for serial port ${pair.near}`);
     },
@@ -110,16 +115,11 @@ describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
     const { heard, link } = await listen(pair.near);
     const flood = play('exec cat /dev/zero > "$1"', pair.far);
     const startMs = performance.now();
-    let turns = 0;
-    while (turns < 150) {
-      await sleep(10);
-      turns += 1;
-    }
+    await waitUntil('a flood', () => heard.bytes > 1024 * 1024);
     flood.close();
     const windows = Math.ceil((performance.now() - startMs) / 100) + 1;
-    expect(heard.bytes).toBeGreaterThan(64 * 1024);
-    // 32 KiB in a window of 100 ms, and the one read that fills it.
-    expect(heard.bytes).toBeLessThanOrEqual(windows * (32 + 4) * 1024);
+    // 32 KiB in a window of 100 ms, the read that fills it, and one more: a timer may fire a millisecond early.
+    expect(heard.bytes).toBeLessThanOrEqual(windows * (32 + 4 + 4) * 1024);
     expect(heard.reasons).toEqual([]);
     await link.close();
   });
@@ -127,10 +127,12 @@ describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
   it('that takes no bytes is given up, and nothing of it reaches the board when it wakes up', async () => {
     const pair = owned(await ptyPair(folder, 'bus'));
     const { heard, link } = await listen(pair.near);
-    const far = await listen(pair.far);
+    const arrived: number[] = [];
+    const far = { onBytes: (bytes: Uint8Array) => void arrived.push(...bytes), onDown() {} };
+    owned(await openSerialPort(serial(pair.far), far));
     const request = new Uint8Array(1000).fill(0x55);
     expect(link.write(request)).toBe(true);
-    await until(() => far.heard.bytes === 1000, 'the line to work');
+    await waitUntil('the line to work', () => arrived.length === 1000);
     // Whoever connects the two ends stands still: what is written stays in the kernel, then in the adapter.
     pair.signal('SIGSTOP');
     let taken = 0;
@@ -143,44 +145,40 @@ describe.skipIf(missing !== null)(titled('a serial link', missing), () => {
     expect(link.write(request)).toBe(false);
     await link.close();
     pair.signal('SIGCONT');
-    await sleep(500);
-    // What stands in the far terminal (4 KiB) has left the line; 17 KB more would follow without the flush.
-    const sent = far.heard.bytes;
-    expect(sent).toBeLessThanOrEqual(1000 + 4096);
-    // The port can be had again at once.
+    // The port can be had again at once, and its byte comes behind all that was left of the link before.
     const again = await listen(pair.near);
     expect(again.link.write(Uint8Array.of(1))).toBe(true);
-    await until(() => far.heard.bytes === sent + 1, 'the next link');
+    await waitUntil('the next link', () => arrived.includes(1), { seen: () => `${arrived.length} bytes` });
+    // What stands in the far terminal (4 KiB) has left the line; 17 KB more would follow without the flush.
+    expect(arrived.indexOf(1)).toBeLessThanOrEqual(1000 + 4096);
+    expect(arrived.at(-1)).toBe(1);
   });
 
   it('whose far end hangs up ends once and reads no more', async () => {
     const pair = owned(await ptyPair(folder, 'bus'));
     const { heard } = await listen(pair.near);
     await pair.close();
-    await until(() => heard.reasons.length > 0, 'the end of the link');
-    const before = process.resourceUsage();
+    await waitUntil('the end of the link', () => heard.reasons.length > 0);
+    const before = readCalls();
     await sleep(1000);
-    const { fsRead, voluntaryContextSwitches } = process.resourceUsage();
     expect(heard).toMatchObject({ bytes: 0, pieces: 0, reasons: [expect.stringMatching(/hung up|gone/)] });
     // 200,000 rounds in 0.1 s is what the binding's own reader does here.
-    expect(voluntaryContextSwitches - before.voluntaryContextSwitches).toBeLessThan(20_000);
-    expect(fsRead - before.fsRead).toBeLessThan(1000);
+    expect(readCalls() - before).toBeLessThan(1000);
   });
 
   it('whose name stands for another device now is given up, although the old one still lives', async () => {
     const one = owned(await ptyPair(folder, 'one'));
     const other = owned(await ptyPair(folder, 'other'));
     const name = `${folder}/fleet-board`;
-    symlinkSync(one.near, name);
+    point(name, one.near);
     const { heard } = await listen(name);
-    rmSync(name);
-    symlinkSync(other.near, name);
-    await until(() => heard.reasons.length > 0, 'the other device to be noticed');
+    point(name, other.near);
+    await waitUntil('the other device to be noticed', () => heard.reasons.length > 0);
     expect(heard.reasons).toEqual([`${name} is another device now`]);
     const again = await listen(name);
     const far = owned(await openSerialPort(serial(other.far), silent));
     far.write(Uint8Array.of(1, 2, 3));
-    await until(() => again.heard.bytes === 3, 'the bytes of the other device');
+    await waitUntil('the bytes of the other device', () => again.heard.bytes === 3);
   });
 });
 
@@ -202,7 +200,7 @@ describe.skipIf(missing !== null || compiler.missing !== null)(
       execFileSync(cCompiler, ['-shared', '-fPIC', '-o', library, source, '-ldl']);
       writeFileSync(flag, '');
       const script = new URL('../support/serial/serial-child.mjs', import.meta.url).pathname;
-      const child = spawn(process.execPath, [script, pair.near, '200'], {
+      const child = spawn(process.execPath, [script, pair.near, '5000'], {
         stdio: ['ignore', 'pipe', 'inherit'],
         // The pool as Node starts it: the worst case.
         env: { ...process.env, LD_PRELOAD: library, HANG_FLAG: flag, UV_THREADPOOL_SIZE: '4' },
@@ -213,16 +211,18 @@ describe.skipIf(missing !== null || compiler.missing !== null)(
         'line',
         (text) => void rounds.push(JSON.parse(text) as Round),
       );
-      await until(() => rounds.length >= 12, 'a dozen tries', 120_000);
+      const seen = (): string => JSON.stringify(rounds.slice(-5));
+      const refused = `Serial port ${pair.near}: 2 earlier calls hang in the driver`;
+      // Not while a thread waits for a disk: such a process counts as one that nothing can replace.
+      const isStuck = () => rounds.some(({ outcome, stuck }) => outcome === refused && stuck);
+      await waitUntil('a dozen tries, one of them refused', () => rounds.length >= 12 && isStuck(), { seen });
       expect(rounds.map(({ others }) => others)).toEqual(rounds.map(() => 'work'));
       expect(Math.max(...rounds.map(({ hanging }) => hanging))).toBe(2);
-      expect(rounds[8]).toMatchObject({
-        outcome: `Serial port ${pair.near}: 2 earlier calls hang in the driver`,
-        stuck: true,
-      });
+      expect(new Set(rounds.slice(8).map(({ outcome }) => outcome))).toEqual(new Set([refused]));
       rmSync(flag);
-      await until(() => rounds.at(-1)?.outcome === 'opened', 'the port to open', 60_000);
-      expect(rounds.at(-1)).toMatchObject({ hanging: 0, stuck: false });
+      await waitUntil('the port to open', () => rounds.at(-1)?.outcome === 'opened', { seen });
+      await waitUntil('the driver to let go', () => rounds.at(-1)?.hanging === 0, { seen });
+      expect(rounds.at(-1)).toMatchObject({ outcome: 'opened', stuck: false });
     });
   },
 );

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
 import { everyEventIn } from '../support/database/stored-events.ts';
 import { requires } from '../support/machine/requires.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import {
   createBrokerSetup,
   type Program,
@@ -16,7 +17,7 @@ import {
   startProgram,
   writeAgentConfig,
 } from '../support/programs/fleet-processes.ts';
-import { sleep, until } from '../support/serial/pty-bus.ts';
+import { sleep } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['faketime'], debian: ['faketime'] });
 const library = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib/arm-linux-gnueabihf']
@@ -45,6 +46,10 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
       program.signal('SIGKILL');
       await program.ended();
     }
+    // libfaketime's shared memory outlives a process that was killed.
+    for (const { pid } of running)
+      for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`])
+        rmSync(join('/dev/shm', name), { force: true });
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -65,7 +70,23 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
     running.push(agent);
     return agent;
   };
-  const logged = (agent: Program, msg: string) => agent.lines.filter((line) => line.msg === msg);
+  const says = (agent: Program, msg: string) =>
+    waitUntil(`"${msg}" in the log of the agent`, () => agent.lines.some((line) => line.msg === msg), {
+      // Between two tries to connect lies up to a minute.
+      limitMs: 2 * hangMs,
+      seen: () => `${JSON.stringify(agent.lines.slice(-10))}${agent.complaints()}`,
+    });
+  /** Events on the disk of the vehicle, sent or not. */
+  const keptEvents = (): number => {
+    const database = new SqliteConnection(join(folder, 'outbox.db'), { readonly: true });
+    const counts = ['p0', 'p1', 'p2', 'p3'].map((name) => `(SELECT count(*) FROM ${name})`);
+    const kept = database
+      .prepare<[], number>(`SELECT ${counts.join(' + ')}`)
+      .pluck()
+      .get();
+    database.close();
+    return kept ?? 0;
+  };
   const wallOf = (agent: Program): number => Date.parse(String(agent.lines.at(-1)?.['time']));
   const rowsOf = (): readonly Row[] => {
     const database = new SqliteConnection(join(folder, 'fleet.db'), { readonly: true });
@@ -78,7 +99,9 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
     }
   };
 
-  it('by decades and back: works on, and sends every event once, in order and at its true time', async () => {
+  it('by decades and back: works on, and sends every event once, in order and at its true time', {
+    timeout: 600_000,
+  }, async () => {
     const identity = provision(setup, 'truck-1');
     // The ports are chosen once; then the broker is away while the vehicle lives through its bad days.
     const first = await startBroker(setup);
@@ -96,27 +119,32 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
     setWall('@1970-01-01 00:00:10');
     const startedMs = Date.now();
     const lost = startAgent(config);
-    await until(() => logged(lost, 'disconnected').length > 0, 'the first boot', 20_000);
+    await says(lost, 'disconnected');
+    await waitUntil('an event of the first boot', () => keptEvents() > 0);
     expect(wallOf(lost)).toBeLessThan(Date.UTC(1971, 0, 1));
     lost.signal('SIGKILL');
     await lost.ended();
 
     setWall('@1970-01-01 00:00:10');
     const agent = startAgent(config);
-    await until(() => logged(agent, 'disconnected').length > 0, 'the second boot', 20_000);
+    await says(agent, 'disconnected');
     // The last one but one stands still, as a broken RTC does.
     for (const wall of ['+9y', '-30y', '2079-06-01 00:00:00', '-30y']) {
       setWall(wall);
       await sleep(1500);
       expect(agent.exitCode(), wall).toBeNull();
     }
+    const servedMs = Date.now();
     const broker = await startBroker(setup);
     running.push(broker);
     // Its timers go on: it tries again in its usual rhythm, whatever year it is.
-    await until(() => logged(agent, 'connected').length > 0, 'the connection', 150_000);
+    await says(agent, 'connected');
     expect(wallOf(agent)).toBeLessThan(Date.now() - 20 * 365 * 86_400_000);
-    await until(() => new Set(rowsOf().map(({ boot }) => boot)).size === 2, 'both boots', 30_000);
-    await sleep(1000);
+    const isTimed = ({ time_quality }: Row): boolean => time_quality === 'server';
+    await waitUntil('both boots, and more than the start of the second', () => {
+      const rows = rowsOf();
+      return new Set(rows.map(({ boot }) => boot)).size === 2 && rows.filter(isTimed).length > 1;
+    });
     agent.signal('SIGTERM');
     expect(await agent.ended(), agent.complaints()).toBe(0);
     const endedMs = Date.now();
@@ -133,18 +161,18 @@ describe.skipIf(why !== null)(`an agent whose wall clock lies${why === null ? ''
       // Monotonic time: no step of the wall clock is in it.
       for (const { up_ms } of own) expect(up_ms).toBeLessThan(endedMs - startedMs + 1000);
     }
-    const knowing = rows.filter(({ time_quality }) => time_quality === 'server');
+    const knowing = rows.filter(isTimed);
     // Stored without a time, by a clock in 1970: made up for.
     const made = knowing.filter(({ status_code }) => status_code === statusCodes.INITIALIZED.code);
     expect(made).toHaveLength(1);
-    expect(knowing.length).toBeGreaterThan(1);
+    // The broker's time is as old as its way to the vehicle was long.
+    const wayMs = endedMs - servedMs;
     for (const { timestamp_ms, up_ms } of knowing) {
-      expect(timestamp_ms).toBeGreaterThan(startedMs - 5000);
-      expect(timestamp_ms).toBeLessThan(endedMs + 5000);
-      expect(timestamp_ms - up_ms).toBeGreaterThan(startedMs - 5000);
+      expect(timestamp_ms).toBeLessThan(endedMs + 1000);
+      expect(timestamp_ms - up_ms).toBeGreaterThan(startedMs - wayMs);
     }
     // What nobody can know is not made up: the boot that was killed in 1970 has no time of its own.
-    const timeless = rows.filter(({ time_quality }) => time_quality !== 'server');
+    const timeless = rows.filter((row) => !isTimed(row));
     expect(new Set(timeless.map(({ time_quality }) => time_quality))).toEqual(new Set(['none']));
     expect(new Set(timeless.map(({ boot }) => boot)).size).toBe(1);
   });

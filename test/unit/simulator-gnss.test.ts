@@ -17,8 +17,11 @@ const truth: GnssTruth = {
   headingDeg: 181,
 };
 
-function run(seconds: number, options: Partial<GnssOptions> & { readonly seed?: string } = {}) {
-  const clock = createVirtualClock(Date.UTC(2026, 10, 21, 12, 0, 0, 400));
+function run(
+  seconds: number,
+  options: Partial<GnssOptions> & { readonly seed?: string } = {},
+  clock = createVirtualClock(Date.UTC(2026, 10, 21, 12, 0, 0, 400)),
+) {
   const bytes: Uint8Array[] = [];
   const gnss = createGnss({
     clock,
@@ -65,6 +68,20 @@ describe('receiver with a fix', () => {
     expect(seen[0]?.timeMs).toBe(12 * 3_600_000 + 1000);
     expect(seen[0]?.day).toBe(Date.UTC(2026, 10, 21) / 86_400_000);
     expect(Math.max(...bytes.map((burst) => burst.length))).toBeLessThan(900);
+  });
+
+  it('shows each second once, however late a busy machine lets it speak', () => {
+    const lateMs = [0, 700, 0, 999, 400, 0];
+    let bursts = 0;
+    const clock = createVirtualClock(Date.UTC(2026, 10, 21, 12, 0, 0, 0));
+    const late: GnssOptions['clock'] = {
+      ...clock,
+      after: (ms, run) => clock.after(ms + (lateMs[bursts++ % lateMs.length] ?? 0), run),
+    };
+    const { read } = run(60, { clock: late, utcMs: () => clock.utcMs() }, clock);
+    const seconds = rmcs(read().sentences).map((rmc) => rmc.timeMs);
+    expect(seconds.length).toBeGreaterThan(30);
+    expect(new Set(seconds).size).toBe(seconds.length);
   });
 
   it('wanders a little while the vehicle stands, and has no course then', () => {

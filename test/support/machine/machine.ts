@@ -5,8 +5,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from './wait-until.ts';
 
-const bootMostMs = 180_000;
+/** Ends a hang; longer than two minutes, as much starts at once. */
+const bootMostMs = 300_000;
+const endMostMs = 60_000;
 
 export interface Ran {
   readonly code: number | null;
@@ -52,15 +55,25 @@ function inside(init: number, script: string, timeoutMs = 240_000): Ran {
   return { code: status, output: stdout };
 }
 
-async function untilUp(container: ChildProcess, said: () => string): Promise<number> {
-  for (let waitedMs = 0; waitedMs < bootMostMs; waitedMs += 200) {
+async function untilUp(container: ChildProcess, seen: () => string): Promise<number> {
+  const look = (): number | null => {
+    if (container.exitCode !== null) throw new Error(`the machine did not come up: ${seen()}`);
     const init = container.pid === undefined ? null : childOf(container.pid);
-    const state = init === null ? '' : inside(init, 'systemctl is-system-running').output.trim();
-    if (init !== null && (state === 'running' || state === 'degraded')) return init;
-    if (container.exitCode !== null) break;
-    await sleep(200);
-  }
-  throw new Error(`the machine did not come up: ${said()}`);
+    if (init === null) return null;
+    const state = inside(init, 'systemctl is-system-running').output.trim();
+    return state === 'running' || state === 'degraded' ? init : null;
+  };
+  return await waitUntil('the machine', look, { limitMs: bootMostMs, everyMs: 200, seen });
+}
+
+/** Ends the first process of the container, with which all others end, then the container. */
+async function endContainer(container: ChildProcess): Promise<void> {
+  if (container.exitCode !== null || container.signalCode !== null) return;
+  const ended = new Promise((resolve) => container.once('exit', resolve));
+  const init = container.pid === undefined ? null : childOf(container.pid);
+  if (init === null) container.kill('SIGKILL');
+  else process.kill(init, 'SIGKILL');
+  await Promise.race([ended, sleep(endMostMs, null, { ref: false })]);
 }
 
 /** Boots the copy to its basic target. `folders` of this machine are seen inside, read-only. */
@@ -110,15 +123,15 @@ export async function bootMachine(folders: Readonly<Record<string, string>>): Pr
         return output;
       },
       async close() {
-        const ended = new Promise((resolve) => running.once('exit', resolve));
-        // The first process of the container: all others end with it.
-        process.kill(init, 'SIGKILL');
-        await Promise.race([ended, sleep(20_000, null, { ref: false })]);
-        release();
+        try {
+          await endContainer(running);
+        } finally {
+          release();
+        }
       },
     };
   } catch (thrown) {
-    container?.kill('SIGKILL');
+    if (container !== null) await endContainer(container).catch(() => undefined);
     release();
     throw thrown;
   }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { BenchState } from '../../../simulator/bench/bench-state.ts';
-import { until } from '../serial/pty-bus.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 export interface BenchProgram {
   readonly board: string;
@@ -23,8 +23,15 @@ export async function startBenchProgram(folder: string, boardName: string): Prom
     said += chunk.toString();
   });
   const line = (): string | undefined => /^\{"event":"ready".*\}$/m.exec(said)?.[0];
-  await until(() => line() !== undefined, 'the bench', 60_000);
-  const { board, gnss, control } = JSON.parse(line() ?? '') as {
+  const close = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  const ready = await waitUntil('the bench', line, { seen: () => said }).catch(async (thrown: unknown) => {
+    await close('SIGTERM');
+    throw thrown;
+  });
+  const { board, gnss, control } = JSON.parse(ready) as {
     board: { path: string };
     gnss: { path: string };
     control: string;
@@ -37,9 +44,6 @@ export async function startBenchProgram(folder: string, boardName: string): Prom
       if (!answer.ok) throw new Error(`${text}: ${await answer.text()}`);
       return (await answer.json()) as Awaited<ReturnType<BenchProgram['command']>>;
     },
-    async close() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT');
-      await ended;
-    },
+    close: () => close('SIGINT'),
   };
 }

@@ -4,8 +4,10 @@ import { openSerialPort } from '../../../agent/adapters/serial-port.ts';
 import { createBoard, stepBoard } from '../../../agent/core/board/board.ts';
 import type { BoardProfile } from '../../../agent/core/board/board-profile.ts';
 import type { BoardInput, BoardOutput, BoardState } from '../../../agent/core/board/board-types.ts';
+import type { RtuMasterOptions } from '../../../agent/core/board/rtu-types.ts';
 import type { FeatureName } from '../../../src/core/events/event.ts';
 import type { ByteLink } from '../../../src/ports.ts';
+import { hangMs } from '../machine/wait-until.ts';
 
 type OutputOf<Kind extends BoardOutput['kind']> = Extract<BoardOutput, { kind: Kind }>;
 
@@ -14,8 +16,8 @@ export interface BoardLoop {
   readonly faults: string[];
   of<Kind extends BoardOutput['kind']>(kind: Kind): OutputOf<Kind>[];
   last<Kind extends BoardOutput['kind']>(kind: Kind): OutputOf<Kind> | undefined;
-  /** Called with each output and the wall clock in ms. */
-  onOutput: (output: BoardOutput, utcMs: number) => void;
+  /** Called with each output. */
+  onOutput: (output: BoardOutput) => void;
   setRelay(relay: FeatureName, energised: boolean, withinMs?: number): Promise<OutputOf<'relayResult'>>;
   state(): BoardState;
   close(): Promise<void>;
@@ -23,8 +25,13 @@ export interface BoardLoop {
 
 const reopenMs = 100;
 
-export function runBoard(profile: BoardProfile, path: string): BoardLoop {
-  let state = createBoard(profile);
+/** @param options of the master: how long it waits for answers. */
+export function runBoard(
+  profile: BoardProfile,
+  path: string,
+  options: Partial<RtuMasterOptions> = {},
+): BoardLoop {
+  let state = createBoard(profile, options);
   let link: ByteLink | null = null;
   let timer: NodeJS.Timeout | undefined;
   let reopen: NodeJS.Timeout | undefined;
@@ -42,7 +49,7 @@ export function runBoard(profile: BoardProfile, path: string): BoardLoop {
         continue;
       }
       loop.outputs.push(output);
-      loop.onOutput(output, Date.now());
+      loop.onOutput(output);
       if (output.kind === 'relayResult') waiting.get(output.token)?.(output);
     }
     clearTimeout(timer);
@@ -85,7 +92,7 @@ export function runBoard(profile: BoardProfile, path: string): BoardLoop {
     of: <Kind extends BoardOutput['kind']>(kind: Kind) =>
       loop.outputs.filter((output): output is OutputOf<Kind> => output.kind === kind),
     last: (kind) => loop.of(kind).at(-1),
-    setRelay: (relay, energised, withinMs = 3000) =>
+    setRelay: (relay, energised, withinMs = hangMs) =>
       new Promise((resolve) => {
         tokens += 1;
         const token = `order-${tokens}`;

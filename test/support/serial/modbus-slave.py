@@ -2,12 +2,11 @@
 
 Commands: {"set": "input" | "coil" | "holding", "address": n, "value": v}, {"get": "coil", "address": n}.
 Answers and facts on stdout: {"ready": true}, {"value": v}, {"write": "coil", "address": n, "value": v}.
-Input register n holds (n * 256) + tenths of a second of the wall clock modulo 256: old and foreign values show.
+Input register n holds (n * 256) + the number of the reading modulo 256: old and foreign values show.
 """
 import asyncio
 import json
 import sys
-import time
 
 from pymodbus.datastore import ModbusSequentialDataBlock, ModbusServerContext, ModbusSlaveContext
 from pymodbus.server.async_io import StartAsyncSerialServer
@@ -35,12 +34,14 @@ class Told(ModbusSequentialDataBlock):
             say({"write": self.name, "address": address + at, "value": int(value)})
 
 
-class Ticking(ModbusSequentialDataBlock):
-    """Registers that know their address and the time."""
+class Counting(ModbusSequentialDataBlock):
+    """Registers that know their address and how often they were read."""
+
+    readings = 0
 
     def getValues(self, address, count=1):  # pylint: disable=invalid-name
-        tick = int(time.time() * 10) & 255
-        return [((address + at) << 8) | tick for at in range(count)]
+        self.readings += 1
+        return [((address + at) << 8) | (self.readings & 255) for at in range(count)]
 
 
 async def main(port):
@@ -50,7 +51,7 @@ async def main(port):
         "holding": Told("holding", 0x1000, [0] * 8),
     }
     unit = ModbusSlaveContext(
-        di=blocks["input"], co=blocks["coil"], hr=blocks["holding"], ir=Ticking(0, [0] * 64), zero_mode=True
+        di=blocks["input"], co=blocks["coil"], hr=blocks["holding"], ir=Counting(0, [0] * 64), zero_mode=True
     )
     context = ModbusServerContext(slaves={1: unit}, single=False)
     server = await StartAsyncSerialServer(

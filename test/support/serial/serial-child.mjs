@@ -1,5 +1,6 @@
 // A process that opens and closes the serial port PATH again and again, and prints after each round what came of it and
-// whether other work still gets a thread. Ends by itself once a port opens after one was refused, or when it is killed.
+// whether other work still gets a thread. Ends by itself once a port opens after one was refused
+// and no call hangs, or when it is killed.
 import { writeSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,11 +23,13 @@ async function openAndClose() {
 
 let wasRefused = false;
 for (let round = 0; round < Number(rounds); round += 1) {
-  const outcome = await Promise.race([openAndClose(), sleep(20_000, 'neither opened nor refused')]);
-  const others = await Promise.race([stat('/').then(() => 'work'), sleep(10_000, 'starve')]);
+  const outcome = await Promise.race([openAndClose(), sleep(120_000, 'neither opened nor refused')]);
+  const others = await Promise.race([stat('/').then(() => 'work'), sleep(60_000, 'starve')]);
   const stuck = driverStuckMs() > 0;
-  writeSync(1, `${JSON.stringify({ outcome, others, hanging: hangingCalls(), stuck })}\n`);
-  if (wasRefused && outcome === 'opened') break;
+  const hanging = hangingCalls();
+  writeSync(1, `${JSON.stringify({ outcome, others, hanging, stuck })}\n`);
+  // One of the calls may come back a moment before the other.
+  if (wasRefused && outcome === 'opened' && hanging === 0) break;
   if (outcome.includes('hang')) wasRefused = true;
   if (outcome.includes('hang')) await sleep(250);
 }
