@@ -1,7 +1,15 @@
 // The proof of the gate: a copy of this checkout with one fault against a promise must fail `npm test`. One that passes unseen is a failing
 // step of the nightly tier. `node test/gate-mutants.mjs leak` tries those whose name contains a word.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 

@@ -31,7 +31,7 @@ const steps = {
   campaign: { run: script('test:campaign') },
   'power-loss': { run: script('test:power-loss') },
   storage: { run: script('test:storage') },
-  gate: { run: ['node', 'test/gate-mutants.mjs'] },
+  gate: { run: script('test:gate') },
   interlock: { run: script('test:interlock') },
 };
 

@@ -61,9 +61,10 @@ function signal(pids, name) {
 
 async function takeACore(end) {
   while (!end.aborted) {
-    const hog = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
+    // It ends by itself as well, should this script be killed.
+    const hog = spawn('timeout', ['30', 'sh', '-c', 'while :; do :; done'], { stdio: 'ignore' });
     await sleep(between(5000, 25_000), null, { signal: end }).catch(() => {});
-    hog.kill('SIGKILL');
+    hog.kill('SIGTERM');
     await sleep(between(0, 10_000), null, { signal: end }).catch(() => {});
   }
 }
@@ -108,6 +109,7 @@ for (let run = 1; run <= runs; run += 1) {
     passed.set(file, (passed.get(file) ?? 0) + (status === 'passed' ? 1 : 0));
   }
   console.log(`after ${run} of ${runs} runs:`);
-  for (const [file, count] of [...passed].sort()) console.log(`  ${count} passed  ${file}`);
+  for (const [file, count] of [...passed].sort(([a], [b]) => a.localeCompare(b)))
+    console.log(`  ${count} passed  ${file}`);
 }
 process.exitCode = [...passed.values()].every((count) => count === runs) ? 0 : 1;

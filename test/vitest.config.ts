@@ -1,5 +1,5 @@
 // The projects of the test suite; each word is defined in test/README.md. `npm test` runs unit, contract, simulation and chain,
-// `npm run test:system` runs system and road, `npm run test:nightly` runs all. A deadline here ends a hang; none says how fast a machine
+// `npm run test:system` runs system, `npm run test:nightly` runs all. A deadline here ends a hang; none says how fast a machine
 // must be.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -31,7 +31,18 @@ class LongFirst extends BaseSequencer {
 const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
-const nightly = ['deb', 'deb-broker', 'update'].map((name) => `test/system/${name}.test.ts`);
+const nightly = `
+  bridges-kill broker-backup broker-postgres ca-cli client-certificate cluster-auth cluster-ingress database-gone
+  deb deb-broker demo doctor-relays enrolment foreign-tracker fuel-calibrate hardware-bench
+  http-browser http-localhost launcher link-cut modbus-pymodbus mqtt-answers mqtt-fragments mqtt-hostile-clients
+  mqtt-server mqtt-suites notify-tls oidc openapi-tools operations power-loss readme-api
+  readme-desk readme-simulator serial-life simulator-approvals simulator-commands simulator-ctl simulator-empty simulator-facts
+  simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run simulator-target simulator-truth
+  storage-disk storage-faults storage-wear time-jumps tls-listener tls-process update
+`
+  .trim()
+  .split(/\s+/)
+  .map((name) => `test/system/${name}.test.ts`);
 
 /** As many files at once as keep two cores busy when some of them wait. */
 const quickWorkers = 3;
