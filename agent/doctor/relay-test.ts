@@ -2,7 +2,7 @@
 // It must never energise a relay unless the agent's own interlock allows it at that moment, with ignition off, and it
 // leaves every tested relay de-energised, however it ends.
 
-import { isAllowed, type Verdict } from '../../src/core/verdict/verdict.ts';
+import { isAllowed, leastWaitS, type Verdict } from '../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../src/core/verdict/verdict-text.ts';
 import type { AgentConfig } from '../config.ts';
 import type { RelayName } from '../core/board/board-profile.ts';
@@ -19,10 +19,10 @@ const relayTestLimits = {
   /** An audible click. */
   holdMs: 1000,
   lookMs: 50,
-  /** Without a position the interlock wants a minute of ignition off. */
-  proofMs: 90_000,
-  /** With ignition on it is not waited for longer. */
-  keyMs: 1000,
+  /** A person who agreed this long ago may stand elsewhere now, and is asked again. */
+  consentMs: 120_000,
+  /** How often the wait is reported when its reason stays the same. */
+  reportMs: 10_000,
   /** Orders back to the safe state. */
   tries: 5,
 } as const;
@@ -67,6 +67,8 @@ interface Run extends RelayTestOptions {
   readonly live: LiveVehicle;
   readonly rules: InterlockRules;
   readonly touched: Set<RelayName>;
+  /** When YES was last typed, monotonic. */
+  agreedMs: number;
 }
 
 const pauseOf = ({ ports }: Run, ms: number): Promise<void> =>
@@ -78,22 +80,46 @@ function alarmOf({ live, rules }: Run, name: RelayName): string | null {
   return isAllowed(verdict) ? null : verdictText(verdict);
 }
 
-/** Waits until the interlock allows it; resolves with the reason when it does not in time, null when it does. */
-async function untilAllowed(run: Run, name: RelayName): Promise<string | null> {
+const isConsentGiven = async ({ ask }: RelayTestOptions, text: string): Promise<boolean> =>
+  (await ask(`${text} Type ${consentText} to go on: `)).trim() === consentText;
+
+/** The reason for waiting, and for how long still where that is known. */
+function waitText(reason: string, leastS: number | null): string {
+  return `  waiting: ${reason}${leastS === null ? '' : ` (at least ${leastS} s more)`}`;
+}
+
+/**
+ * Waits until the interlock allows it, for as long as the person wants, and reports for what. Resolves with the reason when the person
+ * ends the wait, null when it is allowed; the consent is never older than `consentMs` then.
+ */
+async function waitUntilAllowed(run: Run, name: RelayName): Promise<string | null> {
   const { ports, live, rules } = run;
-  const startMs = ports.clock.monoMs();
-  let shown = '';
+  let shown = { code: '', leastS: 0 as number | null, atMs: Number.NEGATIVE_INFINITY };
   for (;;) {
     const fault = live.fault();
     const verdict = verdictOf(name, live.evidence(), rules);
-    if (fault === null && isAllowed(verdict)) return null;
+    const nowMs = ports.clock.monoMs();
+    const isAgreed = nowMs - run.agreedMs < relayTestLimits.consentMs;
+    if (fault === null && isAllowed(verdict) && isAgreed) return null;
     const reason = fault ?? verdictText(verdict);
-    const waitedMs = ports.clock.monoMs() - startMs;
-    // An ignition that is on stays on: there is nothing to wait for.
-    const isOn = live.evidence().ignition.value === true;
-    if (run.isStopped() || waitedMs > (isOn ? relayTestLimits.keyMs : relayTestLimits.proofMs)) return reason;
-    if (verdict.code !== shown) run.say(`  waiting: ${reason}`);
-    shown = verdict.code;
+    if (run.isStopped()) return reason;
+    if (!isAgreed) {
+      const text = isAllowed(verdict)
+        ? `${name} may be switched now.`
+        : `Still waiting for ${name}: ${reason}.`;
+      if (!(await isConsentGiven(run, text)))
+        return reason === '' ? `not confirmed with ${consentText} again` : reason;
+      run.agreedMs = ports.clock.monoMs();
+      continue;
+    }
+    const leastS = fault === null ? leastWaitS(verdict) : null;
+    // A wait that grows has begun anew: a person should see that.
+    const code = fault ?? verdict.code;
+    const hasGrown = leastS !== null && shown.leastS !== null && leastS > shown.leastS;
+    if (code !== shown.code || hasGrown || nowMs - shown.atMs >= relayTestLimits.reportMs) {
+      run.say(waitText(reason, leastS));
+      shown = { code, leastS, atMs: nowMs };
+    }
     await pauseOf(run, relayTestLimits.lookMs);
   }
 }
@@ -114,10 +140,14 @@ async function release(run: Run, name: RelayName): Promise<boolean> {
 async function testOne(run: Run, name: RelayName): Promise<Finding> {
   const { live, ports } = run;
   const { clock } = ports;
-  const refusal = await untilAllowed(run, name);
-  if (run.isStopped()) return skipped(`${name}: stopped`);
+  const refusal = await waitUntilAllowed(run, name);
   if (refusal !== null)
-    return skipped(`${name} was not switched: ${refusal}`, 'The same rules hold as for a command.');
+    return skipped(
+      run.isStopped()
+        ? `${name}: stopped while it waited: ${refusal}`
+        : `${name} was not switched: ${refusal}`,
+      'The same rules hold as for a command.',
+    );
   const before = live.relay(name);
   if (before !== false)
     return before === null
@@ -152,7 +182,7 @@ async function testOne(run: Run, name: RelayName): Promise<Finding> {
 
 function question(names: readonly RelayName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
-  return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Type ${consentText} to go on: `;
+  return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
 }
 
 export function relayTestCheck(options: RelayTestOptions): Check {
@@ -162,19 +192,20 @@ export function relayTestCheck(options: RelayTestOptions): Check {
   return {
     id: 'relays',
     title: 'Relay test',
-    // A person is asked, and every relay may wait for its proof.
-    mostS: 600,
+    // Each relay waits for as long as a person says YES again; this ends a test that hangs.
+    mostS: 4 * 3600,
     endsItself: true,
     async run() {
       if (names.length === 0)
         return [
           skipped('no relay to test', 'The engine cut-off is tested by --relay-test enginecutoff only.'),
         ];
-      if ((await options.ask(question(names))).trim() !== consentText)
-        return [skipped('not confirmed with YES: nothing was switched')];
+      if (!(await isConsentGiven(options, question(names))))
+        return [skipped(`not confirmed with ${consentText}: nothing was switched`)];
+      const agreedMs = ports.clock.monoMs();
       const rules = rulesOf(config.protection, config.profile);
       const live = await openLiveVehicle(config, rules, ports);
-      const run: Run = { ...options, live, rules, touched: new Set() };
+      const run: Run = { ...options, live, rules, touched: new Set(), agreedMs };
       const findings: Finding[] = [];
       try {
         for (const name of names) if (!run.isStopped()) findings.push(await testOne(run, name));

@@ -2,11 +2,15 @@
 // switched by its test.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readBoardProfile } from '../../agent/boards.ts';
+import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
+
 import { createRules, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { parseBrokerUrl } from '../../agent/doctor/broker.ts';
 import { type Check, exitCodeOf, fault, ok, runChecks, warning } from '../../agent/doctor/check.ts';
 import { mayUse } from '../../agent/doctor/file-checks.ts';
-import { verdictOf } from '../../agent/doctor/relay-test.ts';
+import type { DoctorPorts } from '../../agent/doctor/ports.ts';
+import { relayTestCheck, verdictOf } from '../../agent/doctor/relay-test.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { isAllowed } from '../../src/core/verdict/verdict.ts';
 import { evidenceAt, moving, still, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
@@ -62,6 +66,72 @@ describe('the relay test', () => {
       'allowed',
       'allowed',
       'allowed',
+    ]);
+  });
+});
+
+describe('the wait of the relay test', () => {
+  /** A board that never answers: the interlock waits for ever. */
+  async function waiting(answers: readonly string[]) {
+    const clock = createVirtualClock(0);
+    const said: string[] = [];
+    const asked: string[] = [];
+    const writes: number[] = [];
+    const link = { write: () => void writes.push(clock.monoMs()), close: async () => undefined };
+    const ports = { clock, openByteLink: async () => link } as unknown as DoctorPorts;
+    const profile = await readBoardProfile('waveshare-io-analog');
+    const config = {
+      profile,
+      boardPort: {} as AgentConfig['boardPort'],
+      gnssPort: {} as AgentConfig['gnssPort'],
+      earliestUtcMs: 0,
+      settings: standardSettings,
+      protection: standardProtection,
+    };
+    let isStopped = false;
+    const check = relayTestCheck({
+      config,
+      ports,
+      withEngine: false,
+      ask: async (question) => answers[asked.push(question) - 1] ?? '',
+      say: (line) => void said.push(line),
+      isStopped: () => isStopped,
+    });
+    const running = check.run();
+    const pass = async (seconds: number): Promise<void> => {
+      for (let turn = 0; turn < seconds * 20; turn += 1) {
+        clock.advance(50);
+        for (let tick = 0; tick < 4; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    return { running, pass, said, asked, stop: () => void (isStopped = true) };
+  }
+
+  it('goes on for as long as the person agrees, and asks again every two minutes', async () => {
+    const { running, pass, said, asked } = await waiting(['YES', 'YES', 'YES', 'no']);
+    await pass(365);
+    expect(asked).toHaveLength(4);
+    expect(asked[1]).toContain('The I/O board is silent');
+    // What it waits for, at once and then every ten seconds.
+    expect(said.length).toBeGreaterThan(30);
+    expect(await running).toMatchObject([
+      { verdict: 'skipped', seen: expect.stringContaining('board is silent') },
+    ]);
+  });
+
+  it('ends when the person stops it, with the reason', async () => {
+    const { running, pass, stop } = await waiting(['YES']);
+    await pass(5);
+    stop();
+    await pass(1);
+    expect(await running).toMatchObject([{ verdict: 'skipped', seen: expect.stringContaining('stopped') }]);
+  });
+
+  it('switches nothing without consent', async () => {
+    const { running, pass } = await waiting(['yes']);
+    await pass(1);
+    expect(await running).toMatchObject([
+      { verdict: 'skipped', seen: expect.stringContaining('not confirmed') },
     ]);
   });
 });

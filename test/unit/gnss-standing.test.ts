@@ -81,7 +81,11 @@ describe('a stop that was observed', () => {
     for (const kmh of [...minuteAt(50), 43, 36, 29, 22, 15]) take(road.next(kmh));
     const { latitude } = state.last ?? { latitude: 0 };
     for (let second = 0; second < 20; second += 1) take(road.next(0, { latitude }));
-    expect(gnssClaim(state, unknownPlace, road.nowMs())).toEqual({ kind: 'unknown', fault: 'no_stop_seen' });
+    expect(gnssClaim(state, unknownPlace, road.nowMs())).toMatchObject({
+      kind: 'unknown',
+      fault: 'no_stop_seen',
+      heldMs: 19_000,
+    });
   });
 
   it('stays proven when the receiver freezes after it, for what was seen was a vehicle that stops', () => {

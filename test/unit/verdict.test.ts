@@ -9,6 +9,7 @@ import {
   isAllowed,
   isSameVerdict,
   isUnmet,
+  leastWaitS,
   type RuleFinding,
   ruleNames,
   verdictAttributes,
@@ -66,6 +67,29 @@ const oddName = fc.oneof(
 );
 
 const encoded = (rules: unknown) => verdictFrom({ code: 'ignition_off', rules: JSON.stringify(rules) });
+
+describe('the least wait of a verdict', () => {
+  const lasting = (rule: string, value: number | null, needed: number): RuleFinding => ({
+    rule,
+    isMet: value !== null && value >= needed,
+    value,
+    needed,
+    sinceMs: null,
+  });
+
+  test('is the longest time that a rule lacks, the whole of it where it has not begun', () => {
+    expect(leastWaitS(verdictOf([lasting('ignition_off_s', 4, 10), lasting('standstill_s', 20, 60)]))).toBe(
+      40,
+    );
+    expect(leastWaitS(verdictOf([lasting('panic_calm_s', null, 300), lasting('standstill_s', 9, 10)]))).toBe(
+      300,
+    );
+  });
+
+  test('is not known where no rule lacks time alone', () => {
+    expect(leastWaitS(verdictOf([ignitionOn, timeKnown, slow, lasting('warning_s', 30, 30)]))).toBeNull();
+  });
+});
 
 describe('a verdict', () => {
   test('names the first rule that is not met, and is allowed when all are met', () => {

@@ -264,11 +264,12 @@ export type GnssClaim =
   | { readonly kind: 'still'; readonly forMs: number; readonly at: Point }
   /** `fixes`: good ones in a row above `standstillKmh`, capped. */
   | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
-  | { readonly kind: 'unknown'; readonly fault: GnssFault };
+  /** `heldMs`: for how long it has held its place, where only that lacks. */
+  | { readonly kind: 'unknown'; readonly fault: GnssFault; readonly heldMs?: number };
 
 /** The claim at `nowMs`, monotonic. */
 export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
-  const unknown = (fault: GnssFault): GnssClaim => ({ kind: 'unknown', fault });
+  const unknown = (fault: GnssFault) => ({ kind: 'unknown', fault }) as const;
   const { lastGoodMs, fault, still, speedKmh } = state;
   if (lastGoodMs === null || fault !== null) return unknown(fault ?? 'no_fix');
   if (nowMs - lastGoodMs > ageLimitMs(state)) return unknown('fix_old');
@@ -282,7 +283,9 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   const isThere = known.at !== null && distanceM(known.at, still.at) <= gnssLimits.samePlaceM;
   if (state.stopMs !== null || isThere) return { kind: 'still', forMs, at: still.at };
   if (nowMs - state.variedMs > gnssLimits.variedMs) return unknown('frozen');
-  return forMs >= gnssLimits.holdMs ? { kind: 'still', forMs, at: still.at } : unknown('no_stop_seen');
+  return forMs >= gnssLimits.holdMs
+    ? { kind: 'still', forMs, at: still.at }
+    : { ...unknown('no_stop_seen'), heldMs: forMs };
 }
 
 /** True when a doubtful or moving position arrived within the last minute. */

@@ -194,18 +194,23 @@ function isBlind(gnss: Evidence['gnss']): boolean {
   return gnss.kind === 'unknown' && ['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
 }
 
+/** Whether the receiver shows standstill, for at least `leastMs`. */
+function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): readonly RuleFinding[] {
+  const isStill = gnss.kind === 'still';
+  const value = isStill ? 'gnss' : gnss.kind === 'moving' ? 'moving' : gnss.fault;
+  const rule = found('standstill', { isMet: isStill, value, needed: 'proven' });
+  if (isStill) return [rule, lasting('standstill_s', gnss.forMs, leastMs, nowMs)];
+  const heldMs = gnss.kind === 'unknown' ? gnss.heldMs : undefined;
+  return heldMs === undefined ? [rule] : [rule, lasting('standstill_s', heldMs, gnssLimits.holdMs, nowMs)];
+}
+
 /** How standstill is shown: by the receiver, or by the motion input where there is truly no position. */
 function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
-  const { gnss, nowMs } = evidence;
-  if (gnss.kind === 'still')
-    return [
-      found('standstill', { isMet: true, value: 'gnss', needed: 'proven' }),
-      lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs),
-    ];
-  const fault = gnss.kind === 'moving' ? 'moving' : gnss.fault;
+  const { gnss } = evidence;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
-  if (isBlind(gnss)) return standstillByMotion(evidence, rules, fault);
-  return [found('standstill', { isMet: false, value: fault, needed: 'proven' })];
+  return gnss.kind === 'unknown' && isBlind(gnss)
+    ? standstillByMotion(evidence, rules, gnss.fault)
+    : standstillByReceiver(evidence, rules.standstillMs);
 }
 
 const listed: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'];
@@ -283,13 +288,9 @@ function withIgnitionOn(evidence: Evidence, rules: InterlockRules): readonly Rul
   const { ignition, nowMs, warning } = evidence;
   const output = warning === undefined ? 'absent' : warning.hasFault ? 'failed' : 'works';
   const soundsMs = Math.min(warning?.soundsForMs ?? 0, nowMs - ignition.sinceMs);
-  const { gnss } = evidence;
-  const fault = gnss.kind === 'unknown' ? gnss.fault : 'moving';
-  const isStill = gnss.kind === 'still';
   return [
     ...movementRules(evidence),
-    found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),
-    ...(isStill ? [lasting('standstill_s', gnss.forMs, rules.standstillMs, nowMs)] : []),
+    ...standstillByReceiver(evidence, rules.standstillMs),
     ...witnessRules(evidence, { names: ofVehicle, needsEngine: false, offMs: 0 }),
     trustedPosition(evidence),
     found('warning_output', { isMet: output === 'works', value: output, needed: 'works' }),
@@ -303,8 +304,6 @@ function attendedRules(evidence: Evidence, rules: InterlockRules): readonly Rule
   const hasFix = !isBlind(gnss);
   const offMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   const reading = keyReading(ignition);
-  const isStill = gnss.kind === 'still';
-  const fault = gnss.kind === 'unknown' ? gnss.fault : 'moving';
   return [
     found('ignition_off', {
       isMet: reading === 'off',
@@ -315,9 +314,7 @@ function attendedRules(evidence: Evidence, rules: InterlockRules): readonly Rule
     lasting('ignition_off_s', offMs, hasFix ? rules.ignitionOffMs : rules.ignitionOffNoFixMs, nowMs),
     ...movementRules(evidence),
     engineRule(evidence),
-    ...(hasFix
-      ? [found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' })]
-      : []),
+    ...(hasFix ? standstillByReceiver(evidence, 0) : []),
   ];
 }
 

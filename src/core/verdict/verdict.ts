@@ -100,6 +100,14 @@ export function isUnmet({ rules }: Verdict, name: RuleName): boolean {
   return rules.some(({ rule, isMet }) => rule === name && !isMet);
 }
 
+/** Least time until the rules can be met that lack nothing but time, in s; null when there is none of these. */
+export function leastWaitS({ rules }: Verdict): number | null {
+  const waits = rules
+    .filter(({ rule, isMet, needed }) => !isMet && rule.endsWith('_s') && typeof needed === 'number')
+    .map(({ value, needed }) => Number(needed) - (typeof value === 'number' ? value : 0));
+  return waits.length === 0 ? null : Math.max(1, ...waits);
+}
+
 /** Whether two verdicts are equal apart from numbers: no event for each second that passes. */
 export function isSameVerdict(a: Verdict, b: Verdict): boolean {
   const essence = ({ code, rules }: Verdict): string =>
