@@ -1,13 +1,14 @@
 // How publishes are answered over a real connection: in order, nothing after a failure, nothing after a DISCONNECT; and a
 // vehicle that only publishes is heard.
-import { setTimeout as sleep } from 'node:timers/promises';
 import mqttPacket, { type Packet } from 'mqtt-packet';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
@@ -16,10 +17,6 @@ async function open(changes: Parameters<typeof openMqttDoor>[0] = {}): Promise<M
   closers.push(() => door.server.close());
   return door;
 }
-const until = async (check: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 500 && !check(); tries++) await sleep(10);
-  expect(check()).toBe(true);
-};
 const bytesOf = (packets: readonly Packet[]): Uint8Array =>
   Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));
 const answersOf = (client: RawClient): readonly unknown[] =>
@@ -42,7 +39,7 @@ test('a failure ends the connection: what was stored before it is answered, what
   const client = await login('t');
   for (const [at, text] of ['a', 'b', 'c', 'd'].entries())
     client.send(publishPacket(topicOf('t', 'events'), text, at + 1));
-  await until(() => held.size === 4);
+  await waitUntil('four publishes to be taken', () => held.size === 4);
   // All in one turn, the last one first: an answer waits for those before it.
   held.get('d')?.store();
   held.get('c')?.refuse();
@@ -60,9 +57,11 @@ test('a publish without QoS is taken and gets no answer', async () => {
   const topic = topicOf('t', 'events');
   client.send({ cmd: 'publish', topic, payload: 'a', qos: 0, retain: false, dup: false });
   client.send(publishPacket(topicOf('t', 'presence'), 'b', 9));
-  await until(() => held.size === 2);
+  await waitUntil('two publishes to be taken', () => held.size === 2);
   held.get('b')?.store();
-  await sleep(30);
+  // Sent after it: an answer would have arrived before that of the ping.
+  client.send({ cmd: 'pingreq' });
+  await client.next('pingresp');
   expect(answersOf(client)).toEqual([]);
   held.get('a')?.store();
   await client.next('puback');
@@ -79,7 +78,7 @@ test('a publish before a DISCONNECT is stored, one after it is ignored, also in 
     bytesOf([publishPacket(topic, 'before', 1), { cmd: 'disconnect' }, publishPacket(topic, 'after', 2)]),
   );
   await client.closed;
-  await until(() => server.connectionCount() === 0);
+  await waitUntil('the end of the session', () => server.connectionCount() === 0);
   expect([...held.keys()]).toEqual(['before']);
   held.get('before')?.store();
 });
@@ -108,13 +107,18 @@ test('a topic of another device ends the connection, after earlier publishes wer
 
 test('MQTT-3.1.2-24: a vehicle that publishes needs no PINGREQ', async () => {
   const { login } = await open();
+  // The keep alive is a timer of aedes, which knows no clock of ours.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const client = await login('t', { keepalive: 1 });
-  // Twice as long as the server would wait for anything at all.
+  // Longer in all than the server waits for anything at all, which is 1.5 s.
   for (let id = 1; id <= 10; id++) {
     client.send(publishPacket(topicOf('t', 'events'), 'x', id));
-    await sleep(300);
+    await client.next('puback');
+    vi.advanceTimersByTime(1400);
   }
-  expect(client.isClosed()).toBe(false);
+  client.send({ cmd: 'pingreq' });
+  await client.next('pingresp');
   expect(answersOf(client)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-  client.end();
+  vi.advanceTimersByTime(1502);
+  await client.closed;
 });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { connectPacket, publishPacket } from '../support/mqtt/raw-mqtt.ts';
 
@@ -29,10 +30,6 @@ async function open() {
   };
   return { ...door, connect };
 }
-const until = async (check: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 1000 && !check(); tries++) await sleep(10);
-  expect(check()).toBe(true);
-};
 const bytesOf = (packets: readonly Packet[]): Buffer =>
   Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));
 
@@ -43,7 +40,7 @@ test('packets are read whatever frames they come in', async () => {
   // One message, a frame a byte.
   for (let at = 0; at < login.length; at++)
     client.send(login.subarray(at, at + 1), { fin: at === login.length - 1 });
-  await until(() => received[0]?.cmd === 'connack');
+  await waitUntil('CONNACK', () => received[0]?.cmd === 'connack');
   const publishes = bytesOf(
     Array.from({ length: 30 }, (_unused, at) =>
       publishPacket(topicOf('t', 'events'), 'x'.repeat(50), at + 1),
@@ -51,7 +48,7 @@ test('packets are read whatever frames they come in', async () => {
   );
   // A message a few bytes, which never end where a packet does.
   for (let at = 0; at < publishes.length; at += 7) client.send(publishes.subarray(at, at + 7));
-  await until(() => received.length === 31);
+  await waitUntil('30 PUBACK', () => received.length === 31);
   expect(received.slice(1).map((packet) => packet.messageId)).toEqual(
     Array.from({ length: 30 }, (_unused, at) => at + 1),
   );
@@ -78,9 +75,9 @@ test('a message that never ends, a text and pings without an end cost the one co
     if (sent % 1000 === 0) await sleep(1);
   }
   wire.resume();
-  await until(() =>
+  await waitUntil('the end of the three connections', () =>
     [endless, texting, pinging].every(({ client }) => client.readyState === WebSocket.CLOSED),
   );
   good.client.send(bytesOf([connectPacket('acme/good', 'x'), { cmd: 'pingreq' }]));
-  await until(() => good.received.map(({ cmd }) => cmd).join() === 'connack,pingresp');
+  await waitUntil('both answers', () => good.received.map(({ cmd }) => cmd).join() === 'connack,pingresp');
 });

@@ -2,11 +2,15 @@
 // `bare` is aedes 1.2 with its own defaults; the comparison shows that the test would notice if our part were not there.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createBenchClock, settle } from '../support/broker/broker-bench.ts';
+import { readerLimits } from '../../broker/adapters/mqtt/aedes-reader.ts';
+import { createBenchClock, createSteadyClock, settle } from '../support/broker/broker-bench.ts';
 import { startLiveBroker } from '../support/broker/live-broker.ts';
+import { runSeed } from '../support/machine/run-seed.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -19,12 +23,17 @@ async function open(changes: DoorChanges = {}): Promise<MqttDoor> {
   closers.push(() => door.server.close());
   return door;
 }
-/** With a clock that moves only when told. */
+/** With a clock that moves only when told; `timers`: the delays of all timers that were set. */
 async function openTimed(changes: DoorChanges = {}) {
   const clock = createBenchClock();
-  const door = await openMqttDoor({ ...changes, clock });
+  const timers: number[] = [];
+  const after = (delayMs: number, run: () => void) => {
+    timers.push(delayMs);
+    return clock.after(delayMs, run);
+  };
+  const door = await openMqttDoor({ ...changes, clock: { ...clock, after } });
   closers.push(() => settle(clock, door.server.close()));
-  return { ...door, clock };
+  return { ...door, clock, timers };
 }
 async function openBare(...args: Parameters<typeof startOpenMqtt>) {
   const server = await startOpenMqtt(...args);
@@ -41,10 +50,16 @@ async function subscribe(client: RawClient, topic: string): Promise<void> {
   client.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos: 1 }] });
   await client.next('suback');
 }
-const turned = async (check: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 1500 && !check(); tries++) await sleep(10);
-  expect(check()).toBe(true);
-};
+/**
+ * Resolves when the server has read what reached it before on any connection: its loop has come round between two answers. A
+ * client that sends several packets needs `setNoDelay`, or the kernel keeps the later ones back.
+ */
+async function comeRound(client: RawClient): Promise<void> {
+  for (let times = 0; times < 2; times++) {
+    client.send({ cmd: 'pingreq' });
+    await client.next('pingresp');
+  }
+}
 const downlink = { verb: 'ack', payload: new Uint8Array(9), qos: 0 } as const;
 const count = (client: RawClient, cmd: string): number =>
   client.received.filter((packet) => packet.cmd === cmd).length;
@@ -64,7 +79,8 @@ describe('a subscriber that has stopped reading', () => {
       if (sent % 20 === 0) await sleep(2);
     }
     for (let sent = 0; sent < 10; sent++) publish('other', Buffer.from('x'));
-    await sleep(1000);
+    if (!isBare) await waitUntil('all messages', () => count(other, 'publish') === 10);
+    await comeRound(other);
     const delivered = count(other, 'publish');
     frozen.end();
     other.end();
@@ -96,7 +112,7 @@ describe('a subscriber that has stopped reading', () => {
     }
     // What the kernel's buffers hold, and 1 MiB.
     expect(sent).toBeLessThan(300);
-    await turned(() => count(other, 'publish') === sent);
+    await waitUntil('all messages to the other one', () => count(other, 'publish') === sent);
     expect(log.lines.map(({ event }) => event)).toContain('client_not_reading');
     expect(counts.filter((what) => what === 'unread')).toEqual(['unread']);
     frozen.end();
@@ -115,7 +131,7 @@ describe('a peer that has not logged in', () => {
     const taken = await connectRaw(bare.port);
     taken.sendBytes(claim);
     for (let sent = 0; sent < 64; sent++) taken.sendBytes(new Uint8Array(128 * 1024));
-    await turned(() => taken.socket.writableLength === 0);
+    await waitUntil('all bytes to be taken', () => taken.socket.writableLength === 0);
     expect(taken.isClosed()).toBe(false);
     taken.end();
   });
@@ -129,11 +145,12 @@ describe('a peer that has not logged in', () => {
   });
 
   test('has 15 s, however steadily it sends single bytes', async () => {
-    const { server, clock } = await openTimed();
+    const { server, clock, timers } = await openTimed();
     const client = await connectRaw(server.port);
     const bytes = [0x10, 0x80, 0x10, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0x10, 0];
     for (const byte of bytes) {
       client.sendBytes(Uint8Array.from([byte]));
+      await waitUntil('the login to be timed', () => timers.includes(readerLimits.connectMs));
       await sleep(5);
       clock.advance(990);
     }
@@ -143,10 +160,15 @@ describe('a peer that has not logged in', () => {
   });
 
   test('is answered when the check of its secret never ends (a bare aedes keeps it for ever)', async () => {
-    const { server, clock } = await openTimed({ authenticate: () => new Promise(() => undefined) });
+    let asked = 0;
+    const authenticate = (): Promise<never> => {
+      asked += 1;
+      return new Promise(() => undefined);
+    };
+    const { server, clock } = await openTimed({ authenticate });
     const client = await connectRaw(server.port);
     client.send(connectPacket('acme/t', 'x'));
-    await sleep(100);
+    await waitUntil('the check of the secret', () => asked === 1);
     clock.advance(10_000);
     expect((await client.next('connack')).returnCode).toBe(3);
     await client.closed;
@@ -169,7 +191,7 @@ describe('a peer that has not logged in', () => {
     );
     const client = await connectRaw(server.port);
     for (const packet of [connectPacket('acme/t', 'x'), ...publishes]) client.send(packet);
-    await turned(() => count(client, 'puback') === 60);
+    await waitUntil('60 PUBACK', () => count(client, 'puback') === 60);
     client.end();
   });
 });
@@ -225,7 +247,7 @@ describe('a client that sends faster than the disk stores', () => {
     const bare = await openBare(true, { authorizePublish: () => void (held += 1) });
     const client = await loginBare(bare.port, 't');
     for (let id = 1; id <= 1500; id++) client.send(publishPacket('t', 'x'.repeat(200), id));
-    await turned(() => held > 200);
+    await waitUntil('200 publishes to be taken', () => held > 200);
     client.end();
   });
 
@@ -246,17 +268,23 @@ describe('a client that sends faster than the disk stores', () => {
     const { login } = await open({ onUplink, limits: { bytesAll: 200_000 } });
     const names = Array.from({ length: 10 }, (_unused, index) => `t${index}`);
     const clients = await Promise.all(names.map((name) => login(name)));
+    const idle = await login('idle');
     for (const [index, client] of clients.entries()) {
+      client.socket.setNoDelay(true);
       for (let id = 1; id <= 10; id++) {
         client.send(publishPacket(topicOf(`t${index}`, 'events'), 'x'.repeat(60_000), id));
       }
     }
-    await sleep(300);
+    await waitUntil(
+      'all to be sent and some to be taken',
+      () => mostBytes >= 200_000 && clients.every(({ socket }) => socket.writableLength === 0),
+    );
+    await comeRound(idle);
     expect(mostBytes).toBe(240_000);
     release();
-    await turned(() => clients.every((client) => count(client, 'puback') === 10));
+    await waitUntil('all PUBACK', () => clients.every((client) => count(client, 'puback') === 10));
     expect(mostBytes).toBeLessThanOrEqual(240_000);
-    for (const client of clients) client.end();
+    for (const client of [...clients, idle]) client.end();
   });
 });
 
@@ -271,7 +299,7 @@ describe('what all may hold is full', () => {
     idle.socket.setNoDelay(true);
     await subscribe(idle, topicOf('idle', 'commands'));
     for (let id = 1; id <= 50; id++) busy.send(publishPacket(topicOf('busy', 'events'), 'x', id));
-    await sleep(100);
+    await waitUntil('10 publishes to be taken', () => done.length === 10);
     idle.send({ cmd: 'pingreq' });
     await idle.next('pingresp');
     const address = { accountID: 'acme', deviceID: 'idle' };
@@ -297,19 +325,19 @@ describe('what all may hold is full', () => {
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
       limits: { inFlightAll: 10 },
     });
-    const [busy, other] = [await login('busy'), await login('other')];
+    const [busy, other, idle] = [await login('busy'), await login('other'), await login('idle')];
     for (let id = 1; id <= 10; id++) busy.send(publishPacket(topicOf('busy', 'events'), 'x', id));
-    await turned(() => done.length === 10);
+    await waitUntil('10 publishes to be taken', () => done.length === 10);
+    other.socket.setNoDelay(true);
     other.send(publishPacket(topicOf('other', 'events'), 'x', 1));
     other.send({ cmd: 'pingreq' });
-    await sleep(100);
+    await comeRound(idle);
     expect([done.length, other.received.length]).toEqual([10, 1]);
     for (const tell of done.splice(0, 5)) tell();
     await other.next('pingresp');
     for (const tell of done) tell();
     expect((await other.next('puback')).messageId).toBe(1);
-    busy.end();
-    other.end();
+    for (const client of [busy, other, idle]) client.end();
   });
 });
 
@@ -340,7 +368,7 @@ describe('a client that never acknowledges', () => {
         () => undefined,
       );
     }
-    await turned(() => count(spoilt, 'publish') === 200);
+    await waitUntil('200 messages', () => count(spoilt, 'publish') === 200);
     spoilt.end();
   });
 });
@@ -358,7 +386,7 @@ describe('a client that subscribed with QoS 0', () => {
     const message = { verb: 'commands', payload: new Uint8Array(10), qos: 1 } as const;
     for (let sent = 0; sent < 200; sent++)
       expect(await server.publish({ accountID: 'acme', deviceID: 't' }, message)).toBe(true);
-    await turned(() => count(client, 'publish') === 200);
+    await waitUntil('200 messages', () => count(client, 'publish') === 200);
     client.end();
   });
 });
@@ -425,8 +453,9 @@ describe('bytes that the specification forbids', () => {
 
 describe('ten thousand racing connections', () => {
   test('of fifty devices leave one connection of each, right counters, and nothing when they are gone', async () => {
+    const random = seededRandom(runSeed());
     const authenticate = async (device: { accountID: string; deviceID: string }) => {
-      await sleep(Math.random() * 5);
+      await sleep(random() * 5);
       return { ...device, deviceNo: 1 };
     };
     let offline = 0;
@@ -449,12 +478,12 @@ describe('ten thousand racing connections', () => {
         return client;
       }),
     );
-    await turned(() => server.connectionCount() === 50);
+    await waitUntil('one connection of each', () => server.connectionCount() === 50);
     expect(new Set(server.connectedDevices().map(({ deviceID }) => deviceID)).size).toBe(50);
     expect(last.filter((client) => client.isClosed())).toEqual([]);
     const before = offline;
     for (const client of last) client.end();
-    await turned(() => server.connectionCount() === 0);
+    await waitUntil('the end of all', () => server.connectionCount() === 0);
     expect(offline - before).toBe(50);
   });
 });
@@ -502,7 +531,7 @@ describe('two units with one identity', () => {
       await login('twin', {}, '127.0.0.1');
       await login('twin', {}, '127.0.0.2');
     }
-    await turned(() => server.connectionCount() === 1);
+    await waitUntil('one connection', () => server.connectionCount() === 1);
     expect(counted.filter((what) => what === 'takeover')).toHaveLength(5);
     const told = log.lines.filter(({ event }) => event === 'clone_suspected');
     expect(told.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
@@ -518,7 +547,7 @@ describe('what a vehicle sends', () => {
     expect(await server.publish({ accountID: 'acme', deviceID: 't' }, downlink)).toBe(true);
     await client.next('publish');
     client.end();
-    await turned(() => server.connectionCount() === 0);
+    await waitUntil('the end of the connection', () => server.connectionCount() === 0);
     const again = await login('t');
     expect(await server.publish({ accountID: 'acme', deviceID: 't' }, downlink)).toBe(false);
     again.send({ cmd: 'pingreq' });
@@ -546,6 +575,9 @@ describe('what a vehicle sends', () => {
 describe('a stop', () => {
   test('acknowledges nothing that is not stored', async () => {
     const live = await startLiveBroker();
+    let closing: Promise<void> | null = null;
+    const close = (): Promise<void> => (closing ??= live.broker.close());
+    closers.push(close);
     const device = await live.addDevice('acme', 'truck-1');
     const client = await live.login(device);
     const release = live.holdCommits();
@@ -554,12 +586,12 @@ describe('a stop', () => {
       events: [{ seq: 1, timestamp: 1_767_614_400, statusCode: 1 }],
     });
     client.send(publishPacket(device.topic('events'), payload, 1));
-    await turned(() => live.broker.services.metrics().payloads === 1);
-    const closing = live.broker.close();
+    await waitUntil('the publish to be taken', () => live.broker.services.metrics().payloads === 1);
+    void close();
     await client.closed;
     expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack']);
     release();
-    await closing;
+    await close();
   });
 
   test('answers what is stored in time, takes no new connection, and then ends (a bare aedes does neither)', async () => {
@@ -567,26 +599,35 @@ describe('a stop', () => {
     const stored = new Promise<void>((resolve) => {
       store = resolve;
     });
-    const door = await openMqttDoor({ onUplink: () => stored });
+    let taken = 0;
+    const onUplink = (): Promise<void> => {
+      taken += 1;
+      return stored;
+    };
+    const clock = createSteadyClock();
+    closers.push(async () => clock.stop());
+    const door = await openMqttDoor({ onUplink, clock });
+    let closing: Promise<void> | null = null;
+    const close = (): Promise<void> => (closing ??= door.server.close());
+    closers.push(close);
     const client = await door.login('t');
     client.send(publishPacket(topicOf('t', 'events'), 'x', 7));
-    await sleep(100);
-    const closing = door.server.close();
+    await waitUntil('the publish to be taken', () => taken === 1);
+    void close();
     await expect(connectRaw(door.server.port)).rejects.toThrow('ECONNREFUSED');
     store();
     expect((await client.next('puback')).messageId).toBe(7);
     await client.closed;
-    await closing;
-    let answer: () => void = () => undefined;
+    await close();
+    let answer: (() => void) | null = null;
     const bare = await openBare(true, { authorizePublish: (_client, _packet, done) => void (answer = done) });
     const held = await loginBare(bare.port, 't');
     held.send(publishPacket('t', 'x', 7));
-    await sleep(100);
+    const late = await waitUntil('the publish to be taken', () => answer);
     await new Promise<void>((resolve) => bare.broker.close(() => resolve()));
-    answer();
+    late();
     await held.closed;
     expect(count(held, 'puback')).toBe(0);
-    const late = await connectRaw(bare.port);
-    late.end();
+    (await connectRaw(bare.port)).end();
   });
 });

@@ -16,19 +16,45 @@ import { listQuarantine } from '../../broker/store/events/quarantine.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/core/wire/wire.ts';
 import { sql } from '../../src/sql.ts';
-import { createBenchLog, helloOf } from '../support/broker/broker-bench.ts';
+import { createBenchLog, createSteadyClock, helloOf } from '../support/broker/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
 import { takenBy } from '../support/broker/uplinks.ts';
 import { requires } from '../support/machine/requires.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 let live: LiveBroker;
 let truck: LiveDevice;
 beforeEach(async () => {
-  live = await startLiveBroker();
+  live = await startBroker();
   truck = await live.addDevice('acme', 'truck-1');
 });
-afterEach(() => live.broker.close());
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** A broker whose time stands still while this process does. */
+async function startBroker(limits: Parameters<typeof startLiveBroker>[0] = {}) {
+  const clock = createSteadyClock();
+  const other = await startLiveBroker(limits, {}, clock);
+  let closing: Promise<void> | null = null;
+  const close = (users?: Promise<unknown>): Promise<void> => {
+    closing ??= other.broker.close(users).finally(() => clock.stop());
+    return closing;
+  };
+  closers.push(() => close());
+  /** Its port takes no connection any more. */
+  const isShut = async (): Promise<boolean> => {
+    try {
+      (await connectRaw(other.port)).end();
+      return false;
+    } catch (thrown) {
+      return String(thrown).includes('ECONNREFUSED');
+    }
+  };
+  return { ...other, close, isShut };
+}
 
 const batch = (boot: string, ...seqs: readonly number[]): string =>
   JSON.stringify({
@@ -37,13 +63,6 @@ const batch = (boot: string, ...seqs: readonly number[]): string =>
   });
 const eventsOf = async (device: LiveDevice) =>
   latestEvents(live.db, { scope: wholeAccount(device.accountID), deviceID: device.deviceID }, 10_000);
-const turned = async (check: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await check()) return;
-    await sleep(10);
-  }
-  expect.fail('it did not come to pass');
-};
 async function subscribe(client: RawClient, ...topics: readonly string[]): Promise<readonly unknown[]> {
   client.send({
     cmd: 'subscribe',
@@ -59,9 +78,13 @@ describe('a PUBACK', () => {
     await subscribe(client, truck.topic('ack'));
     const release = live.holdCommits();
     client.send(publishPacket(truck.topic('events'), batch('b1', 1, 2), 7));
+    await waitUntil(
+      'the commit to be held',
+      () => live.broker.services.metrics().waiting.writes === 1 && live.heldWrites() > 0,
+    );
+    // Sent after it: a PUBACK would have arrived before the answer.
     client.send({ cmd: 'pingreq' });
     await client.next('pingresp');
-    await sleep(100);
     expect(client.received.some(({ cmd }) => cmd === 'puback')).toBe(false);
     expect(await eventsOf(truck)).toEqual([]);
     release();
@@ -75,8 +98,12 @@ describe('a PUBACK', () => {
     const client = await live.login(truck);
     live.setFailing(true);
     for (let id = 1; id <= 5; id++) client.send(publishPacket(truck.topic('events'), batch('b1', id), id));
-    await sleep(1500);
-    expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack']);
+    await waitUntil('the outage', () => live.log.lines.some(({ event }) => event === 'store_unavailable'));
+    const failed = live.failedWrites();
+    await waitUntil('the store to be tried again', () => live.failedWrites() > failed);
+    client.send({ cmd: 'pingreq' });
+    await client.next('pingresp');
+    expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack', 'pingresp']);
     live.setFailing(false);
     for (let id = 1; id <= 5; id++) expect((await client.next('puback')).messageId).toBe(id);
     expect(await eventsOf(truck)).toHaveLength(5);
@@ -90,7 +117,9 @@ describe('a PUBACK', () => {
     expect(client.received.some(({ cmd }) => cmd === 'puback')).toBe(false);
     await expect(live.login(truck)).rejects.toThrow('CONNACK 3');
     live.setFailing(false);
-    await turned(() => live.log.lines.some(({ event }) => event === 'store_restored'));
+    await waitUntil('the store to work again', () =>
+      live.log.lines.some(({ event }) => event === 'store_restored'),
+    );
     const second = await live.login(truck);
     second.send(publishPacket(truck.topic('events'), batch('b1', 1), 7, { dup: true }));
     await second.next('puback');
@@ -123,13 +152,17 @@ describe('a PUBACK', () => {
       },
     });
     const server = createServer(bare.handle);
+    closers.push(async () => {
+      await new Promise<void>((resolve) => bare.close(resolve));
+      server.close();
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     const client = await connectRaw(typeof address === 'object' && address !== null ? address.port : 0);
     client.send(connectPacket('id', 'x'));
     await client.next('connack');
     client.send(publishPacket('x', 'payload', 5));
-    await turned(() => order.length === 1);
+    await waitUntil('authorizePublish', () => order.length === 1);
     client.send({ cmd: 'pingreq' });
     await client.next('pingresp');
     expect(client.received.map(({ cmd }) => cmd)).toEqual(['connack', 'pingresp']);
@@ -137,8 +170,6 @@ describe('a PUBACK', () => {
     await client.next('puback');
     expect(order).toEqual(['authorizePublish', 'published']);
     client.end();
-    await new Promise<void>((resolve) => bare.close(resolve));
-    server.close();
   });
 });
 
@@ -220,13 +251,18 @@ describe('a CONNECT', () => {
     const first = await live.login(truck, { clean: false });
     await subscribe(first, truck.topic('ack'));
     first.end();
-    await turned(async () => !(await live.broker.services.isOnline('acme', 'truck-1')));
+    await waitUntil(
+      'the end of the first session',
+      async () => !(await live.broker.services.isOnline('acme', 'truck-1')),
+    );
     const second = await connectRaw(live.port);
     second.send(connectPacket(truck.user, truck.secret, { clean: false }));
     expect(await second.next('connack')).toMatchObject({ returnCode: 0, sessionPresent: false });
     second.send(publishPacket(truck.topic('events'), batch('b1', 1), 1));
     await second.next('puback');
-    await sleep(50);
+    // An acknowledgement on the topic of the first session leaves with the PUBACK, and so before this answer.
+    second.send({ cmd: 'pingreq' });
+    await second.next('pingresp');
     expect(second.received.filter(({ cmd }) => cmd === 'publish')).toEqual([]);
     second.end();
   });
@@ -307,7 +343,7 @@ describe('a device', () => {
   test('may send with QoS 0 too', async () => {
     const client = await live.login(truck);
     client.send(publishPacket(truck.topic('events'), batch('b1', 1), 0, { qos: 0, messageId: undefined }));
-    await turned(async () => (await eventsOf(truck)).length === 1);
+    await waitUntil('the event', async () => (await eventsOf(truck)).length === 1);
   });
 });
 
@@ -332,13 +368,19 @@ describe('sessions', () => {
     const report = { seq: 1, timestamp: 1_767_614_400, statusCode: 63680, commandState: 'confirmed' };
     const payload = JSON.stringify({ boot: 'b1', events: [{ ...report, commandID: waiting.commandID }] });
     client.send(publishPacket(truck.topic('events'), payload, 2));
-    await turned(() => client.received.filter(({ cmd }) => cmd === 'puback').length === 2);
+    await waitUntil(
+      'the second PUBACK',
+      () => client.received.filter(({ cmd }) => cmd === 'puback').length === 2,
+    );
     expect(await findCommand(live.db, { ...truck, commandID: waiting.commandID })).toMatchObject({
       commandState: 'confirmed',
       isFinal: true,
     });
     client.end();
-    await turned(async () => (await findDevice(live.db, truck))?.isOnline === false);
+    await waitUntil(
+      'the end of the connection to be recorded',
+      async () => (await findDevice(live.db, truck))?.isOnline === false,
+    );
     expect(await services.isOnline('acme', 'truck-1')).toBe(false);
   });
 
@@ -361,7 +403,7 @@ describe('sessions', () => {
     // Rules are notified once.
     const occurrences = () =>
       live.db.read({ sql: "SELECT kind FROM occurrences WHERE kind = 'clone_suspected'", params: [] });
-    await turned(async () => (await occurrences()).length === 1);
+    await waitUntil('the occurrence', async () => (await occurrences()).length === 1);
   });
 
   test('a new secret ends the connection that used the old one', async () => {
@@ -416,15 +458,23 @@ describe('limits', () => {
 
   test('one connection has a bounded number of publishes in flight, and all are answered in the end', async () => {
     const client = await live.login(truck);
+    const other = await live.addDevice('acme', 'truck-2');
+    const beside = await live.login(other);
     const release = live.holdCommits();
+    client.socket.setNoDelay(true);
     const total = 3000;
     for (let id = 1; id <= total; id++) {
       client.send(publishPacket(truck.topic('events'), batch('b1', id), id));
       if (id % 50 === 0) await sleep(1);
     }
-    await sleep(200);
-    const { payloads } = live.broker.services.metrics();
-    expect(payloads).toBe(100);
+    const payloads = () => live.broker.services.metrics().payloads;
+    await waitUntil('all to be sent and some to be taken', () => {
+      return client.socket.writableLength === 0 && payloads() >= 100;
+    });
+    // What comes after them on another connection is taken, and nothing more of theirs.
+    beside.send(publishPacket(other.topic('events'), batch('b1', 1), 1));
+    await waitUntil('a publish of another device', () => payloads() > 100);
+    expect(payloads()).toBe(101);
     release();
     for (let id = 1; id <= total; id++) expect((await client.next('puback')).messageId).toBe(id);
     expect(await eventsOf(truck)).toHaveLength(total);
@@ -447,7 +497,6 @@ describe('limits', () => {
     expect(server.connected(truck)).toBeNull();
     expect(sent).toBeLessThan(1000);
     reader.end();
-    await server.close();
   });
 
   test('connections beyond the rate of one address are turned away', async () => {
@@ -457,7 +506,6 @@ describe('limits', () => {
     await Promise.all(clients.slice(3).map((client) => client.closed));
     expect(clients.slice(0, 3).map((client) => client.isClosed())).toEqual([false, false, false]);
     for (const client of clients) client.end();
-    await server.close();
   });
 
   test('a store that cannot keep up turns new connections away with "server unavailable"', async () => {
@@ -465,7 +513,6 @@ describe('limits', () => {
     const client = await connectRaw(server.port);
     client.send(connectPacket(truck.user, truck.secret));
     expect((await client.next('connack')).returnCode).toBe(3);
-    await server.close();
   });
 
   test('a port that is taken is named together with its flag', async () => {
@@ -491,19 +538,21 @@ function bareOptions(device: LiveDevice, limits = {}, isOverloaded = false) {
     isOverloaded: () => isOverloaded,
   };
 }
-const startBareServer = (device: LiveDevice, limits = {}, isOverloaded = false) =>
-  createMqttServer(bareOptions(device, limits, isOverloaded));
+async function startBareServer(device: LiveDevice, limits = {}, isOverloaded = false) {
+  const server = await createMqttServer(bareOptions(device, limits, isOverloaded));
+  closers.push(() => server.close());
+  return server;
+}
 
 test('a stop commits and answers what has arrived, then closes', async () => {
-  const other = await startLiveBroker();
+  const other = await startBroker();
   const device = await other.addDevice('acme', 'truck-1');
   const client = await other.login(device);
   const release = other.holdCommits();
   for (let id = 1; id <= 20; id++) client.send(publishPacket(device.topic('events'), batch('b1', id), id));
-  await turned(() => other.broker.services.metrics().payloads === 20);
-  const closing = other.broker.close();
-  await sleep(50);
-  await expect(connectRaw(other.port)).rejects.toThrow('ECONNREFUSED');
+  await waitUntil('20 publishes to be taken', () => other.broker.services.metrics().payloads === 20);
+  const closing = other.close();
+  await waitUntil('the port to be closed', other.isShut);
   release();
   for (let id = 1; id <= 20; id++) expect((await client.next('puback')).messageId).toBe(id);
   await closing;
@@ -511,13 +560,20 @@ test('a stop commits and answers what has arrived, then closes', async () => {
 });
 
 test('a stop keeps the store open while work is in progress', async () => {
-  const other = await startLiveBroker();
+  const other = await startBroker();
   await other.addDevice('acme', 'truck-1');
   const order = { feature: 'enginecutoff', state: '1', issuer: 'ann', reason: '' } as const;
-  const lastRequest = sleep(200).then(() =>
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const lastRequest = begun.then(() =>
     other.broker.services.ledger.request({ accountID: 'acme', deviceID: 'truck-1', ...order }),
   );
-  await other.broker.close(lastRequest);
+  const closing = other.close(lastRequest);
+  await waitUntil('the port to be closed', other.isShut);
+  begin();
+  await closing;
   expect(await lastRequest).toMatchObject({ commandState: 'requested' });
 });
 
@@ -563,7 +619,7 @@ describe('mutated packets', () => {
 
   test(`${packetCount} of them neither end the process nor store anything foreign`, async () => {
     const plenty = { burst: 1e9, perS: 1e9 };
-    const target = await startLiveBroker({ connects: plenty, failures: plenty });
+    const target = await startBroker({ connects: plenty, failures: plenty });
     const rival = await target.addDevice('rival', 'truck-1');
     const runLane = async (lane: number): Promise<void> => {
       const device = await target.addDevice('acme', `truck-${lane}`);
@@ -580,9 +636,9 @@ describe('mutated packets', () => {
           client.sendBytes(mutate(samples[random(samples.length)] ?? new Uint8Array([0]), random));
         }
         client.send({ cmd: 'pingreq' });
-        // Closed, answered, or still waiting for the rest of a packet whose length was mutated.
-        await Promise.race([client.closed, client.next('pingresp').catch(() => undefined), sleep(20)]);
-        client.end();
+        // The broker closes once it has read all that was sent, also when a mutated length announces more.
+        client.socket.end();
+        await client.closed;
       }
     };
     await Promise.all(Array.from({ length: lanes }, (_unused, lane) => runLane(lane)));
@@ -595,7 +651,6 @@ describe('mutated packets', () => {
       [],
     );
     expect(await listQuarantine(target.db, { ...rival, limit: 1 })).toEqual([]);
-    await target.broker.close();
   });
 });
 
@@ -612,7 +667,7 @@ describe('other people’s clients', () => {
     await client.subscribeAsync(truck.topic('ack'), { qos: 1 });
     await client.publishAsync(truck.topic('events'), batch('b1', 1), { qos: 1 });
     expect(await eventsOf(truck)).toHaveLength(1);
-    await turned(() => acks.length === 1);
+    await waitUntil('the acknowledgement', () => acks.length === 1);
     await client.endAsync();
   });
 

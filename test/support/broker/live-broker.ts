@@ -7,7 +7,7 @@ import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import { createSigner, createVerifier, generateSigningKey } from '../../../src/adapters/signing.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import type { Database, NotifyingDatabase, Verifier } from '../../../src/ports.ts';
+import type { Clock, Database, Log, NotifyingDatabase, Verifier } from '../../../src/ports.ts';
 import { connectPacket, connectRaw, type RawClient } from '../mqtt/raw-mqtt.ts';
 import { addDevice, type BenchLog, createBenchLog, openBenchDatabase } from './broker-bench.ts';
 
@@ -29,29 +29,56 @@ export interface LiveBroker {
   login(device: LiveDevice, changes?: object, from?: string): Promise<RawClient>;
   /** Every write waits from now on until the returned function is called. */
   holdCommits(): () => void;
+  /** Writes that wait for it. */
+  heldWrites(): number;
   /** Every write fails from now on, or works again. */
   setFailing(isFailing: boolean): void;
+  /** Every write fails from now on until the broker says that its store does, and works from that moment on. */
+  failUntilNoticed(): void;
+  /** Writes that have failed so. */
+  failedWrites(): number;
 }
 
-/** @param listening TLS and WebSocket; plain MQTT alone without it. */
+/**
+ * @param listening TLS and WebSocket; plain MQTT alone without it.
+ * @param clock of the broker, where it is not the time of this machine.
+ */
 export async function startLiveBroker(
   limits: Partial<MqttLimits> = {},
   listening: Pick<MqttServerOptions, 'tls' | 'websocket'> = {},
+  clock: Clock = createSystemClock(),
 ): Promise<LiveBroker> {
   const db = await openBenchDatabase();
   let gate: Promise<void> = Promise.resolve();
   let isFailing = false;
+  let worksOnceNoticed = false;
+  let heldWrites = 0;
+  let failedWrites = 0;
   const gated: NotifyingDatabase = {
     ...db,
     write: async (batch) => {
+      heldWrites += 1;
       await gate;
-      if (isFailing) throw new AppError('storage', 'disk', { cause: { code: 'SQLITE_IOERR' } });
+      heldWrites -= 1;
+      if (isFailing) {
+        failedWrites += 1;
+        throw new AppError('storage', 'disk', { cause: { code: 'SQLITE_IOERR' } });
+      }
       return db.write(batch);
     },
   };
-  const clock = createSystemClock();
   const entropy = createSystemEntropy();
   const log = createBenchLog();
+  const watched: Log = {
+    ...log,
+    error(event, fields) {
+      log.error(event, fields);
+      if (!worksOnceNoticed || event !== 'store_unavailable') return;
+      isFailing = false;
+      worksOnceNoticed = false;
+    },
+    with: () => watched,
+  };
   const key = generateSigningKey();
   const broker = await createBroker({
     openMqttServer: createMqttServer,
@@ -59,7 +86,7 @@ export async function startLiveBroker(
     clock,
     entropy,
     signer: createSigner(key.privatePem),
-    log,
+    log: watched,
     mqtt: { host: '127.0.0.1', port: 0, limits, ...listening },
   });
   return {
@@ -88,8 +115,14 @@ export async function startLiveBroker(
       });
       return () => release();
     },
+    heldWrites: () => heldWrites,
     setFailing(value) {
       isFailing = value;
     },
+    failUntilNoticed() {
+      isFailing = true;
+      worksOnceNoticed = true;
+    },
+    failedWrites: () => failedWrites,
   };
 }
