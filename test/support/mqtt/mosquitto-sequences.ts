@@ -4,7 +4,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import mqttPacket, { type IConnectPacket } from 'mqtt-packet';
 import { connectPacket, connectRaw, publishPacket } from './raw-mqtt.ts';
 
@@ -92,15 +91,26 @@ export function bytesOf(payload: string): Buffer {
   return Buffer.concat(parts);
 }
 
-const patienceMs = 1000;
+/** Connections that are served after what was sent: by then an answer to it, or an end, has arrived if any comes. */
+const servedAfter = 20;
 
 interface ByteClient {
   send(bytes: Uint8Array): void;
-  /** The next so many bytes; rejects when they do not come. */
+  /** The next so many bytes, or those that came. */
   take(count: number): Promise<Buffer>;
   /** True when the connection ends without another byte. */
   endsNow(): Promise<boolean>;
   end(): void;
+}
+
+/** Another connection, from its login to the answer of a ping. */
+async function serveAnother(port: number): Promise<void> {
+  const other = await connectRaw(port);
+  other.send(connectPacket('another', 'x'));
+  await other.next('connack');
+  other.send({ cmd: 'pingreq' });
+  await other.next('pingresp');
+  other.end();
 }
 
 async function openBytes(port: number): Promise<ByteClient> {
@@ -108,22 +118,24 @@ async function openBytes(port: number): Promise<ByteClient> {
   let arrived = Buffer.alloc(0);
   let isOver = false;
   socket.on('data', (bytes) => void (arrived = Buffer.concat([arrived, bytes])));
+  // Or a packet would wait for the acknowledgement of the one before it, while others are served.
+  socket.setNoDelay(true);
   socket.on('error', () => undefined);
   socket.on('close', () => void (isOver = true));
   await new Promise<void>((resolve) => socket.once('connect', resolve));
-  const until = async (check: () => boolean): Promise<boolean> => {
-    for (let waitedMs = 0; !check() && waitedMs < patienceMs; waitedMs += 2) await sleep(2);
+  const comes = async (check: () => boolean): Promise<boolean> => {
+    for (let served = 0; !check() && served < servedAfter; served++) await serveAnother(port);
     return check();
   };
   return {
     send: (bytes) => void socket.write(bytes),
     async take(count) {
-      await until(() => arrived.length >= count || isOver);
+      await comes(() => arrived.length >= count || isOver);
       const taken = arrived.subarray(0, count);
       arrived = arrived.subarray(count);
       return taken;
     },
-    endsNow: async () => (await until(() => isOver || arrived.length > 0)) && arrived.length === 0,
+    endsNow: async () => (await comes(() => isOver || arrived.length > 0)) && arrived.length === 0,
     end: () => void socket.destroy(),
   };
 }
