@@ -1,10 +1,10 @@
 // Who is connected, while the store fails for some seconds: what is recorded afterwards is what holds then, and not what was
 // said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be called sent to nobody.
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { helloOf } from '../support/broker/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -18,10 +18,6 @@ async function open() {
   const device = await live.addDevice('acme', 'truck-1');
   return { live, device };
 }
-const until = async (check: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < 500 && !(await check()); tries++) await sleep(10);
-  expect(await check()).toBe(true);
-};
 const sayHello = (client: RawClient, device: LiveDevice, boot: string): void =>
   client.send(publishPacket(device.topic('hello'), JSON.stringify(helloOf(boot)), 1));
 const present = async ({ db }: LiveBroker, device: LiveDevice) => {
@@ -31,17 +27,26 @@ const present = async ({ db }: LiveBroker, device: LiveDevice) => {
 const isFailing = ({ log }: LiveBroker) => log.lines.some(({ event }) => event === 'store_unavailable');
 const isWell = ({ log }: LiveBroker) => log.lines.some(({ event }) => event === 'store_restored');
 
+/** Resolves when all is stored that was waiting for the store. */
+async function commitAfter(live: LiveBroker): Promise<void> {
+  const other = await live.addDevice('acme', 'truck-2');
+  const client = await live.login(other);
+  sayHello(client, other, 'b1');
+  await client.next('puback');
+  client.end();
+}
+
 test('a vehicle that has gone while its hello waited for the store does not count as connected', async () => {
   const { live, device } = await open();
   live.setFailing(true);
   const client = await live.login(device);
   sayHello(client, device, 'b1');
-  await until(() => isFailing(live));
+  await waitUntil('the outage', () => isFailing(live));
   client.end();
-  await until(() => live.broker.services.metrics().connections === 0);
+  await waitUntil('the end of the connection', () => live.broker.services.metrics().connections === 0);
   live.setFailing(false);
-  await until(() => isWell(live));
-  await sleep(300);
+  await waitUntil('the store to work again', () => isWell(live));
+  await commitAfter(live);
   expect(await present(live, device)).toEqual([false, null]);
 });
 
@@ -53,9 +58,11 @@ test('an end that the store did not take is recorded when it works again', async
   expect(await present(live, device)).toEqual([true, 'b1']);
   live.setFailing(true);
   client.end();
-  await until(() => live.log.lines.some(({ event }) => event === 'offline_not_recorded'));
+  await waitUntil('an end that is not recorded', () =>
+    live.log.lines.some(({ event }) => event === 'offline_not_recorded'),
+  );
   live.setFailing(false);
-  await until(async () => (await present(live, device))[0] === false);
+  await waitUntil('the end to be recorded', async () => (await present(live, device))[0] === false);
 });
 
 test('the hello of a new connection stands when that of the one before is tried again after it', async () => {
@@ -63,17 +70,16 @@ test('the hello of a new connection stands when that of the one before is tried 
   const first = await live.login(device);
   const release = live.holdCommits();
   sayHello(first, device, 'b1');
-  await until(() => live.broker.services.metrics().waiting.writes === 1);
+  await waitUntil('the hello to be held', () => live.heldWrites() > 0);
   const second = await live.login(device);
   sayHello(second, device, 'b2');
-  await sleep(100);
-  live.setFailing(true);
-  release();
+  second.send({ cmd: 'pingreq' });
+  await second.next('pingresp');
   // Only what the first one said is refused: the second one comes behind it, to a store that works.
-  while (!isFailing(live)) await turn();
-  live.setFailing(false);
+  live.failUntilNoticed();
+  release();
   await second.next('puback');
-  await until(() => isWell(live));
-  await sleep(300);
+  await waitUntil('the store to work again', () => isWell(live));
+  await commitAfter(live);
   expect(await present(live, device)).toEqual([true, 'b2']);
 });
