@@ -32,13 +32,13 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  bridges-kill broker-backup broker-postgres ca-cli client-certificate cluster-auth cluster-ingress database-gone
+  bridges-kill broker-backup broker-postgres ca-cli cluster-auth cluster-ingress
   deb deb-broker demo doctor-relays enrolment foreign-tracker fuel-calibrate hardware-bench
   http-browser http-localhost launcher link-cut modbus-pymodbus mqtt-suites
   notify-tls oidc openapi-tools operations power-loss readme-api
   readme-desk readme-simulator serial-life simulator-approvals simulator-commands simulator-ctl simulator-empty simulator-facts
   simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run simulator-target simulator-truth
-  storage-disk storage-faults storage-wear time-jumps tls-listener tls-process update
+  storage-disk storage-faults storage-wear time-jumps update
 `
   .trim()
   .split(/\s+/)

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createAuthority } from '../support/broker/certificates.ts';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import {
   createBrokerSetup,
   type Program,
@@ -16,11 +17,9 @@ import {
   startBroker,
   startProgram,
 } from '../support/programs/fleet-processes.ts';
-import { until } from '../support/serial/pty-bus.ts';
 
 const tools = requires({ commands: ['mosquitto', 'openssl'], debian: ['mosquitto', 'openssl'] });
 const why = tools.missing ?? whyNotBuilt('agent');
-const slowMs = 180_000;
 
 function freePort(): Promise<number> {
   const server = createServer();
@@ -62,7 +61,6 @@ user root
       mode: 0o600,
     });
     mosquitto = spawn('mosquitto', ['-c', join(folder, 'mosquitto.conf')], { stdio: 'ignore' });
-    await until(() => mosquitto?.exitCode === null, 'mosquitto', 1000);
     provision(setup, 'van-01');
     broker = await startBroker(setup, [
       `--enrolment-ca-cert-file=${authority.caFile}`,
@@ -70,16 +68,15 @@ user root
       `--enrolment-mqtt-urls=mqtts://localhost:${port}`,
       `--enrolment-mqtt-ca-file=${authority.caFile}`,
     ]);
-    for (let tries = 0; ; tries += 1) {
-      const isUp = await new Promise<boolean>((resolve) => {
+    const isUp = (): Promise<boolean> => {
+      if (mosquitto?.exitCode !== null) throw new Error('mosquitto did not start');
+      return new Promise((resolve) => {
         const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
         socket.on('connect', () => socket.destroy());
       });
-      if (isUp) break;
-      if (tries > 200) throw new Error('mosquitto did not start');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }, slowMs);
+    };
+    await waitUntil('mosquitto', isUp, { everyMs: 50 });
+  });
 
   afterAll(async () => {
     for (const program of [agent, broker]) program?.signal('SIGKILL');
@@ -88,9 +85,7 @@ user root
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('comes with the enrolment, opens the server, and nothing else does', {
-    timeout: slowMs * 2,
-  }, async () => {
+  it('comes with the enrolment, opens the server, and nothing else does', async () => {
     const database = ['--database', join(folder, 'fleet.db')];
     const { code } = JSON.parse(
       runProgram('broker', ['device', 'code', 'demo', 'van-01', '--json', ...database]),
@@ -127,7 +122,7 @@ user root
           username: 'demo/van-01',
           password: 'nothing that mosquitto would take',
           keepaliveS: 60,
-          connectTimeoutMs: 60_000,
+          connectTimeoutMs: hangMs,
           will: { topic: 'fleet/v1/demo/van-01/presence', payload: new Uint8Array(), qos: 1 },
           ca: pem('broker-ca.pem'),
           ...own,
@@ -144,21 +139,19 @@ user root
       return { seen, link };
     };
     const without = open({}, 'nobody');
-    await until(() => without.seen.downs.length > 0, 'the refusal', slowMs);
+    await waitUntil('the refusal', () => without.seen.downs.length > 0);
     expect(without.seen.ups).toBe(0);
 
     const listener = open({ cert: pem('client-cert.pem'), key: pem('client-key.pem') }, 'listener');
-    await until(() => listener.seen.ups > 0, 'the connection', slowMs);
+    await waitUntil('the connection', () => listener.seen.ups > 0);
     await listener.link.subscribe(['fleet/v1/demo/van-01/hello']);
     agent = startProgram('agent', ['start', '--config', config]);
-    await until(() => heard.length > 0, 'the hello of the agent', slowMs);
+    await waitUntil('the hello of the agent', () => heard.length > 0);
     expect(heard[0]).toBe('fleet/v1/demo/van-01/hello');
     await listener.link.close();
   });
 
-  it('is not taken by the agent when others can read its key, or when one half is missing', {
-    timeout: slowMs,
-  }, async () => {
+  it('is not taken by the agent when others can read its key, or when one half is missing', async () => {
     const check = async () => {
       const program = startProgram('agent', ['config', 'check', '--config', config]);
       return [await program.ended(), program.complaints()];

@@ -18,17 +18,19 @@ import {
 } from '../../broker/store/devices/certificates.ts';
 import { deleteDevice } from '../../broker/store/devices/device-deletion.ts';
 import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import type { Clock } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
+import { createSteadyClock, type SteadyClock } from '../support/broker/broker-bench.ts';
 import { createAuthority } from '../support/broker/certificates.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
 import { createOwnAuthority, type OwnCertificate } from '../support/broker/own-authority.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, type RawClient } from '../support/mqtt/raw-mqtt.ts';
-import { until } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['openssl'], debian: ['openssl'] });
-/** Sessions must end within this time after a revocation. */
+/** Sessions must end within this time of the broker after a revocation. */
 const revokedMs = 5000;
 
 describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
@@ -39,6 +41,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
   let own: OwnCertificate;
   let caFile: string;
   let live: LiveBroker | null = null;
+  let time: SteadyClock | null = null;
   let truck: LiveDevice;
   beforeAll(() => {
     const authority = createOwnAuthority(folder);
@@ -50,6 +53,8 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
   afterEach(async () => {
     await live?.broker.close();
     live = null;
+    time?.stop();
+    time = null;
   });
 
   const listening = (clientCert: ClientCertPolicy, certificateSuffices = true): TlsListening => {
@@ -57,14 +62,24 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     const { material } = readTlsFiles({ setting: 'mqtt.tls', ...server, clientCaFile });
     return { material, clientCert, certificateSuffices };
   };
-  const start = async (clientCert: ClientCertPolicy, certificateSuffices = true): Promise<LiveBroker> => {
+  const start = async (
+    clientCert: ClientCertPolicy,
+    certificateSuffices = true,
+    clock: Clock = createSystemClock(),
+  ): Promise<LiveBroker> => {
     const tls = listening(clientCert, certificateSuffices);
     const plenty = { burst: 1e9, perS: 1e9 };
     const limits = { connects: plenty, failures: plenty };
     const websocket = { host: '127.0.0.1', port: 0, origins: ['https://fleet.example.com'], tls };
-    live = await startLiveBroker(limits, { tls, websocket });
+    live = await startLiveBroker(limits, { tls, websocket }, clock);
     truck = await live.addDevice('acme', 'truck-1');
     return live;
+  };
+  /** With a time of the broker that stands still while this process does, so that what takes long can be measured. */
+  const startTimed = async (clientCert: ClientCertPolicy) => {
+    const clock = createSteadyClock();
+    time = clock;
+    return { ...(await start(clientCert, true, clock)), clock };
   };
   const shown = (certificate: { readonly cert: string; readonly key: string } | null): ConnectionOptions =>
     certificate === null ? { ca } : { ca, cert: certificate.cert, key: certificate.key };
@@ -188,21 +203,23 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
       ],
     ];
     it.each(deeds)('when %s, and it does not come back', async (_why, deed) => {
-      const broker = await start('required');
+      const broker = await startTimed('required');
       const { client } = await enter(own, withoutSecret);
-      const beganMs = performance.now();
+      expect(client?.isClosed()).toBe(false);
+      const beganMs = broker.clock.monoMs();
       await deed(broker);
       await client?.closed;
-      expect(performance.now() - beganMs).toBeLessThan(revokedMs);
+      expect(broker.clock.monoMs() - beganMs).toBeLessThan(revokedMs);
       expect(await codeOf(own, withoutSecret)).toBe(4);
     });
 
     it('but that of another device goes on', async () => {
-      const { db } = await start('optional');
+      const { db, clock: brokerTime } = await startTimed('optional');
       const { client } = await enter(own, withoutSecret);
       const other = (await live?.addDevice('acme', 'truck-2')) ?? expect.fail();
       await db.write(revokeAllCertificates(other, { atMs: atMs(), isForSecret: false }));
-      await new Promise((resolve) => setTimeout(resolve, 3000));
+      const beganMs = brokerTime.monoMs();
+      await waitUntil('a look at all connections', () => brokerTime.monoMs() - beganMs > 3000);
       client?.send({ cmd: 'pingreq' });
       await client?.next('pingresp');
     });
@@ -293,8 +310,8 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
       expect(await codeOf(null)).toBe(0);
     });
 
-    it('that takes longer than 10 s is ended, on every kind of listener', { timeout: 40_000 }, async () => {
-      const { port, broker } = await start('none');
+    it('that takes longer than 10 s is ended, on every kind of listener', async () => {
+      const { port, broker, clock } = await startTimed('none');
       const sockets = await Promise.all([raw(port), raw(broker.websocketPort ?? 0)]);
       // A third one has TLS, and never asks for anything.
       const silent = connectTls({
@@ -306,13 +323,13 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
       silent.on('error', () => undefined);
       // The beginning of a ClientHello, and then nothing.
       for (const socket of sockets) socket.write(Buffer.from('160301020001', 'hex'));
-      const beganMs = performance.now();
+      const beganMs = clock.monoMs();
       await Promise.all([...sockets, silent].map(gone));
-      expect(performance.now() - beganMs).toBeGreaterThan(9000);
+      expect(clock.monoMs() - beganMs).toBeGreaterThan(9000);
       expect(await codeOf(null)).toBe(0);
     });
 
-    it('leaves nothing behind, a thousand times', { timeout: 120_000 }, async () => {
+    it('leaves nothing behind, a thousand times', async () => {
       const { port, broker } = await start('required');
       const shake = async (client: ConnectionOptions): Promise<void> => {
         const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ...client });
@@ -332,14 +349,9 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
         process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Timeout/.test(name)).length;
       await bulk(100);
       const before = handles();
-      const beganMs = performance.now();
       await bulk(1000);
-      const perS = Math.round(1_000_000 / (performance.now() - beganMs));
-      await until(() => handles() <= before + 5, 'the connections to be gone');
+      await waitUntil('the connections to be gone', () => handles() <= before + 5);
       expect(broker.services.metrics().connections).toBe(0);
-      process.stdout.write(
-        `1,000 handshakes with client certificates, half of them refused: ${perS}/s, both ends in here\n`,
-      );
     });
   });
 
@@ -369,7 +381,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
       username: truck.user,
       password: truck.secret,
       reconnectPeriod: 0,
-      connectTimeout: 5000,
+      connectTimeout: hangMs,
       ca,
       ...changes,
     });
@@ -397,7 +409,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
         statusCode: 61472,
       }));
       await client.publishAsync(truck.topic('events'), JSON.stringify({ boot: 'b1', events }), { qos: 1 });
-      await until(() => acks.length > 0, 'the acknowledgement');
+      await waitUntil('the acknowledgement', () => acks.length > 0);
       expect(JSON.parse(acks[0] ?? '')).toMatchObject({ upTo: 200 });
       await client.endAsync();
     });
@@ -419,13 +431,13 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     });
 
     it('ends a session whose device got a new secret', async () => {
-      const { db } = await start('none');
+      const { db, clock } = await startTimed('none');
       const client = await connectAsync(url(), options());
       const ended = new Promise<void>((resolve) => client.once('close', () => resolve()));
-      const beganMs = performance.now();
+      const beganMs = clock.monoMs();
       await issueDeviceSecret(db, createSystemEntropy(), createSystemClock(), truck);
       await ended;
-      expect(performance.now() - beganMs).toBeLessThan(revokedMs);
+      expect(clock.monoMs() - beganMs).toBeLessThan(revokedMs);
     });
 
     it('lets pages of listed origins in and no others', async () => {

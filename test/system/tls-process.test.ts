@@ -19,6 +19,7 @@ import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createAuthority } from '../support/broker/certificates.ts';
 import { createOwnAuthority, type OwnCertificate } from '../support/broker/own-authority.ts';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import {
   type BrokerSetup,
   createBrokerSetup,
@@ -29,12 +30,10 @@ import {
   startBroker,
   startProgram,
 } from '../support/programs/fleet-processes.ts';
-import { sleep, until } from '../support/serial/pty-bus.ts';
 
 const commands = ['openssl', 'mosquitto_pub', 'mosquitto_sub', 'curl'];
 const tools = requires({ commands, debian: ['openssl', 'mosquitto-clients', 'curl'] });
 const why = tools.missing ?? whyNotBuilt('broker');
-const slowMs = 60_000;
 const topic = 'fleet/v1/demo/van-01/events';
 
 describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
@@ -77,16 +76,24 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
       `--enrolment-ca-key-file=${authority.caKeyFile}`,
       `--enrolment-mqtt-ca-file=${authority.caFile}`,
     ]);
-  }, slowMs);
+  });
 
+  const others: Program[] = [];
   afterEach(async () => {
-    agent?.signal('SIGKILL');
-    await agent?.ended();
+    for (const program of [agent, ...others.splice(0)]) {
+      program?.signal('SIGKILL');
+      await program?.ended();
+    }
     agent = null;
   });
+  const startOther = async (...args: Parameters<typeof startBroker>): Promise<Program> => {
+    const other = await startBroker(...args);
+    others.push(other);
+    return other;
+  };
   afterAll(async () => {
-    broker.signal('SIGKILL');
-    await broker.ended();
+    broker?.signal('SIGKILL');
+    await broker?.ended();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -97,14 +104,12 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     const user = ['-i', 'demo/van-01', '-u', 'demo/van-01', '-q', '1', '-t', topic];
     events += 1;
     const event = `{"timestamp":${1_767_614_400 + events},"statusCode":61472}`;
-    return spawnSync('mosquitto_pub', [...address, ...user, '-m', event, ...args], { timeout: 20_000 })
+    return spawnSync('mosquitto_pub', [...address, ...user, '-m', event, ...args], { timeout: hangMs })
       .status;
   };
   const own = () => ['--cafile', authority.caFile, '--cert', device.certFile, '--key', device.keyFile];
 
-  it('accepts an event of mosquitto with a secret or a certificate, and none with neither', {
-    timeout: slowMs,
-  }, () => {
+  it('accepts an event of mosquitto with a secret or a certificate, and none with neither', () => {
     const trust = ['--cafile', authority.caFile];
     expect(publish(...trust, '-P', identity.secret)).toBe(0);
     expect(publish(...own())).toBe(0);
@@ -114,15 +119,15 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     mkdirSync(join(folder, 'other'), { recursive: true });
     const stranger = createAuthority(join(folder, 'other'));
     expect(publish('--cafile', stranger.caFile, '-P', identity.secret)).not.toBe(0);
-    // A session of mosquitto ends by its own time-out: it came as far as the subscription.
-    const filter = ['-t', 'fleet/v1/demo/van-01/ack', '-W', '1'];
+    // It ends when its subscription is granted.
+    const filter = ['-t', 'fleet/v1/demo/van-01/ack', '-E'];
     const user = ['-h', 'localhost', '-p', String(setup.mqttPort), '-i', 'demo/van-01', '-u', 'demo/van-01'];
-    expect(spawnSync('mosquitto_sub', [...user, ...own(), ...filter], { timeout: 20_000 }).status).toBe(27);
+    expect(spawnSync('mosquitto_sub', [...user, ...own(), ...filter], { timeout: hangMs }).status).toBe(0);
   });
 
-  it('serves HTTPS to curl, with HSTS, and nothing without it', { timeout: slowMs }, () => {
+  it('serves HTTPS to curl, with HSTS, and nothing without it', () => {
     const curl = (...args: readonly string[]) =>
-      spawnSync('curl', ['-sS', '--max-time', '10', ...args], { encoding: 'utf8', timeout: 20_000 });
+      spawnSync('curl', ['-sS', ...args], { encoding: 'utf8', timeout: hangMs });
     const url = `https://localhost:${setup.httpPort}/livez`;
     const good = curl('-D', '-', '--cacert', authority.caFile, url);
     expect([good.status, good.stdout]).toEqual([0, expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n/)]);
@@ -138,7 +143,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(curl('--cacert', authority.caFile, ...other).stderr).toMatch(/subject name|SSL/);
   });
 
-  it('speaks to openssl from TLS 1.2 on', { timeout: slowMs }, () => {
+  it('speaks to openssl from TLS 1.2 on', () => {
     const client = (version: string): string => {
       const to = [
         's_client',
@@ -152,7 +157,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
       const { stdout } = spawnSync('openssl', [...to, ...level], {
         input: '',
         encoding: 'utf8',
-        timeout: 20_000,
+        timeout: hangMs,
       });
       return /^New, (\S+), Cipher is (\S+)/m.exec(stdout)?.[2] ?? '';
     };
@@ -184,16 +189,12 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     agent = startProgram('agent', ['start', '--config', config]);
   };
   /** Asks the database until the device is connected, or is not; an agent that is not let in tries again and again. */
-  const becomes = async (isOnline: boolean, limitMs: number): Promise<void> => {
+  const becomes = async (isOnline: boolean): Promise<void> => {
     const db = openSqlite({ path: join(folder, 'fleet.db'), pageSize: 4096 });
-    const endMs = performance.now() + limitMs;
+    const isSo = async (): Promise<boolean> =>
+      (await findDevice(db, { accountID: 'demo', deviceID: 'van-01' }))?.isOnline === isOnline;
     try {
-      for (;;) {
-        const device = await findDevice(db, { accountID: 'demo', deviceID: 'van-01' });
-        if (device?.isOnline === isOnline) return;
-        if (performance.now() > endMs) throw new Error(`${limitMs} ms, and still isOnline ${!isOnline}`);
-        await sleep(50);
-      }
+      await waitUntil(`isOnline ${isOnline}`, isSo, { everyMs: 50 });
     } finally {
       await db.close();
     }
@@ -201,7 +202,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
   const reload = async (msg: string): Promise<LogLine> => {
     const before = said(broker, msg).length;
     broker.signal('SIGHUP');
-    await until(() => said(broker, msg).length > before, msg);
+    await waitUntil(msg, () => said(broker, msg).length > before);
     return said(broker, msg).at(-1) ?? expect.fail();
   };
   /** What an attempt of the agent's own link ends with; `up` when it is let in. */
@@ -213,7 +214,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
         url: `mqtts://localhost:${setup.mqttPort}`,
         ca: authority.ca,
         keepaliveS: 60,
-        connectTimeoutMs: 20_000,
+        connectTimeoutMs: hangMs,
       };
       const opened = openMqttLink(
         { ...to, ...user, will, ...changes },
@@ -228,11 +229,9 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
       );
     });
 
-  it('has its agent online by a certificate from the enrolment, and off within 5 s of the revocation', {
-    timeout: slowMs * 2,
-  }, async () => {
+  it('has its agent online by a certificate from the enrolment, and offline and refused after the revocation', async () => {
     await enrol();
-    await becomes(true, slowMs);
+    await becomes(true);
     // What the device had before it enrolled is worth nothing any more.
     expect(publish(...own())).not.toBe(0);
     const listed = JSON.parse(
@@ -250,16 +249,16 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
       ca: 'good',
     });
     const serial = listed.certificates.find(({ what }) => what.startsWith('recorded'))?.serial ?? '';
+    const refusals = said(broker, 'connection_refused').length;
     runProgram('broker', ['ca', 'revoke', '--serial', serial, ...database]);
-    await becomes(false, 5000);
-    await until(() => said(broker, 'connection_refused').length > 0, 'the refusal', slowMs);
+    await becomes(false);
+    await waitUntil('its refusal', () => said(broker, 'connection_refused').length > refusals);
+    await becomes(false);
   });
 
-  it('reloads at SIGHUP: the session goes on, new connections get the new certificate', {
-    timeout: slowMs * 2,
-  }, async () => {
+  it('reloads at SIGHUP: the session goes on, new connections get the new certificate', async () => {
     await enrol();
-    await becomes(true, slowMs);
+    await becomes(true);
     const ended = () => said(broker, 'connection_closed').length + said(broker, 'connection_failed').length;
     const before = ended();
     identity = JSON.parse(
@@ -271,12 +270,13 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     use(authority.server('fleet.example.com'));
     expect(await reload('certificates_reloaded')).toMatchObject({ certificates: 5 });
     expect(await link({ ...other, will })).toMatch(/does not match|altnames/);
-    await sleep(1000);
-    await becomes(true, 100);
+    // Said after the end of any session by the first reload.
+    await reload('certificates_reloaded');
+    await becomes(true);
     expect(ended()).toBe(before);
   });
 
-  it('refuses a bad new file in words, and goes on with the old one', { timeout: slowMs }, async () => {
+  it('refuses a bad new file in words, and goes on with the old one', async () => {
     const attempt = async (): Promise<string> => {
       const line = await reload('certificate_reload_refused');
       return String(line['reason']);
@@ -302,16 +302,14 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(await link({ ca: readFileSync(foreign.caFile, 'utf8') })).toMatch(/certificate|issuer/);
   });
 
-  it('starts with a certificate that has expired, says so, and no vehicle takes it', {
-    timeout: slowMs,
-  }, async () => {
+  it('starts with a certificate that has expired, says so, and no vehicle takes it', async () => {
     const home = mkdtempSync(join(folder, 'expired-'));
     const old = createAuthority(home);
     const { certFile: cert, keyFile: key } = old.issue('localhost', -1);
     chmodSync(key, 0o600);
     const flags = [`--mqtt-tls-cert-file=${cert}`, `--mqtt-tls-key-file=${key}`];
     const late: BrokerSetup = { folder: home, password: '', httpPort: 0, mqttPort: 0 };
-    const other = await startBroker(late, flags);
+    const other = await startOther(late, flags);
     expect(said(other, 'certificate_not_valid')).toMatchObject([
       { setting: 'mqtt.tls.certFile', file: cert },
     ]);
@@ -321,7 +319,7 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(await other.ended()).toBe(0);
   });
 
-  it('does not start with files that are wrong, and says what to do', { timeout: slowMs }, async () => {
+  it('does not start with files that are wrong, and says what to do', async () => {
     const home = mkdtempSync(join(folder, 'wrong-'));
     const start = async (...flags: readonly string[]) => {
       const program = startProgram('broker', [
@@ -354,13 +352,11 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     expect(existsSync(join(home, 'fleet.db'))).toBe(false);
   });
 
-  it('logs what is readable on the network where it was configured without TLS', {
-    timeout: slowMs,
-  }, async () => {
+  it('logs what is readable on the network where it was configured without TLS', async () => {
     const home = mkdtempSync(join(folder, 'plain-'));
     const plain: BrokerSetup = { folder: home, password: '', httpPort: 0, mqttPort: 0 };
     // All of 127/8 is loopback to Linux, and this address is none to the broker.
-    const other = await startBroker(plain, ['--mqtt-host', '::ffff:127.0.0.1', '--mqtt-allow-plain']);
+    const other = await startOther(plain, ['--mqtt-host', '::ffff:127.0.0.1', '--mqtt-allow-plain']);
     expect(said(other, 'listener_without_tls')).toMatchObject([
       { listener: 'mqtt', risk: expect.stringContaining('device secrets') },
     ]);
