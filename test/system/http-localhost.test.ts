@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { connect } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../broker/adapters/http/fastify.ts';
 import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
@@ -45,27 +45,34 @@ describe('HTTPS on localhost', () => {
     service = await startHttpService();
   });
   afterAll(async () => {
-    await service.close();
+    await service?.close();
     rmSync(folder, { recursive: true });
   });
+  let http: Awaited<ReturnType<typeof createHttpServer>> | null = null;
+  afterEach(async () => {
+    await http?.close();
+    http = null;
+  });
 
-  const open = () =>
-    createHttpServer({
+  const open = async () => {
+    http = await createHttpServer({
       services: service.api,
       operations: [],
       version: '0.0.0',
       readiness: async () => [],
       tls: first,
     });
+    return http;
+  };
 
   it('shows the new certificate on both addresses after a reload, and answers on both', async () => {
-    const http = await open();
-    const port = await http.listen({ host: 'localhost', port: 0 });
+    const opened = await open();
+    const port = await opened.listen({ host: 'localhost', port: 0 });
     expect([await shownAt('127.0.0.1', port), await shownAt('::1', port)]).toEqual([
       'DNS:localhost',
       'DNS:localhost',
     ]);
-    http.renewTls(second);
+    opened.renewTls(second);
     expect([await shownAt('127.0.0.1', port), await shownAt('::1', port)]).toEqual([
       'DNS:fleet.example.com',
       'DNS:fleet.example.com',
@@ -74,7 +81,8 @@ describe('HTTPS on localhost', () => {
       'HTTP/1.1 200 OK',
       'HTTP/1.1 200 OK',
     ]);
-    await http.close();
+    await opened.close();
+    http = null;
     await expect(shownAt('127.0.0.1', port)).rejects.toThrow('ECONNREFUSED');
     await expect(shownAt('::1', port)).rejects.toThrow('ECONNREFUSED');
   });
@@ -84,9 +92,11 @@ describe('HTTPS on localhost', () => {
     await new Promise<void>((resolve) => other.listen({ host: '::1', port: 0 }, resolve));
     const bound = other.address();
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
-    const http = await open();
-    await expect(http.listen({ host: 'localhost', port })).rejects.toMatchObject({ code: 'port_in_use' });
-    await http.close();
-    other.close();
+    const opened = await open();
+    try {
+      await expect(opened.listen({ host: 'localhost', port })).rejects.toMatchObject({ code: 'port_in_use' });
+    } finally {
+      other.close();
+    }
   });
 });
