@@ -4,19 +4,19 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
 import { everyEvent } from '../support/database/stored-events.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
 import { createBrokerProgram } from '../support/programs/broker-program.ts';
 import {
@@ -102,8 +102,18 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     const client = await connectVehicle();
     for (let count = 0; count < 20; count++) await sendEvent(client);
     await fetch(`http://127.0.0.1:${setup.httpPort}/livez`);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    const found = await figures();
+    // They are as old as a second.
+    const found = await waitUntil(
+      'figures of all events',
+      async () => {
+        const now = await figures();
+        const isNew =
+          now.get('fleetward_ingest_events_total') === 20 &&
+          now.get('fleetward_http_requests_total{operation="/livez",status="2xx"}') === 1;
+        return isNew ? now : null;
+      },
+      { everyMs: 100 },
+    );
     expect(found.get('fleetward_ingest_events_total')).toBe(20);
     expect(found.get('fleetward_acknowledgement_latency_seconds_count')).toBe(20);
     expect(found.get('fleetward_ingest_commit_latency_seconds_count')).toBe(20);
@@ -273,7 +283,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(await run(['admin-token', '--file', file])).toMatchObject({ code: 0 });
     const own: BrokerSetup = {
       ...setup,
-      folder: mkdtempSync(join(tmpdir(), 'fleetward-token-')),
+      folder: temporaryFolder('token'),
       httpPort: 0,
       mqttPort: 0,
     };

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
 const isBuilt = existsSync(fileURLToPath(new URL('../../dist/broker/main.js', import.meta.url)));
 const missing = isBuilt ? postgresMissing : 'skipped: not built';
 const title =
   missing === null ? 'the broker program on PostgreSQL' : `the broker program on PostgreSQL [${missing}]`;
-const waiting = { timeout: 60_000, interval: 200 } as const;
 
 describe.skipIf(missing !== null)(title, () => {
   const folder = temporaryFolder('broker-postgres');
@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)(title, () => {
   });
   afterAll(async () => {
     broker.killAll();
-    await server.close();
+    await server?.close();
     rmSync(folder, { recursive: true });
   });
 
@@ -63,14 +63,21 @@ describe.skipIf(missing !== null)(title, () => {
 
   it('serves, says when the server is away, and is ready again when it is back', async () => {
     const { child, output, ended } = broker.launch(['start', '--http-port', '0', '--mqtt-port', '0', ...on]);
-    await expect.poll(() => output.out + output.err, waiting).toContain('broker_ready');
+    await waitUntil('the broker to be ready', () => (output.out + output.err).includes('broker_ready'), {
+      seen: () => output.out + output.err,
+    });
     const port = Number(/"httpPort":(\d+)/.exec(output.out + output.err)?.[1]);
-    const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
-    expect(await ready()).toBe(200);
+    const isReady = (status: number): Promise<unknown> =>
+      waitUntil(
+        `status ${status}`,
+        async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === status,
+        { everyMs: 200 },
+      );
+    await isReady(200);
     await server.stop('fast');
-    await expect.poll(ready, waiting).toBe(503);
+    await isReady(503);
     await server.start();
-    await expect.poll(ready, waiting).toBe(200);
+    await isReady(200);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     said.push(output.out, output.err);

@@ -16,27 +16,26 @@ import type { VehicleEvent } from '../../agent/core/vehicle/vehicle-events.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { createSession } from '../../agent/session.ts';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
-import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
+import { createSystemEntropy } from '../../src/adapters/system.ts';
 import type { Cancel, Clock, Row } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { helloOf } from '../support/broker/broker-bench.ts';
+import { createSteadyClock, helloOf } from '../support/broker/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
 import { everyEvent } from '../support/database/stored-events.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/mqtt/cutting-proxy.ts';
-import { sleep } from '../support/serial/pty-bus.ts';
 import { createFolder, drain, open, record, silentLog } from '../support/storage/outbox-bench.ts';
 
 const stride = Number(process.env['FLEETWARD_STRIDE'] ?? 23);
 const boot = 'b1';
 
-/** The agent's minutes pass in seconds here: pauses between connections, time-outs of acknowledgements. */
+/**
+ * The agent's minutes pass in seconds here: pauses between connections, time-outs of acknowledgements. They stand still while this
+ * process does, or a short stall would be minutes without an answer.
+ */
 const speed = 40;
-const systemClock = createSystemClock();
-const clock: Clock = {
-  monoMs: () => systemClock.monoMs() * speed,
-  utcMs: () => systemClock.utcMs(),
-  after: (delayMs, run) => systemClock.after(delayMs / speed, run),
-};
+const time = createSteadyClock(speed);
+const clock: Clock = { ...time, utcMs: () => Date.now() };
 
 /** The delivering half of an agent: what `vehicle.ts` and the loop do with it, and nothing else. */
 function startDelivering(given: {
@@ -118,8 +117,9 @@ describe('a link that breaks', () => {
     proxy = await startCuttingProxy(broker.port);
   });
   afterAll(async () => {
-    await proxy.close();
-    await broker.broker.close();
+    await proxy?.close();
+    await broker?.broker.close();
+    time.stop();
   });
 
   const rowsOf = async ({ deviceNo }: LiveDevice): Promise<readonly Row[]> =>
@@ -144,15 +144,18 @@ describe('a link that breaks', () => {
       for (const cut of cuts) {
         const before = proxy.counts.cut;
         proxy.cut = cut;
-        for (let turn = 0; proxy.counts.cut === before; turn += 1) {
-          if (turn > 3000) throw new Error(`no end of a connection with ${JSON.stringify(cut)}`);
+        let turn = 0;
+        const isCut = async (): Promise<boolean> => {
+          if (proxy.counts.cut > before) return true;
           if (mark < 4 * cuts.length + 60 || turn % 50 === 49) await append();
-          await sleep(2);
-        }
+          turn += 1;
+          return false;
+        };
+        await waitUntil(`the end of a connection with ${JSON.stringify(cut)}`, isCut, { everyMs: 2 });
       }
       proxy.cut = null;
       await append();
-      for (let turn = 0; turn < 1200 && (await rowsOf(device)).length < mark; turn += 1) await sleep(25);
+      await waitUntil('all events', async () => (await rowsOf(device)).length >= mark, { everyMs: 25 });
     } finally {
       await delivering.close();
     }
