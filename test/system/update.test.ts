@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)(
       );
       // A release that works has long enough to show it on a machine that stands still now and then; one whose board is silent
       // gives itself up long before the launcher would stop it.
-      const update = { parkedS: 10, healthS: 20, trialS: 120, caFile: JSON.stringify(at('ca.crt')) };
+      const update = { parkedS: 10, healthS: 20, trialS: 90, caFile: JSON.stringify(at('ca.crt')) };
       const table = Object.entries(update).map(([name, value]) => `${name} = ${value}`);
       appendFileSync(config, `[update]\n${table.join('\n')}\n`);
       const key = at('release.pub');
