@@ -1,5 +1,6 @@
 // What a driver and an operator do in the road tests: the commissioning drive, the cut of a parked vehicle, and a cut
 // ordered while the vehicle moves. Every wait is real time.
+import { waitUntil } from '../machine/wait-until.ts';
 import { sleep } from '../serial/pty-bus.ts';
 import type { CommandEntry, Feature, IssuedOrder, RoadVehicle } from './road-vehicle.ts';
 
@@ -14,7 +15,7 @@ export const watchMs = 90_000;
 const settleMs = 20_000;
 
 /** Waits at most `limitMs`; whether it came true. */
-export async function within(limitMs: number, isTrue: () => boolean, everyMs = 50): Promise<boolean> {
+async function within(limitMs: number, isTrue: () => boolean, everyMs = 50): Promise<boolean> {
   const endMs = performance.now() + limitMs;
   while (!isTrue()) {
     if (performance.now() > endMs) return false;
@@ -71,13 +72,13 @@ export async function cutParked(vehicle: RoadVehicle): Promise<ParkedCut> {
 /** Restores the engine, or withdraws the cut that still waits. */
 export async function restore(vehicle: RoadVehicle): Promise<void> {
   await vehicle.order('enginecutoff', '0');
-  await within(5000, () => !vehicle.world.board.isEnergised('enginecutoff'));
+  await waitUntil('the release of the relay', () => !vehicle.world.board.isEnergised('enginecutoff'));
   await sleep(1000);
 }
 
 /** Orders while the sensors are already misleading; the agent has to report the command as armed. */
 export async function orderOnRoad(vehicle: RoadVehicle, feature: Feature): Promise<IssuedOrder> {
   const order = await vehicle.order(feature, '1', 600);
-  await within(10_000, () => wasArmed(vehicle, order));
+  await waitUntil('the command to be armed', () => wasArmed(vehicle, order));
   return order;
 }

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
-import { sleep, until } from '../serial/pty-bus.ts';
+import { waitUntil } from '../machine/wait-until.ts';
+import { sleep } from '../serial/pty-bus.ts';
 import { createRoadBoard, type RoadBoard } from './road-board.ts';
 import { createRoadReceiver, type RoadReceiver } from './road-receiver.ts';
 
@@ -51,7 +52,10 @@ async function openLine(path: string, onBytes: (bytes: Uint8Array) => void): Pro
   });
   child.stdout.on('data', onBytes);
   child.stdin.on('error', () => undefined);
-  await until(() => existsSync(path), `socat at ${path}`, 30_000);
+  await waitUntil(`socat at ${path}`, () => existsSync(path)).catch((thrown: unknown) => {
+    child.kill('SIGKILL');
+    throw thrown;
+  });
   return {
     write: (bytes) => void child.stdin.write(bytes),
     async close() {
