@@ -14,16 +14,6 @@ const cutLimitMs = 30_000;
 export const watchMs = 90_000;
 const settleMs = 20_000;
 
-/** Waits at most `limitMs`; whether it came true. */
-async function within(limitMs: number, isTrue: () => boolean, everyMs = 50): Promise<boolean> {
-  const endMs = performance.now() + limitMs;
-  while (!isTrue()) {
-    if (performance.now() > endMs) return false;
-    await sleep(everyMs);
-  }
-  return true;
-}
-
 export function entriesSince(vehicle: RoadVehicle, order: IssuedOrder): readonly CommandEntry[] {
   return vehicle.entries.filter(({ feature, atMs }) => feature === order.feature && atMs >= order.atMs);
 }
@@ -62,7 +52,9 @@ export async function cutParked(vehicle: RoadVehicle): Promise<ParkedCut> {
   const order = await vehicle.order('enginecutoff', '1');
   const confirmed = (): CommandEntry | undefined =>
     entriesSince(vehicle, order).find(({ state, pendingState }) => state === '1' && pendingState === null);
-  await within(cutLimitMs, () => confirmed() !== undefined);
+  // That it comes within this time is what these tests prove.
+  const endMs = performance.now() + cutLimitMs;
+  while (confirmed() === undefined && performance.now() < endMs) await sleep(50);
   const relay = vehicle.world.board.orders.find((seen) => seen.isEnergising && seen.atMs >= order.atMs);
   const seconds = (atMs: number | undefined): number | null =>
     atMs === undefined ? null : (atMs - order.atMs) / 1000;

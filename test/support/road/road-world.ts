@@ -6,7 +6,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
 import { waitUntil } from '../machine/wait-until.ts';
-import { sleep } from '../serial/pty-bus.ts';
 import { createRoadBoard, type RoadBoard } from './road-board.ts';
 import { createRoadReceiver, type RoadReceiver } from './road-receiver.ts';
 
@@ -145,7 +144,7 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     longestDelayMs: () => longestDelayMs,
     async drive(speedKmh) {
       motion.setTarget(speedKmh);
-      while (motion.now().speedKmh !== speedKmh) await sleep(50);
+      await waitUntil(`${speedKmh} km/h`, () => motion.now().speedKmh === speedKmh, { everyMs: 50 });
     },
     async unplugBoard() {
       await boardLine?.close();
