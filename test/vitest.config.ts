@@ -32,13 +32,12 @@ const chain = 'test/system/chain.test.ts';
 
 /** Of the system tests, those that have not yet passed `npm run test:stress` ten times of ten, or need containers: nightly only. */
 const nightly = `
-  bridges-kill broker-backup broker-postgres ca-cli client-certificate cluster-auth cluster-ingress database-gone
-  deb deb-broker demo doctor-relays enrolment foreign-tracker fuel-calibrate hardware-bench
-  http-browser http-localhost launcher link-cut modbus-pymodbus mqtt-answers mqtt-fragments mqtt-hostile-clients
-  mqtt-server mqtt-suites notify-tls oidc openapi-tools operations power-loss readme-api
-  readme-desk readme-simulator serial-life simulator-approvals simulator-commands simulator-ctl simulator-empty simulator-facts
-  simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report simulator-run simulator-target simulator-truth
-  storage-disk storage-faults storage-wear time-jumps tls-listener tls-process update
+  bridges-kill broker-backup broker-postgres ca-cli client-certificate cluster-auth cluster-ingress database-gone deb deb-broker
+  demo doctor-relays enrolment foreign-tracker fuel-calibrate hardware-bench http-browser http-localhost launcher link-cut
+  modbus-pymodbus mqtt-answers mqtt-fragments mqtt-hostile-clients mqtt-server mqtt-suites notify-tls oidc openapi-tools
+  operations power-loss readme-api readme-desk readme-simulator simulator-approvals simulator-commands simulator-ctl
+  simulator-empty simulator-facts simulator-link simulator-metrics simulator-orphans simulator-processes simulator-report
+  simulator-run simulator-target simulator-truth storage-disk storage-faults storage-wear tls-listener tls-process
 `
   .trim()
   .split(/\s+/)
