@@ -20,7 +20,7 @@ const script = (name) => ['npm', 'run', '--silent', name];
 const steps = {
   properties: { run: vitest('unit', 'contract', 'simulation') },
   chain: { run: vitest('chain'), env: { FLEETWARD_CHAIN_KILLS: '12' } },
-  system: { run: vitest('system', 'system-nightly') },
+  system: { run: vitest('system', 'system-nightly'), env: { FLEETWARD_UPDATE_TRIALS: 'all' } },
   console: { run: vitest('console') },
   road: { run: script('test:road') },
   truth: { run: script('test:truth') },

@@ -53,9 +53,14 @@ export const openSerialPort: OpenByteLink = async (settings, handlers) => {
   return createLink(port, handlers, { path: settings.path, node });
 };
 
-/** Loads the native part and asks it for the ports of this machine; throws when it does not fit this machine. */
+/** Calls the native part, which must refuse a port that cannot exist; throws when it does not fit this machine. */
 export async function loadSerialBinding(): Promise<void> {
-  await SerialPort.list();
+  const path = '/dev/null/port';
+  // The list of ports would call udevadm and nothing native.
+  const refusal = await SerialPort.binding
+    .open({ path, baudRate: 9600 })
+    .then(() => 'a port that does not exist was opened', messageOf);
+  if (!refusal.includes(path)) throw new Error(refusal);
 }
 
 interface Node {

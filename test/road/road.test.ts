@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import { env } from 'node:process';
 import { afterAll, beforeAll, describe, it, type TestContext, vi } from 'vitest';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { createBrokerSetup, provision, startBroker } from '../support/programs/fleet-processes.ts';
 import {
   commission,
@@ -16,7 +17,6 @@ import {
   startDriving,
   wasArmed,
   watchMs,
-  within,
 } from '../support/road/road-drive.ts';
 import { heldSeqs, missingSeqs, readStatus, storedSeqs, watchSession } from '../support/road/road-events.ts';
 import type { Reception } from '../support/road/road-receiver.ts';
@@ -218,7 +218,7 @@ describe.skipIf(why !== null).concurrent(why === null ? 'on the road' : `on the 
       const before = await readStatus(folder);
       const foreign = copyForeignBroker(template, `${folder}/foreign`, broker.mqttPort);
       const program = await startBroker(foreign);
-      const isReached = await watchSession(folder, 60_000).finally(() => program.signal('SIGTERM'));
+      await watchSession(folder, 30_000).finally(() => program.signal('SIGTERM'));
       await program.ended();
       const after = await readStatus(folder);
       const kept = new Set(heldSeqs(folder));
@@ -226,14 +226,16 @@ describe.skipIf(why !== null).concurrent(why === null ? 'on the road' : `on the 
       const missing = (): readonly number[] => missingSeqs(storedSeqs(folder), lastSeq);
       await vehicle.startBroker();
       await park(vehicle);
-      await within(120_000, () => missing().length === 0, 2000);
+      await waitUntil('every event at the broker', () => missing().length === 0, {
+        everyMs: 2000,
+        seen: () => missing().join(' '),
+      });
       const stored = storedSeqs(foreign.folder).length;
       const connects = after.connects - before.connects;
       console.log(
         `foreign broker: ${connects} sessions, ${stored} events stored, ${after.acknowledged - before.acknowledged} taken as acknowledged`,
       );
       const { expect } = context;
-      expect.soft(isReached, 'the agent reached the foreign broker').toBe(true);
       expect.soft(after.acknowledged, 'acknowledged events').toBe(before.acknowledged);
       expect
         .soft(
@@ -241,7 +243,6 @@ describe.skipIf(why !== null).concurrent(why === null ? 'on the road' : `on the 
           'deleted events',
         )
         .toEqual([]);
-      expect.soft(missing(), 'events that never arrived').toEqual([]);
     }));
 
   for (const gnssPeriodMs of runsAll ? [2000, 1000] : [2000]) {

@@ -11,6 +11,7 @@ import { openSqlite } from '../../src/adapters/database/sqlite.ts';
 import { sql } from '../../src/sql.ts';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { hangMs } from '../support/machine/wait-until.ts';
 import { runProgram } from '../support/programs/fleet-processes.ts';
 
 const tools = requires({ commands: ['openssl'], debian: ['openssl'] });
@@ -18,7 +19,7 @@ const program = fileURLToPath(new URL('../../dist/broker/main.js', import.meta.u
 const why = tools.missing ?? whyNotBuilt('broker');
 const dayMs = 24 * 3600_000;
 
-describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, () => {
   const folder = temporaryFolder('ca');
   const dir = join(folder, 'ca');
   const database = join(folder, 'fleet.db');
@@ -27,7 +28,7 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
     const at = ['--database', database, ...(args[0] === 'revoke' || args.length === 0 ? [] : ['--dir', dir])];
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'ca', ...args, ...at], {
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: hangMs,
     });
     return { code: status, out: stdout, err: stderr };
   };
@@ -167,7 +168,7 @@ describe.skipIf(why !== null)(`the authority of the broker ${why ?? ''}`, { time
       spawnSync(process.execPath, [program, 'ca', ...args, ...locked], {
         encoding: 'utf8',
         cwd: folder,
-        timeout: 30_000,
+        timeout: hangMs,
       });
     expect(runLocked('init', '--passphrase-file', passphrase).status).toBe(0);
     expect(readFileSync(join(folder, 'locked', 'ca.key.pem'), 'utf8')).toContain('ENCRYPTED');

@@ -4,10 +4,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/machine/free-port.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const program = new URL('../../dist/simulator/main.js', import.meta.url).pathname;
 const { missing } = requires({ commands: ['curl', 'sed'], debian: ['curl', 'sed'] });
@@ -30,12 +31,6 @@ function listen(): Promise<{ server: Server; port: number }> {
   });
 }
 
-async function freePort(): Promise<number> {
-  const { server, port } = await listen();
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 function startDemo(...args: string[]): Demo {
   const child = spawn(process.execPath, [program, 'demo', '--state', state, '--vehicles', '2', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -52,16 +47,14 @@ function startDemo(...args: string[]): Demo {
   return demo;
 }
 
-async function until(what: string, demo: Demo, isThere: (text: string) => boolean): Promise<void> {
-  for (let round = 0; round < 1200; round += 1) {
-    if (isThere(demo.said())) return;
-    if (demo.child.exitCode !== null) break;
-    await sleep(50);
-  }
-  throw new Error(`waited in vain for ${what}; the demo said:\n${demo.said()}`);
+/** Waits until both vehicles are online. */
+async function served({ child, said }: Demo): Promise<void> {
+  const look = (): boolean => {
+    if (child.exitCode !== null) throw new Error(`the demo ended:\n${said()}`);
+    return /2 of 2 online, .* [1-9]\d* events acknowledged/.test(said());
+  };
+  await waitUntil('vehicles online', look, { seen: said });
 }
-
-const isServing = (text: string): boolean => /2 of 2 online, .* [1-9]\d* events acknowledged/.test(text);
 
 /** What stands between the invitation and the last line, as a shell reads it. */
 function pasted(text: string): string {
@@ -116,7 +109,7 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
 
   it('starts all in one go; the lines that it prints list the vehicles; Ctrl-C leaves nothing running', async () => {
     const demo = startDemo(...ports);
-    await until('vehicles online', demo, isServing);
+    await served(demo);
     const { stdout } = spawnSync('sh', ['-c', pasted(demo.said())], { encoding: 'utf8' });
     const answer = JSON.parse(stdout) as { devices: { deviceID: string; deviceLastHeartbeat: number }[] };
     expect(answer.devices.map((device) => device.deviceID)).toEqual(['van-01', 'van-02']);
@@ -136,7 +129,7 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
 
   it('goes on where it was at the next start, without showing the password again', async () => {
     const demo = startDemo(...ports);
-    await until('vehicles online', demo, isServing);
+    await served(demo);
     expect(password).not.toBe('');
     expect(demo.said()).not.toContain(password);
     expect(demo.said()).toContain('printed at the first start');
@@ -152,7 +145,7 @@ describe.skipIf(why !== null)(why === null ? 'demo' : `demo [${why}]`, () => {
 
   it('says why it ends when the broker dies', async () => {
     const demo = startDemo(...ports);
-    await until('vehicles online', demo, isServing);
+    await served(demo);
     for (const pid of brokers()) process.kill(pid, 'SIGKILL');
     expect(await demo.ended).toBe(75);
     expect(demo.said()).toContain('The broker ended (SIGKILL)');

@@ -133,10 +133,10 @@ describe.skipIf(missing !== null)(name, () => {
     const { lateGuardMs } = patient;
     const loop = owned(runBoard(await profile(), near.near, { lateGuardMs }));
     const wrong = watchValues(loop);
+    const outcomes: Record<string, number> = {};
     const seen = () => JSON.stringify([proxy.spoilt, outcomes, loop.outputs.slice(-3)]);
     await waitUntil('the board', () => loop.of('boardUp').length > 0, { seen });
     proxy.share = 0.3;
-    const outcomes: Record<string, number> = {};
     const isDone = () => (outcomes['confirmed'] ?? 0) >= 3 && Object.values(proxy.spoilt).every((n) => n > 0);
     for (let energised = true; !isDone(); energised = !energised) {
       const { outcome } = await loop.setRelay('cargoaccess', energised);

@@ -13,10 +13,11 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import type { BenchProgram } from '../support/programs/bench-program.ts';
 import { openApi, type Program, startProgram } from '../support/programs/fleet-processes.ts';
 import { type Desk, findings, findingsOf, openDesk, runAgent } from '../support/programs/unit-desk.ts';
-import { ptyPair, sleep, until } from '../support/serial/pty-bus.ts';
+import { ptyPair } from '../support/serial/pty-bus.ts';
 
 const { missing } = requires({ commands: ['socat', 'python3'], debian: ['socat', 'python3'] });
 const why = missing ?? whyNotBuilt('agent');
@@ -118,7 +119,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     });
     child.stdout.on('data', (chunk: Buffer) => board.receive(new Uint8Array(chunk)));
     try {
-      await until(() => existsSync(link), 'the line');
+      await waitUntil('the line', () => existsSync(link));
       const shipped = await Promise.all(
         ['generic', 'waveshare-relay-d', 'waveshare-io-analog'].map(readBoardProfile),
       );
@@ -161,15 +162,23 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     const none = await runAgent(asked('status'));
     expect(none.code).toBe(69);
     agent = startProgram('agent', ['start', '--config', config]);
-    await until(() => existsSync(socket), 'the socket', 60_000);
+    const running = agent;
+    const shown = (): string => JSON.stringify(running.lines.slice(-10));
+    await waitUntil('the socket', () => existsSync(socket), { seen: shown });
     const ask = (path: string, ...more: string[]): string =>
       spawnSync(
         'curl',
-        ['-sS', '--max-time', '10', '--unix-socket', socket, ...more, `http://agent${path}`],
+        ['-sS', '--max-time', '60', '--unix-socket', socket, ...more, `http://agent${path}`],
         { encoding: 'utf8' },
       ).stdout;
-    await until(() => ask('/healthz').includes('"healthy":true'), 'a healthy agent', 60_000);
-    await until(() => ask('/status').includes('"isWelcomed":true'), 'the welcome', 60_000);
+    await waitUntil('a healthy agent', () => ask('/healthz').includes('"healthy":true'), {
+      everyMs: 100,
+      seen: shown,
+    });
+    await waitUntil('the welcome', () => ask('/status').includes('"isWelcomed":true'), {
+      everyMs: 100,
+      seen: shown,
+    });
     const works = await runAgent(asked('status'));
     expect([works.code, works.out]).toEqual([0, expect.stringContaining('connected for')]);
     expect(ask('/metrics')).toContain('fleetward_agent_connected 1');
@@ -192,10 +201,14 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     const api = await openApi(desk.setup);
     const codes = async (): Promise<string> =>
       JSON.stringify(await api.get('/eventdata/devicedata/truck-1/0/0/authorization'));
-    for (let wait = 0; wait < 100 && !(await codes()).includes('"statusCode":4392'); wait += 1)
-      await sleep(100);
-    expect(await codes()).toContain('"statusCode":4392');
-    await until(() => ask('/status').includes('"backlog":0,'), 'nothing unacknowledged', 60_000);
+    await waitUntil('the message at the broker', async () => (await codes()).includes('"statusCode":4392'), {
+      everyMs: 100,
+      seen: shown,
+    });
+    await waitUntil('nothing unacknowledged', () => ask('/status').includes('"backlog":0,'), {
+      everyMs: 100,
+      seen: shown,
+    });
     expect(ask('/messages', '-d', '{"text":""}')).toContain('1 to 500');
     expect(ask('/messages', '-d', '{"text":"a","more":1}')).toContain('error');
     expect(ask('/nothing')).toContain('no such path');
@@ -205,7 +218,10 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
     expect(JSON.stringify(agent.lines)).not.toContain('12345678');
 
     await bench.command('pull board');
-    await until(() => ask('/status').includes('"state":"waiting"'), 'the loss of the board', 60_000);
+    await waitUntil('the loss of the board', () => ask('/status').includes('"state":"waiting"'), {
+      everyMs: 100,
+      seen: shown,
+    });
     const degraded = await runAgent(asked('status'));
     expect([degraded.code, degraded.out]).toEqual([1, expect.stringMatching(/FAULT I\/O board/)]);
     await bench.command('plug board');
@@ -213,7 +229,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
 
   it('is checked without any hardware by selftest', async () => {
     const ended = await runAgent(['selftest', '--json']);
-    expect(ended.code).toBe(0);
     expect(JSON.parse(ended.out)).toMatchObject({ isGood: true });
+    expect(ended.code).toBe(0);
   });
 });

@@ -2,15 +2,15 @@
 // that runs. A block that nobody checks here fails the test, and so does a line that complains.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signWebhook } from '../../broker/adapters/delivery/webhook.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { type Program, startProgram } from '../support/programs/fleet-processes.ts';
-import { until } from '../support/serial/pty-bus.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const { missing } = requires({ commands: ['bash', 'curl'], debian: ['bash', 'curl'] });
@@ -176,16 +176,6 @@ function blocksOf(language: string): readonly Block[] {
     });
 }
 
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((done) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
-}
-
 /** Puts in what a reader would; each must be named by the page. */
 function adapt(text: string, put: Readonly<Record<string, string>>): string {
   return Object.entries(put).reduce((so, [printed, meant]) => {
@@ -232,7 +222,8 @@ describe.skipIf(why !== null)(
       const started = startProgram('simulator', ['demo', '--state', state, '--vehicles', '2', ...ports]);
       demo = started;
       const said = () => started.lines.map(({ msg }) => msg).join('\n');
-      await until(() => /2 of 2 online, .* [1-9]\d* events/.test(said()), 'two vehicles online', 60_000);
+      const isServing = (): boolean => /2 of 2 online, .* [1-9]\d* events/.test(said());
+      await waitUntil('two vehicles online', isServing, { seen: said });
       const password = /Password\s+(\S+)\s+\(shown once\)/.exec(said())?.[1] ?? '';
       const script = adapt(blocks.map(({ text }) => text).join(`printf '%s' '${separator}'\n`), {
         'http://127.0.0.1:8080': `http://127.0.0.1:${http}`,

@@ -1,19 +1,19 @@
 // The desk of agent/README.md as a newcomer meets it: its shell blocks, in order, in one bash with the three programs beside each other.
 // Only the ports differ, because a test may not take those of a running broker.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/machine/free-port.ts';
 import { requires } from '../support/machine/requires.ts';
-import { until } from '../support/serial/pty-bus.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const { missing } = requires({ commands: ['bash', 'curl', 'socat'], debian: ['bash', 'curl', 'socat'] });
 const why = missing ?? (existsSync(join(root, 'dist')) ? null : 'skipped, dist is missing: npm run build');
 
-const desk = mkdtempSync(join(tmpdir(), 'fleetward-desk-'));
+const desk = temporaryFolder('desk');
 const running: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of running.toReversed()) {
@@ -29,14 +29,6 @@ function blocksOf(heading: string): readonly string[] {
   const from = guide.indexOf(`## ${heading}`);
   const chapter = guide.slice(from, guide.indexOf('\n## ', from + 1));
   return [...chapter.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise<void>((done) => server.close(() => done()));
-  return port;
 }
 
 const functions = ['B broker', 'A agent', 'S simulator']
@@ -79,7 +71,7 @@ describe.skipIf(why !== null)(`the desk of the agent's guide${why === null ? '' 
     expect(made).toMatchObject({ code: 0 });
     start(`${startBroker.replace(/#.*/, '')} --http-port ${http} --mqtt-port ${mqtt}`);
     const said = start(lineOf(hardware, 'S hardware'));
-    await until(() => said().includes('help lists the commands'), 'the hardware', 30_000);
+    await waitUntil('the hardware', () => said().includes('help lists the commands'), { seen: said });
     const startAgent = lineOf(agent, 'A start');
     const checked = sh(agent.replace(startAgent, '').replace('127.0.0.1:1883', `127.0.0.1:${mqtt}`));
     expect([checked.code, checked.text]).toEqual([0, expect.stringContaining('agent.toml: good')]);
@@ -87,7 +79,8 @@ describe.skipIf(why !== null)(`the desk of the agent's guide${why === null ? '' 
     start(startAgent);
     const status = lineOf(app, 'A status');
     expect(status).not.toBe('');
-    await until(() => /Broker +connected/.test(sh(status).text), 'the status of the agent', 60_000);
+    const isConnected = (): boolean => /Broker +connected/.test(sh(status).text);
+    await waitUntil('the status of the agent', isConnected, { everyMs: 100, seen: () => sh(status).text });
     const { code, text } = sh(status);
     expect([code, text]).toEqual([0, expect.stringMatching(/^ ?ok +Broker +connected/m)]);
   });

@@ -46,7 +46,6 @@ describe.skipIf(missing !== null)(
     let checked = '';
     const cleanups: (() => unknown)[] = [];
     const seen = (): string => JSON.stringify(agent.lines.slice(-10));
-    const until = (isTrue: () => boolean, what: string) => waitUntil(what, isTrue, { seen });
 
     const entries = async (): Promise<readonly { statusCode: string }[]> => {
       const path = '/eventdata/devicemetadata/truck-1/0/0/authorization';
@@ -112,21 +111,29 @@ describe.skipIf(missing !== null)(
     });
 
     it('reports a board port that is no port, tries it for ever, and disturbs no other part', async () => {
-      await until(() => reasons('board').at(-1)?.includes('is not there') === true, 'the missing port');
+      await waitUntil('the missing port', () => reasons('board').at(-1)?.includes('is not there') === true, {
+        seen,
+      });
       mkdirSync(`${folder}/directory`);
       writeFileSync(`${folder}/file`, '');
       execFileSync('mkfifo', [`${folder}/fifo`]);
       for (const kind of ['directory', 'file', 'fifo']) {
         point(name, join(folder, kind));
-        await until(() => reasons('board').at(-1) === `${name} is not a serial port`, kind);
+        await waitUntil(kind, () => reasons('board').at(-1) === `${name} is not a serial port`, { seen });
         rmSync(name);
-        await until(() => reasons('board').at(-1)?.includes('is not there') === true, 'nothing');
+        await waitUntil('nothing', () => reasons('board').at(-1)?.includes('is not there') === true, {
+          seen,
+        });
       }
       const taken = await ptyPair(folder, 'taken');
       cleanups.unshift(taken.close);
       const holder = await openSerialPort(serial(taken.near), { onBytes() {}, onDown() {} });
       point(name, taken.near);
-      await until(() => reasons('board').at(-1)?.includes('in use by another program') === true, 'the lock');
+      await waitUntil(
+        'the lock',
+        () => reasons('board').at(-1)?.includes('in use by another program') === true,
+        { seen },
+      );
       await holder.close();
       await taken.close();
       // Meanwhile positions and the loss itself arrive.
@@ -137,7 +144,7 @@ describe.skipIf(missing !== null)(
 
     it('is polled as soon as it is there, and under another name as soon as it is there again', async () => {
       await hardware.plug();
-      await until(() => hardware.board.counts().requests > 0, 'the first request');
+      await waitUntil('the first request', () => hardware.board.counts().requests > 0, { seen });
       await press('panic', 'PANIC_ON');
       await more('BOARD_RESTORED', 0);
       const lost = await count('BOARD_LOST');
@@ -147,7 +154,9 @@ describe.skipIf(missing !== null)(
       await more('LOCATION', fixes);
       const { requests } = hardware.board.counts();
       await hardware.plug();
-      await until(() => hardware.board.counts().requests > requests, 'polling after the replug');
+      await waitUntil('polling after the replug', () => hardware.board.counts().requests > requests, {
+        seen,
+      });
       await press('panic', 'PANIC_ON');
       expect(hardware.board.relayLog().changes).toEqual([]);
     });
@@ -170,16 +179,18 @@ describe.skipIf(missing !== null)(
 
     it('goes on with the board when the receiver is gone, and finds it under another name', async () => {
       await unplugGnss();
-      await until(
-        () => agent.lines.some((line) => line.msg === 'port_lost' && line['port'] === 'gnss'),
+      await waitUntil(
         'the loss of the receiver',
+        () => agent.lines.some((line) => line.msg === 'port_lost' && line['port'] === 'gnss'),
+        { seen },
       );
       await press('panic', 'PANIC_ON');
       const opened = agent.lines.filter((line) => line.msg === 'port_open').length;
       await plugGnss();
-      await until(
-        () => agent.lines.filter((line) => line.msg === 'port_open').length > opened,
+      await waitUntil(
         'the receiver',
+        () => agent.lines.filter((line) => line.msg === 'port_open').length > opened,
+        { seen },
       );
       const before = await count('LOCATION');
       await more('LOCATION', before);

@@ -1,16 +1,13 @@
 // Commands are judged by the contacts of the simulated relays: a good broker passes, and brokers that drop commands, restore another
 // relay or call commands confirmed that they never sent fail, with the commands by name.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../simulator/run/measure/result.ts';
 import { type BrokerInside, type DoorFault, startFaultyBroker } from '../support/broker/faulty-broker.ts';
 import { confirmsUnsent, dropsCommands, restoresOtherRelay } from '../support/broker/faulty-commands.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { runAgainst } from '../support/programs/simulated-run.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-commands-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('commands');
 
 /** Short lives, so that what is dropped has expired when the run is judged. */
 const commanded = {

@@ -1,17 +1,14 @@
 // A target that answers and shows nothing: no event in its lists, nothing on its live stream, no state of a device. A run against it
 // fails, and says what it did not see.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunResult } from '../../simulator/run/measure/result.ts';
 import { startFaultyBroker } from '../support/broker/faulty-broker.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { runAgainst } from '../support/programs/simulated-run.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-empty-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('empty');
 
 /** Answers requests of that path itself, and passes all others on. */
 async function startEmptyTarget(http: string, path: RegExp, answer: (response: ServerResponse) => void) {

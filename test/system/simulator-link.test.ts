@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { type LinkProxy, noLinkFaults, openLinkProxy } from '../../simulator/run/link/link-proxy.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 let server: Server;
 let proxy: LinkProxy;
@@ -53,14 +54,6 @@ async function open(): Promise<Client> {
   return { socket, text: () => text, isClosed: () => isClosed };
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let round = 0; round < 400; round += 1) {
-    if (isSo()) return;
-    await sleep(25);
-  }
-  throw new Error(`waited in vain until ${what}`);
-}
-
 const lines = Array.from({ length: 50 }, (_, at) => `line ${at}\n`);
 
 describe('the network of a run', () => {
@@ -75,28 +68,28 @@ describe('the network of a run', () => {
       client.socket.write(line);
       await sleep(2);
     }
-    await until('all came back', () => client.text().length >= lines.join('').length);
+    await waitUntil('every line', () => client.text().length >= lines.join('').length);
     expect(client.text()).toBe(lines.join(''));
   });
 
   it('closes connections and refuses new ones while it is down', async () => {
     const before = await open();
     before.socket.write('a');
-    await until('it came back', () => before.text() === 'a');
+    await waitUntil('the byte', () => before.text() === 'a');
     proxy.setFaults({ ...noLinkFaults, isOut: true });
-    await until('it is cut', before.isClosed);
+    await waitUntil('the end of the connection', before.isClosed);
     const during = await open();
-    await until('it is refused', during.isClosed);
+    await waitUntil('the refusal', during.isClosed);
     proxy.setFaults(noLinkFaults);
     const after = await open();
     after.socket.write('b');
-    await until('it came back', () => after.text() === 'b');
+    await waitUntil('the byte', () => after.text() === 'b');
   });
 
   it('takes bytes without an answer while it is silent, and closes the connection when the fault ends', async () => {
     const client = await open();
     client.socket.write('a');
-    await until('it came back', () => client.text() === 'a');
+    await waitUntil('the byte', () => client.text() === 'a');
     proxy.setFaults({ ...noLinkFaults, isSilent: true });
     client.socket.write('lost');
     await sleep(300);
@@ -106,7 +99,7 @@ describe('the network of a run', () => {
     await sleep(100);
     expect(far[0]?.destroyed).toBe(false);
     proxy.setFaults(noLinkFaults);
-    await until('the far end hears of it', () => far[0]?.destroyed === true);
+    await waitUntil('the end of the far connection', () => far[0]?.destroyed === true);
   });
 
   it('fills the buffers of the sender while the client does not read, and delivers when it reads again', async () => {
@@ -116,6 +109,6 @@ describe('the network of a run', () => {
     await sleep(300);
     expect(client.text()).toBe('');
     proxy.setFaults(noLinkFaults);
-    await until('it came back', () => client.text() === 'a');
+    await waitUntil('the byte', () => client.text() === 'a');
   });
 });

@@ -10,8 +10,8 @@ import { watchBroker } from '../../simulator/run/measure/broker-watch.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
-const waitMs = 20_000;
 const folder = temporaryFolder('figures');
 
 interface Looked {
@@ -45,10 +45,15 @@ async function look(
     time,
     book,
   });
-  while (!isEnough(watch.sight()) && time.nowMs() < waitMs) await new Promise((done) => setTimeout(done, 50));
-  watch.close();
-  server.closeAllConnections();
-  await new Promise<void>((done) => server.close(() => done()));
+  try {
+    await waitUntil('the reads', () => isEnough(watch.sight()), {
+      seen: () => JSON.stringify(watch.sight()),
+    });
+  } finally {
+    watch.close();
+    server.closeAllConnections();
+    await new Promise<void>((done) => server.close(() => done()));
+  }
   return { sight: watch.sight(), columns: columnsOf(book.data()).columns };
 }
 

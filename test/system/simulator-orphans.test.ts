@@ -1,10 +1,12 @@
 // Children of the simulator end with it, also when it is killed with SIGKILL: its broker, the processes of its fleet, and a child whose
 // event loop has no time for anything.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/machine/free-port.ts';
+import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import {
   isSimulatorBuilt,
   killSimulators,
@@ -14,7 +16,7 @@ import {
   simulatorNote,
 } from '../support/programs/simulator-program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetward-orphans-'));
+const folder = temporaryFolder('orphans');
 afterAll(() => {
   killSimulators();
   rmSync(folder, { recursive: true, force: true });
@@ -23,12 +25,13 @@ afterAll(() => {
 /** Whether a process runs; one that has ended and was not waited for does not. */
 const isRunning = (pid: number): boolean => processesWhere(({ words }) => words[0] !== '').includes(pid);
 
-async function untilEnded(pids: readonly number[]): Promise<readonly number[]> {
-  for (let waited = 0; waited < 100 && pids.some(isRunning); waited += 1)
-    await new Promise((done) => setTimeout(done, 100));
-  const left = pids.filter(isRunning);
-  for (const pid of left) process.kill(pid, 'SIGKILL');
-  return left;
+/** Waits for their end, and ends what is left when it does not come. */
+async function untilEnded(pids: readonly number[]): Promise<void> {
+  const left = (): readonly number[] => pids.filter(isRunning);
+  onTestFinished(() => {
+    for (const pid of left()) process.kill(pid, 'SIGKILL');
+  });
+  await waitUntil('the end of the children', () => left().length === 0, { seen: () => left().join(' ') });
 }
 
 describe.skipIf(!isSimulatorBuilt)(`a simulator that is killed${simulatorNote}`, () => {
@@ -45,7 +48,7 @@ describe.skipIf(!isSimulatorBuilt)(`a simulator that is killed${simulatorNote}`,
       expect((await simulate(['run', 'smoke', ...flags], kill)).code).toBe(null);
       // The broker, and with several processes each of them.
       expect(children).toHaveLength(processes === 1 ? 1 : 3);
-      expect(await untilEnded(children)).toEqual([]);
+      await untilEnded(children);
     },
   );
 
@@ -55,11 +58,11 @@ describe.skipIf(!isSimulatorBuilt)(`a simulator that is killed${simulatorNote}`,
       children = processesWhere(({ parent }) => parent === pid);
       process.kill(pid, 'SIGKILL');
     });
-    const ports = ['--http-port', '28080', '--mqtt-port', '21883'];
+    const ports = ['--http-port', `${await freePort()}`, '--mqtt-port', `${await freePort()}`];
     const flags = ['--state', join(folder, 'demo'), '--vehicles', '1', ...ports];
     expect((await simulate(['demo', ...flags], kill)).code).toBe(null);
     expect(children).toHaveLength(1);
-    expect(await untilEnded(children)).toEqual([]);
+    await untilEnded(children);
   });
 
   it('ends a child whose event loop is blocked', async () => {
@@ -76,11 +79,12 @@ child.stdout.once('data', () => process.stdout.write(String(child.pid)));
 `,
     );
     const leader = spawn(process.execPath, [parent], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void leader.kill('SIGKILL'));
     const pid = await new Promise<number>((done) =>
       leader.stdout.once('data', (text: Buffer) => done(Number(text))),
     );
     expect(isRunning(pid)).toBe(true);
     leader.kill('SIGKILL');
-    expect(await untilEnded([pid])).toEqual([]);
+    await untilEnded([pid]);
   });
 });

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateSigningKey } from '../../src/adapters/signing.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { createBrokerProgram } from '../support/programs/broker-program.ts';
 import {
   isSimulatorBuilt,
@@ -20,14 +22,6 @@ const folder = temporaryFolder('target');
 const broker = createBrokerProgram(folder);
 const at = (name: string): string => join(folder, name);
 const password = 'correct horse battery staple';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((done) => server.close(() => done()));
-  return port;
-}
 
 let flags: Readonly<Record<string, string>> = {};
 const flagsWith = (change: Readonly<Record<string, string>> = {}): readonly string[] =>
@@ -82,8 +76,8 @@ async function start(): Promise<void> {
     `${mqtt}`,
     ...tls,
   ]);
-  for (let waited = 0; waited < 200 && !/mqtt|listening|ready/i.test(output.out + output.err); waited += 1)
-    await new Promise((done) => setTimeout(done, 100));
+  const said = (): string => output.out + output.err;
+  await waitUntil('the broker', () => said().includes('broker_ready'), { seen: said });
   writeFileSync(at('password'), `${password}\n`);
   flags = {
     target: `https://localhost:${http}`,

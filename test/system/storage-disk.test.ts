@@ -22,6 +22,7 @@ import type { Priority } from '../../src/core/events/status-codes.ts';
 import type { Clock } from '../../src/ports.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import { drain, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
 import { judgeOutbox } from '../support/storage/outbox-ledger.ts';
 import { readLedger, startProcess, workloadArgv } from '../support/storage/storage-run.ts';
@@ -32,7 +33,7 @@ const { missing: lacking } = requires({
 });
 const root = temporaryFolder('disk');
 const run = (command: string, ...args: string[]) =>
-  spawnSync(command, args, { encoding: 'utf8', timeout: 30_000 });
+  spawnSync(command, args, { encoding: 'utf8', timeout: hangMs });
 
 /** A fresh ext4 of 16 MiB on a loop device; null when this machine does not allow it. */
 function mountDisk(
@@ -192,7 +193,7 @@ describe.skipIf(probe === null)(`a disk of 16 MiB${why}`, () => {
       context.skip('this kernel cannot make a file system fail');
     }
     try {
-      const ledger = join(root, 'turning.ledger');
+      const [ledger, startFile] = [join(root, 'turning.ledger'), join(root, 'turning.start')];
       const path = join(disk.folder, 'outbox.db');
       const maxBytes = 4 * 1024 * 1024;
       const argv = workloadArgv({
@@ -205,11 +206,13 @@ describe.skipIf(probe === null)(`a disk of 16 MiB${why}`, () => {
         name: 'turning',
         reopenEvery: 0,
         pauseMs: 2,
+        startFile,
+        startAfter: 150,
       });
-      const { ended } = startProcess(argv, 120_000);
-      for (let wait = 0; wait < 2000 && readLedger(ledger).told.size < 300; wait += 1)
-        await new Promise((resolve) => setTimeout(resolve, 10));
+      const { ended } = startProcess(argv, hangMs);
+      await waitUntil('300 stored events', () => readLedger(ledger).told.size >= 300);
       writeFileSync(trigger, '1');
+      writeFileSync(startFile, '');
       const { exitCode, errors } = await ended;
       expect(exitCode, errors).toBe(0);
       const kept = readLedger(ledger);

@@ -2,13 +2,14 @@
 // changes the answer of the real system call), or any call at random (libfiu). The process never crashes, never takes
 // what it cannot store for stored, and never needs a new file for it: what was told durable is there on the next start.
 // FLEETWARD_FAULTS sets the number of runs.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createLuck } from '../support/hostile/hostile-truth.ts';
 import { requires } from '../support/machine/requires.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import { open, settle } from '../support/storage/outbox-bench.ts';
 import { judgeOutbox } from '../support/storage/outbox-ledger.ts';
 import {
@@ -114,7 +115,7 @@ it.skipIf(traced.missing !== null)(
         const inject = `inject=${call}:error=${error}:when=${when}`;
         return startProcess(
           ['strace', '-f', '-qq', '-o', '/dev/null', ...flags, '-e', `trace=${call}`, '-e', inject, ...argv],
-          120_000,
+          hangMs,
         ).ended;
       });
       outcomes.push(outcome);
@@ -153,7 +154,9 @@ it.skipIf(fiu.missing !== null)(
   async () => {
     const outcomes: Outcome[] = [];
     for (let count = 0; count < Math.ceil(runs / 2); count += 1) {
-      const workload: Workload = { ...workloadIn(`random-${count}`), steps: 400, pauseMs: 1 };
+      const usual = workloadIn(`random-${count}`);
+      const startFile = join(usual.path, '..', 'start');
+      const workload: Workload = { ...usual, steps: 400, pauseMs: 1, startFile, startAfter: 0 };
       const chosen = points.filter(() => luck() < 0.5);
       const probability = oneOf([0.01, 0.05, 0.3]);
       const what = `${chosen.join(' ')} with ${probability}`;
@@ -162,11 +165,12 @@ it.skipIf(fiu.missing !== null)(
         workload,
         async (argv) => {
           const control = join(workload.path, '..', 'fiu');
-          const started = startProcess(['fiu-run', '-x', '-f', control, ...argv], 120_000);
-          await untilOpened(workload.ledger);
+          const started = startProcess(['fiu-run', '-x', '-f', control, ...argv], hangMs);
+          await waitUntil('the workload', () => readLedger(workload.ledger).counts.opened > 0);
           // `fiu-run` replaces itself by the program, so this is the program's own id.
           for (const point of chosen)
             await enablePoint(control, started.process.pid ?? 0, point, probability);
+          writeFileSync(startFile, '');
           return started.ended;
         },
         chosen.includes('posix/io/rw/pread') && probability > 0.1,
@@ -177,19 +181,11 @@ it.skipIf(fiu.missing !== null)(
   },
 );
 
-async function untilOpened(ledger: string): Promise<void> {
-  for (let turn = 0; turn < 1000; turn += 1) {
-    if (readLedger(ledger).counts.opened > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the workload does not start');
-}
-
 async function enablePoint(control: string, pid: number, point: string, probability: number): Promise<void> {
   const command = `enable_random name=${point},probability=${probability}`;
   const { exitCode, errors: said } = await startProcess(
     ['fiu-ctrl', '-f', control, '-c', command, String(pid)],
-    10_000,
+    hangMs,
   ).ended;
   expect(exitCode, said).toBe(0);
 }

@@ -3,8 +3,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { waitUntil } from '../machine/wait-until.ts';
 import { type LogLine, type Program, runProgram, startProgram } from '../programs/fleet-processes.ts';
-import { until } from '../serial/pty-bus.ts';
 import { bridgeUser, managementUser, type RabbitBench } from './rabbitmq.ts';
 
 export interface BridgeSetup {
@@ -65,9 +65,13 @@ export async function startBridge(setup: BridgeSetup): Promise<Bridge> {
   const node = { flags: [], env: {}, ...(build === undefined ? {} : { build }) };
   const program = startProgram('broker', ['start', ...bridgeFlags(setup)], node);
   const ready = (): LogLine | undefined => program.lines.find((line) => line.msg === 'broker_ready');
-  await until(() => ready() !== undefined || program.exitCode() !== null, 'the bridge', 30_000);
-  const line = ready();
-  if (line === undefined) throw new Error(`the bridge did not start: ${program.complaints()}`);
+  const line = await waitUntil('the bridge', () => ready() ?? program.exitCode() !== null).catch(
+    (thrown: unknown) => {
+      program.signal('SIGKILL');
+      throw thrown;
+    },
+  );
+  if (line === true) throw new Error(`the bridge did not start: ${program.complaints()}`);
   return { program, httpPort: Number(line['httpPort']), authPort: Number(line['clusterAuthPort']) };
 }
 

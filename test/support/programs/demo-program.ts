@@ -1,10 +1,10 @@
 // The demo (`npm start`) as a process: the real broker and the real simulated fleet, with a password that the test knows.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import { freePort } from '../machine/free-port.ts';
 import { temporaryFolder } from '../machine/temporary-folder.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 const program = new URL('../../../dist/simulator/main.js', import.meta.url).pathname;
 
@@ -28,21 +28,17 @@ export interface DemoProgram {
 
 export type Answer = Readonly<Record<string, unknown>>;
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
-async function waitUntilServing(child: ChildProcess, vehicles: number, said: () => string): Promise<void> {
+/** Ends it when it does not serve. */
+async function served(child: ChildProcess, vehicles: number, said: () => string): Promise<void> {
   const isServing = new RegExp(`${vehicles} of ${vehicles} online, .* [1-9]\\d* events acknowledged`);
-  for (let round = 0; round < 1800 && child.exitCode === null; round += 1) {
-    if (isServing.test(said())) return;
-    await sleep(50);
-  }
-  throw new Error(`The demo does not serve; it said:\n${said()}`);
+  const look = (): boolean => {
+    if (child.exitCode !== null) throw new Error(`The demo ended; it said:\n${said()}`);
+    return isServing.test(said());
+  };
+  await waitUntil('vehicles online', look, { seen: said }).catch((thrown: unknown) => {
+    child.kill('SIGKILL');
+    throw thrown;
+  });
 }
 
 /**
@@ -78,7 +74,7 @@ export async function startDemoProgram(vehicles: number, before?: DemoProgram): 
     });
     return (await answer.json()) as Answer;
   };
-  await waitUntilServing(child, vehicles, () => text);
+  await served(child, vehicles, () => text);
   return {
     base,
     password,

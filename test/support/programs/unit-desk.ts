@@ -1,6 +1,7 @@
 // A unit at the desk: the agent's program, a broker that knows its device, and a bench in place of its hardware.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
 import { type BenchProgram, startBenchProgram } from './bench-program.ts';
 import { type BrokerSetup, provision, startBroker, writeAgentConfig } from './fleet-processes.ts';
 
@@ -19,15 +20,15 @@ export interface Finding {
   readonly todo: string;
 }
 
-/** Runs the agent's program to its end. @param given what is typed, and who holds the process meanwhile. */
+/** Runs the agent's program to its end, or to that of the test. @param given what is typed, and who holds the process meanwhile. */
 export function runAgent(
   args: readonly string[],
   given: { input?: string; onChild?: (child: ChildProcess) => void } = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: 250_000,
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk.toString();

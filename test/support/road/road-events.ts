@@ -3,6 +3,7 @@
 import { request } from 'node:http';
 import SqliteConnection from 'better-sqlite3';
 import { everyEventIn } from '../database/stored-events.ts';
+import { hangMs, waitUntil } from '../machine/wait-until.ts';
 import { sleep } from '../serial/pty-bus.ts';
 
 export interface AgentStatus {
@@ -54,14 +55,19 @@ export function readStatus(folder: string): Promise<AgentStatus> {
   });
 }
 
-/** Watches for the whole time; whether the agent had a connection that was not refused, welcomed or not. */
-export async function watchSession(folder: string, forMs: number): Promise<boolean> {
-  const endMs = performance.now() + forMs;
-  let isReached = false;
-  while (performance.now() < endMs) {
+/** Waits until the agent had a connection that was not refused, welcomed or not, and lets it work for `forMs` from then on. */
+export async function watchSession(folder: string, forMs: number): Promise<void> {
+  let last = '';
+  const look = async (): Promise<boolean> => {
     const { state, reason } = (await readStatus(folder)).vehicle.connection;
-    isReached ||= state === 'up' || (state === 'waiting' && !reason.includes('ECONNREFUSED'));
-    await sleep(1000);
-  }
-  return isReached;
+    last = `${state} ${reason}`;
+    return state === 'up' || (state === 'waiting' && !reason.includes('ECONNREFUSED'));
+  };
+  // Between two tries to connect lies up to a minute.
+  await waitUntil('a connection of the agent', look, {
+    limitMs: 2 * hangMs,
+    everyMs: 1000,
+    seen: () => last,
+  });
+  await sleep(forMs);
 }

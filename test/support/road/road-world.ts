@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
-import { sleep, until } from '../serial/pty-bus.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 import { createRoadBoard, type RoadBoard } from './road-board.ts';
 import { createRoadReceiver, type RoadReceiver } from './road-receiver.ts';
 
@@ -51,7 +51,10 @@ async function openLine(path: string, onBytes: (bytes: Uint8Array) => void): Pro
   });
   child.stdout.on('data', onBytes);
   child.stdin.on('error', () => undefined);
-  await until(() => existsSync(path), `socat at ${path}`, 30_000);
+  await waitUntil(`socat at ${path}`, () => existsSync(path)).catch((thrown: unknown) => {
+    child.kill('SIGKILL');
+    throw thrown;
+  });
   return {
     write: (bytes) => void child.stdin.write(bytes),
     async close() {
@@ -141,7 +144,7 @@ export async function createRoadWorld(options: RoadWorldOptions): Promise<RoadWo
     longestDelayMs: () => longestDelayMs,
     async drive(speedKmh) {
       motion.setTarget(speedKmh);
-      while (motion.now().speedKmh !== speedKmh) await sleep(50);
+      await waitUntil(`${speedKmh} km/h`, () => motion.now().speedKmh === speedKmh, { everyMs: 50 });
     },
     async unplugBoard() {
       await boardLine?.close();

@@ -30,7 +30,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Leaves no process behind when what it must do first fails. */
-async function endOnError(child: ChildProcess, first: () => Promise<void>): Promise<void> {
+async function endOnError(child: ChildProcess, first: () => Promise<unknown>): Promise<void> {
   try {
     await first();
   } catch (thrown) {
@@ -54,7 +54,7 @@ export async function ptyPair(folder: string, name: string): Promise<PtyPair> {
   const end1 = `pty,raw,echo=0,link=${near}`;
   const end2 = `pty,raw,echo=0,link=${far}`;
   const child = spawn('socat', [end1, end2], { stdio: 'ignore' });
-  await endOnError(child, () => until(() => existsSync(near) && existsSync(far), 'socat'));
+  await endOnError(child, () => waitUntil('socat', () => existsSync(near) && existsSync(far)));
   const close = (): Promise<void> => {
     // First of all: the kernel gives the number of a closed pty to the next one, of whichever test, and an agent that looks
     // for its lost port must not find that one under this name.
@@ -89,7 +89,7 @@ export async function startSlave(python: string, path: string): Promise<Slave> {
       waiting.push(resolve);
       child.stdin.write(`${JSON.stringify(command)}\n`);
     });
-  await endOnError(child, () => until(() => isReady, 'the pymodbus slave'));
+  await endOnError(child, () => waitUntil('the pymodbus slave', () => isReady));
   return {
     writes,
     async set(kind, address, value) {

@@ -8,6 +8,7 @@ import { openSqlite } from '../../../src/adapters/database/sqlite.ts';
 import { createSystemClock, createSystemEntropy } from '../../../src/adapters/system.ts';
 import type { Priority } from '../../../src/core/events/status-codes.ts';
 import type { Clock, Log } from '../../../src/ports.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 export const silentLog: Log = {
   debug: () => undefined,
@@ -107,9 +108,5 @@ export function marksOf(batches: readonly Batch[], priority: Priority): number[]
 
 /** Waits until the background work is done. */
 export async function settle(outbox: Outbox): Promise<void> {
-  for (let turn = 0; turn < 2000; turn++) {
-    if ((await outbox.stats()).isExact) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the background work of the outbox does not end');
+  await waitUntil('the background work of the outbox', async () => (await outbox.stats()).isExact);
 }

@@ -2,8 +2,10 @@
 // sending, acknowledging, evicting, restarting in good order. What it is told goes into a ledger, line by line, each
 // written before the next call: whoever kills it, cuts its power or breaks its disk knows what must be there afterwards.
 // argv[2] is JSON: path, ledger, seed, steps (0: for ever), maxBytes, padBytes (largest text of an event), name (prefix of
-// boot ids), firstMark, firstRecord, reopenEvery (steps; 0: never), pauseMs between steps.
-import { openSync, writeSync } from 'node:fs';
+// boot ids), firstMark, firstRecord, reopenEvery (steps; 0: never), pauseMs between steps,
+// startFile and startAfter (after so many steps it waits until this file is there).
+import { existsSync, openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { putState, trustState } from '../../../dist/agent/outbox/file/outbox-schema.js';
 import { openOutbox } from '../../../dist/agent/outbox.js';
 import { openSqlite } from '../../../dist/src/adapters/database/sqlite.js';
@@ -162,6 +164,7 @@ if (options.plan) {
   process.exit(0);
 }
 for (let count = 1; options.steps === 0 || count <= options.steps; count += 1) {
+  while (options.startFile && count > options.startAfter && !existsSync(options.startFile)) await sleep(5);
   try {
     await step(outbox);
     if (options.reopenEvery > 0 && count % options.reopenEvery === 0) {

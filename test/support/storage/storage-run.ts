@@ -24,6 +24,9 @@ export interface Workload {
   /** Closes and opens anew after so many steps. */
   readonly reopenEvery?: number;
   readonly pauseMs?: number;
+  /** After `startAfter` steps it waits until this file is there. */
+  readonly startFile?: string;
+  readonly startAfter?: number;
   /** Instead of the mixed work: commits of one size, to measure. */
   readonly plan?: { readonly commits: number; readonly size: number; readonly priority: Priority };
 }
