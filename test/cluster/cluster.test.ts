@@ -32,7 +32,7 @@ import {
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 import { checkout } from '../support/machine/checkout.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
-import { until } from '../support/serial/pty-bus.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const isBuilt = existsSync(new URL('dist/broker/main.js', checkout).pathname);
 const missing = isBuilt ? (rabbitmqMissing ?? postgresMissing) : 'skipped: not built';
@@ -112,7 +112,7 @@ describe.skipIf(missing !== null)(title, () => {
     balancer = await startBalancer(authPort, () => alive().map((bridge) => bridge.authPort));
     const ports = rabbit.nodes.map(({ mqtt }) => mqtt);
     fleet = await startFleet(count, { ports, everyMs: 1500, spreadMs: 5000 });
-    await until(() => fleet.every((vehicle) => vehicle.client()?.connected), 'the fleet', draining.timeout);
+    await waitUntil('the fleet', () => fleet.every((vehicle) => vehicle.client()?.connected));
     note('fleet up');
     gaps = watchGaps(fleet);
     orders = startOrders(alive, count, 250);

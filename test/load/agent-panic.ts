@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import SqliteConnection from 'better-sqlite3';
 import { statusCodes } from '../../src/core/events/status-codes.ts';
-import { until } from '../support/serial/pty-bus.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { type Figure, percentile, type Say } from './agent-figures.ts';
 import { startRig } from './agent-rig.ts';
 
@@ -135,10 +135,10 @@ export async function benchPanic({ presses }: PanicOptions, say: Say): Promise<r
   try {
     const agent = rig.startAgent();
     const isStarted = (): boolean => agent.lines.some(({ msg }) => msg === 'agent_started');
-    await until(isStarted, 'the agent', mostMs);
+    await waitUntil('the agent', isStarted);
     const eyes = openEyes(rig.file.outbox, rig.database);
     try {
-      await until(() => eyes.isReached(), 'the first event at the broker', mostMs);
+      await waitUntil('the first event at the broker', () => eyes.isReached());
       await sleep(5000);
       const times: (Press | null)[] = [];
       for (let turn = 0; turn < presses; turn++) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkout } from '../support/machine/checkout.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import {
   type BrokerSetup,
   type NodeSetup,
@@ -14,7 +15,6 @@ import {
   startBroker,
   startProgram,
 } from '../support/programs/fleet-processes.ts';
-import { until } from '../support/serial/pty-bus.ts';
 
 /** Node as the service starts it, read from the script that does: never another one than in the vehicle. */
 export function readServiceNode(): NodeSetup {
@@ -111,7 +111,7 @@ async function startHardware(
     '--json',
   ]);
   const ready = () => program.lines.find((line) => line['event'] === 'ready');
-  await until(() => ready() !== undefined || program.exitCode() !== null, 'the hardware', 20_000);
+  await waitUntil('the hardware', () => ready() !== undefined || program.exitCode() !== null);
   const control = ready()?.['control'];
   if (typeof control !== 'string') throw new Error(`the hardware did not start: ${program.complaints()}`);
   return { program, control };

@@ -13,7 +13,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import { createBenchLog } from '../support/broker/broker-bench.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
-import { until } from '../support/serial/pty-bus.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 
 const folder = temporaryFolder('arrivals');
 let ca: string;
@@ -90,7 +90,7 @@ function echoOverTls(port: number, word: string): Promise<string | null> {
 }
 
 const isClosed = (socket: Socket): Promise<boolean> =>
-  until(() => socket.destroyed || socket.readableEnded, 'the end of a connection').then(() => true);
+  waitUntil('the end of a connection', () => socket.destroyed || socket.readableEnded).then(() => true);
 
 /** The first bytes of a TLS client, for one that then says no more. */
 async function firstFlight(): Promise<Buffer> {
@@ -117,7 +117,7 @@ describe('connections on their way to MQTT', () => {
     const socket = await openPlain(port);
     const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
     for (const part of parts) socket.write(part);
-    await until(() => heard.join('').length === parts.join('').length, 'every byte');
+    await waitUntil('every byte', () => heard.join('').length === parts.join('').length);
     expect(heard.join('')).toBe(parts.join(''));
   });
 
@@ -144,7 +144,7 @@ describe('connections on their way to MQTT', () => {
     const flight = await firstFlight();
     const { port, listener: own } = await listen(true, { atWorkMost: 2, placeMs: 50 });
     for (let at = 0; at < 10; at++) (await openPlain(port)).write(flight);
-    await until(() => own.waiting() > 0, 'a line');
+    await waitUntil('a line', () => own.waiting() > 0);
     expect(await echoOverTls(port, 'let me in')).toBe('let me in');
   });
 
@@ -157,7 +157,7 @@ describe('connections on their way to MQTT', () => {
     const echoes = [];
     for (const [at, word] of words.entries()) {
       echoes.push(echoOverTls(port, word));
-      await until(() => own.waiting() === at + 1, 'one more in line');
+      await waitUntil('one more in line', () => own.waiting() === at + 1);
     }
     first.destroy();
     expect(await Promise.all(echoes)).toEqual(words);
@@ -176,7 +176,7 @@ describe('connections on their way to MQTT', () => {
       socket.resume();
       socket.write(flight);
     }
-    await until(() => own.waiting() === 2, 'a line of 2');
+    await waitUntil('a line of 2', () => own.waiting() === 2);
     const fourth = await openPlain(port);
     fourth.resume();
     fourth.write(flight);
@@ -193,9 +193,9 @@ describe('connections on their way to MQTT', () => {
     first.write(flight);
     const gone = await openPlain(port);
     gone.write(flight);
-    await until(() => own.waiting() === 1, 'a line of 1');
+    await waitUntil('a line of 1', () => own.waiting() === 1);
     gone.destroy();
-    await until(() => own.waiting() === 0, 'a line of 0');
+    await waitUntil('a line of 0', () => own.waiting() === 0);
     first.destroy();
     expect(await echoOverTls(port, 'my turn')).toBe('my turn');
     // The first one broke off in its handshake; the other never had one.
@@ -221,9 +221,9 @@ describe('connections on their way to MQTT', () => {
       socket.once('secureConnect', () => socket.write(`client ${at}`));
       return socket;
     });
-    await until(() => streams.length === clients.length, 'every client');
+    await waitUntil('every client', () => streams.length === clients.length);
     for (const client of clients) client.destroy();
-    await until(() => streams.every((stream) => stream.destroyed), 'every end');
+    await waitUntil('every end', () => streams.every((stream) => stream.destroyed));
     expect(hasty()).toBe(0);
   });
 

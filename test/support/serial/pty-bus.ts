@@ -5,7 +5,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { openSerialPort } from '../../../agent/adapters/serial-port.ts';
 import type { ByteLink, SerialSettings } from '../../../src/ports.ts';
-import { hangMs, waitUntil } from '../machine/wait-until.ts';
+import { waitUntil } from '../machine/wait-until.ts';
 
 export const serial = (path: string): SerialSettings => ({
   path,
@@ -16,11 +16,6 @@ export const serial = (path: string): SerialSettings => ({
 });
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** `waitUntil` with the condition first. @param limitMs ends a hang, and is never shorter than that of `waitUntil`. */
-export async function until(isTrue: () => boolean, what: string, limitMs = hangMs): Promise<void> {
-  await waitUntil(what, isTrue, { limitMs: Math.max(limitMs, hangMs) });
-}
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
