@@ -9,14 +9,9 @@ import type { AnalogName, RelayName } from '../core/board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
 import { createInputs, readingOf, stepInputs } from '../core/board/inputs.ts';
 import type { Sensed } from '../core/evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  recordFix,
-  recordVoid,
-  stepEvidence,
-} from '../core/evidence/evidence.ts';
+import { recordFix, recordVoid, stepEvidence } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState } from '../core/evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../core/evidence/testimony.ts';
 import {
   assembleEpochs,
@@ -28,7 +23,7 @@ import {
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
 import type { InterlockRules } from '../core/protection/interlock-rules.ts';
-import { fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
+import { causesOf, fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
 import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';
 
@@ -73,18 +68,19 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
   let evidence: EvidenceState = createEvidence({
     record: emptyEvidence('doctor'),
     fitted: fittedWitnesses(profile),
+    causes: causesOf(profile),
     hdopMost: rules.hdopMost,
     nowMs: clock.monoMs(),
   });
   const recordReports = (reports: readonly EpochReport[]): void => {
     for (const report of reports) {
       if (report.kind === 'void') {
-        evidence = recordVoid(evidence);
+        evidence = recordVoid(evidence, report);
         continue;
       }
       const judged = judgeFix(plausibility, report.fix);
       plausibility = judged.state;
-      evidence = recordFix(evidence, judged.fix);
+      evidence = recordFix(evidence, judged.fix, { atMs: clock.monoMs(), utcMs: null });
     }
   };
   const link = await openByteLink(config.gnssPort, {
@@ -110,6 +106,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
         motion: board.sensed('motion'),
         rpm: board.analog('rpm'),
         supplyV: board.analog('supplyVoltage'),
+        answering: [],
       };
       const now = { atMs, utcMs: clock.utcMs() };
       evidence = stepEvidence(evidence, seen, now);

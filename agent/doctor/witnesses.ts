@@ -46,14 +46,14 @@ function memoryOf(text: string | null): unknown {
 }
 
 /** The credit of each fitted witness as the disk holds it. */
-function witnessFindings(profile: BoardProfile, memory: string | null, nowMs: number): readonly Finding[] {
+function witnessFindings(profile: BoardProfile, memory: string | null): readonly Finding[] {
   const record = parseEvidence(memoryOf(memory), wiringOf(profile));
   const fitted = fittedWitnesses(profile);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
     .map((name) => {
       const credit = record.credits[name];
-      const state = creditState(credit, nowMs);
+      const state = creditState(credit);
       const by = credit === undefined ? '' : ` (${day(credit.utcMs)}, by ${credit.against})`;
       return { state, text: `${name} ${state}${by}` };
     });
@@ -71,7 +71,7 @@ export function witnessCheck(config: Pick<AgentConfig, 'profile'>, path: string,
     mostS: 10,
     async run() {
       const { memory } = ports.machine.look(path) === null ? { memory: null } : ports.inspectOutbox(path);
-      return witnessFindings(config.profile, memory, ports.clock.utcMs());
+      return witnessFindings(config.profile, memory);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Credit, Credits } from './credit.ts';
 export type MotionState = 'driving' | 'standing' | 'unknown';
 
 export interface EvidenceRecord {
-  /** Names the board, its profile and its wiring; any change of these voids every credit. */
+  /** Names the unit, the board, its profile and its wiring; any change of these voids every credit. */
   readonly wiring: string;
   readonly credits: Credits;
   /** Worst state since the ignition was last on; `standing` only once parked. */
@@ -36,9 +36,8 @@ function creditOf(value: unknown): Credit | null {
   if (!isObject(value)) return null;
   const { kind, utcMs, against } = value;
   const by = nameOf(against);
-  return by !== null && (kind === 'proven' || kind === 'contradicted')
-    ? { kind, utcMs: timeOf(utcMs), against: by }
-    : null;
+  const known = (['proven', 'stale', 'contradicted'] as const).find((one) => one === kind);
+  return by === null || known === undefined ? null : { kind: known, utcMs: timeOf(utcMs), against: by };
 }
 
 function creditsOf(value: unknown): Credits {

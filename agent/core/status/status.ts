@@ -6,7 +6,7 @@ import type { WitnessName, WitnessStates } from '../../../src/core/verdict/witne
 import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
 import { activeRecord } from '../config/config-slots.ts';
-import { claimOf, type EvidenceState } from '../evidence/evidence.ts';
+import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';

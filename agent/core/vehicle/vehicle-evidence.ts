@@ -2,16 +2,11 @@
 // record is written to disk. It moves nothing; the interlock reads it.
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { BoardProfile } from '../board/board-profile.ts';
+import type { Cause, Causes } from '../evidence/common-causes.ts';
 import type { Sensed } from '../evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  evidenceLimits,
-  isStepDue,
-  type Seen,
-  stepEvidence,
-} from '../evidence/evidence.ts';
+import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState, evidenceLimits, type Seen } from '../evidence/evidence-state.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
 import { commitNow, put, type StepContext, sensed, type VehicleState } from './vehicle-state.ts';
@@ -48,13 +43,42 @@ export function fittedWitnesses({
   ];
 }
 
+/**
+ * What can fail together, as this vehicle is wired. All contacts of one board share their supply, and everything that one board reads may be
+ * old.
+ */
+export function causesOf({
+  inputs,
+  analogs,
+  polls,
+}: Pick<BoardProfile, 'inputs' | 'analogs' | 'polls'>): Causes {
+  const unitOf = (signal: { readonly poll: string } | undefined): string =>
+    polls[signal?.poll ?? '']?.unit ?? '';
+  const contact = (name: 'ignition' | 'motion'): readonly Cause[] => {
+    const unit = unitOf(inputs[name]);
+    return [`sensor:${name}`, `contacts:${unit}`, `board:${unit}`];
+  };
+  const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => [
+    `sensor:${name}`,
+    `board:${unitOf(analogs[name])}`,
+  ];
+  return {
+    gnss: ['receiver'],
+    motion: contact('motion'),
+    ignition: contact('ignition'),
+    rpm: analog('rpm'),
+    voltage: analog('supplyVoltage'),
+  };
+}
+
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
   config: Pick<VehicleConfig, 'profile'>,
   given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
 ): EvidenceState {
   const record = parseEvidence(given.kept, wiringOf(config.profile));
-  return createEvidence({ ...given, record, fitted: fittedWitnesses(config.profile) });
+  const { profile } = config;
+  return createEvidence({ ...given, record, fitted: fittedWitnesses(profile), causes: causesOf(profile) });
 }
 
 /**
@@ -80,6 +104,7 @@ function seenBy(state: VehicleState, nowMs: number): Seen {
     motion: alertTo(state, 'motion'),
     rpm: freshAnalog(state, 'rpm', nowMs),
     supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
+    answering: [],
   };
 }
 

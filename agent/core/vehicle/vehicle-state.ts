@@ -17,7 +17,7 @@ import type { BoardState } from '../board/board-types.ts';
 import { type InputsState, readingOf } from '../board/inputs.ts';
 import type { ConfigState } from '../config/config-types.ts';
 import type { Sensed } from '../evidence/contact.ts';
-import { type EvidenceState } from '../evidence/evidence.ts';
+import { type EvidenceState } from '../evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
 import { fuelMemoryOf } from '../fuel/fuel-memory.ts';
 import type { FuelState } from '../fuel/fuel-types.ts';

@@ -306,7 +306,7 @@ export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
 }
 
 /**
- * The faults that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
+ * The causes that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
  * agent counts, and whose lie nothing could have exposed. A sensor that was never wired, that was exposed, that lost its supply
  * together with others, or that showed no sign of life since `freshMs` excuses nothing.
  */
@@ -331,8 +331,8 @@ export function misleading(
         !senses.unwired.includes(other) &&
         faultOf(senses, other, now.atMs) === undefined,
     );
-    if (isInput && board?.kind === 'common' && isAlone) found.add(`board common: ${name}`);
-    else if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
+    if (isInput && board?.kind === 'common' && isAlone) found.add('board common');
+    else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
     else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, own, now.atMs))
       found.add('gnss sudden-stop');
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)

@@ -2,15 +2,9 @@
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
 import { createInputs, type InputsState, readingOf, stepInputs } from '../../../agent/core/board/inputs.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  isStepDue,
-  recordFix,
-  recordVoid,
-  stepEvidence,
-} from '../../../agent/core/evidence/evidence.ts';
+import { isStepDue, recordFix, recordVoid, stepEvidence } from '../../../agent/core/evidence/evidence.ts';
 import { type EvidenceRecord, parseEvidence } from '../../../agent/core/evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState } from '../../../agent/core/evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import { createPlausibilityState, judgeFix } from '../../../agent/core/gnss/plausibility.ts';
@@ -57,6 +51,7 @@ import {
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import { plainCauses } from '../vehicle/plain-causes.ts';
 
 export const startUtcMs = Date.UTC(2027, 0, 1);
 
@@ -130,6 +125,7 @@ function createSenses(given: HostileSetup) {
   let evidence: EvidenceState = createEvidence({
     record: parseEvidence(disk.evidence, wiring),
     fitted,
+    causes: plainCauses,
     hdopMost: rules.hdopMost,
     nowMs,
   });
@@ -149,7 +145,7 @@ function createSenses(given: HostileSetup) {
   };
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
   const look = (): void => {
-    const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs };
+    const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs, answering: [] };
     if (isStepDue(evidence, seen, nowMs)) evidence = stepEvidence(evidence, seen, stamp());
   };
   return {
@@ -170,11 +166,11 @@ function createSenses(given: HostileSetup) {
       plausibility = judged.state;
       if (judged.fix.utcMs !== null && judged.fix.doubts.length === 0)
         time = offerGnssTime(time, { monoMs: nowMs, utcMs: judged.fix.utcMs });
-      evidence = recordFix(evidence, judged.fix);
+      evidence = recordFix(evidence, judged.fix, stamp());
       look();
     },
     noFix(): void {
-      evidence = recordVoid(evidence);
+      evidence = recordVoid(evidence, { atMonoMs: nowMs, estimatedKmh: null });
       look();
     },
     welcome(utcMs: number): void {

@@ -106,7 +106,7 @@ export async function createVehicleRig({
   const told: FleetEvent[] = [];
   const updateTasks: UpdateTask[] = [];
   /** Until the board hears what the vehicle writes: a computer that stalls sends late. */
-  const line = { lateMs: 0 };
+  const line = { lateMs: 0, busyUntilMs: 0 };
   const commissioned = { parkedAt: road.now(), utcMs: clock.utcMs() - 86_400_000 };
   const disk = {
     record: createCommandRecord(),
@@ -134,8 +134,11 @@ export async function createVehicleRig({
     if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
     if (effect.kind === 'writePort' && effect.port === 'board') {
       const { bytes } = effect;
-      if (line.lateMs === 0) board.receive(bytes);
-      else clock.after(line.lateMs, () => board.receive(bytes));
+      // No byte overtakes another.
+      const atMs = Math.max(clock.monoMs() + line.lateMs, line.busyUntilMs);
+      line.busyUntilMs = atMs;
+      if (atMs <= clock.monoMs()) board.receive(bytes);
+      else clock.after(atMs - clock.monoMs(), () => board.receive(bytes));
     }
     if (effect.kind === 'log') onLog?.(effect.event, effect.fields);
     if (effect.kind === 'update') updateTasks.push(effect.task);

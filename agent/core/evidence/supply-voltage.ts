@@ -1,0 +1,59 @@
+// What the supply voltage shows of the engine: a charging alternator turns. It speaks against a standstill only; no charging is no proof of
+// rest, as smart alternators stop charging on the road.
+import type { Sensed } from './contact.ts';
+import type { Activity } from './credit.ts';
+
+export const supplyLimits = {
+  /** An alternator that charges a 12 V and a 24 V system, and how far below the battery rests. */
+  chargingV: { low: 13.2, high: 26.4 },
+  restBelowV: 0.2,
+  /** Some batteries rest at a charging voltage (LiFePO4): they fall by this much when the engine stops. */
+  dropV: { low: 0.3, high: 0.6 },
+  /** Between the two systems; a 12 V system never reaches it. */
+  highSystemV: 18,
+  /** Below this the supply is not measured: an unwired input. */
+  measuredV: 6,
+} as const;
+
+/** The supply since the ignition was last on: what it charged to, and whether it has fallen since. */
+export interface Supply {
+  readonly peakV: number | null;
+  readonly hasDropped: boolean;
+}
+
+/** What is read of it at one moment. */
+export interface SupplyReading {
+  readonly ignition: Sensed;
+  /** In volts; null = not known or not fitted. */
+  readonly supplyV: number | null;
+}
+
+/** 12 V and 24 V systems differ in what they charge to. */
+const isHighSystem = (volts: number): boolean => volts >= supplyLimits.highSystemV;
+
+/** Follows the supply while the ignition is on, and its fall after that. */
+export function supplyAfter({ peakV, hasDropped }: Supply, seen: SupplyReading): Supply {
+  const { supplyV, ignition } = seen;
+  if (supplyV === null || supplyV < supplyLimits.measuredV) return { peakV, hasDropped };
+  // A new spell begins with the key.
+  if (ignition.value === true)
+    return { peakV: hasDropped || peakV === null ? supplyV : Math.max(peakV, supplyV), hasDropped: false };
+  const { dropV } = supplyLimits;
+  const fallV = isHighSystem(supplyV) ? dropV.high : dropV.low;
+  return { peakV, hasDropped: hasDropped || (peakV !== null && supplyV <= peakV - fallV) };
+}
+
+/**
+ * What the supply shows of the engine. A charging voltage with the ignition off says something only where the ignition was seen to go
+ * off and the voltage has not fallen since; else a charger, or a battery that rests high, would speak against a cut for ever.
+ */
+export function voltageActivity({ supplyV, ignition }: SupplyReading, supply: Supply): Activity {
+  const { chargingV, restBelowV, measuredV } = supplyLimits;
+  if (supplyV === null || supplyV < measuredV) return null;
+  const fromV = isHighSystem(supplyV) ? chargingV.high : chargingV.low;
+  if (supplyV < fromV - restBelowV) return 'rest';
+  if (supplyV < fromV) return null;
+  if (ignition.value !== false) return 'active';
+  if (supply.hasDropped) return 'rest';
+  return supply.peakV === null ? null : 'active';
+}
