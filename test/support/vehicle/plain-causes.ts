@@ -10,7 +10,11 @@ export const plainCauses: Causes = {
 };
 
 /** With a life input and a loop-back that answers: nothing but its own wire makes an input zero. */
-export const apartCauses: Causes = { ...plainCauses, motion: ['sensor:motion'], ignition: ['sensor:ignition'] };
+export const apartCauses: Causes = {
+  ...plainCauses,
+  motion: ['sensor:motion'],
+  ignition: ['sensor:ignition'],
+};
 
 /** With a life input that reads the supply of the contacts. */
 export const livingCauses: Causes = {
