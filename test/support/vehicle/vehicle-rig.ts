@@ -2,7 +2,8 @@
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest. It begins as a
 // commissioned vehicle, by what is on its disk; what its inputs read counts as soon as the receiver shows it where it was parked.
 import { readBoardProfile } from '../../../agent/boards.ts';
-import { applyOverrides, type BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
