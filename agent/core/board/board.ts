@@ -17,7 +17,7 @@ import { afterSetup, idleSetup, setupRequest } from './board-setup.ts';
 import type { BoardInput, BoardOutput, BoardPurpose, BoardState, PendingJob } from './board-types.ts';
 import { type BoardDraft, type BoardStep, emit, freshUnit, recordAnswer, setProblem } from './board-watch.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
-import { duePolls, otherWaitsForUrgent, waitsForUrgent } from './poll-order.ts';
+import { duePolls, loopbackWaitsForUrgent, setupWaitsForUrgent, waitsForUrgent } from './poll-order.ts';
 import {
   afterNoReading,
   afterReading,
@@ -178,7 +178,8 @@ function finishPoll(step: BoardStep, name: string, { job, result }: Finished): v
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
   if (poll === undefined || state === undefined) return;
-  if (name === urgentPoll(draft.profile)) draft.mayInterpose = true;
+  // An exchange with the loop-back output that is queued behind it takes the place of the other one.
+  if (name === urgentPoll(draft.profile)) draft.mayInterpose = draft.orders.loopback?.held !== null;
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
   draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false } };
@@ -259,12 +260,19 @@ function perform(
   const { move } = judged;
   if (move.kind === 'end') return endOrder(step, relay, { order: judged.order, move });
   // A loop-back is no order of a person: it must not delay a sample of the panic button.
-  const isUrgent = relay !== 'loopback';
-  if (!isUrgent && otherWaitsForUrgent(draft, step.atMs)) {
-    draft.orders = { ...draft.orders, [relay]: { ...judged.order, jobId: noJob, held: move } };
-    return;
-  }
-  if (!isUrgent) draft.mayInterpose = false;
+  if (relay === 'loopback')
+    draft.orders = { ...draft.orders, loopback: { ...judged.order, jobId: noJob, held: move } };
+  else exchange(step, relay, { ...judged, priority: 'relay' });
+}
+
+/** Submits the write or the read that an order does next. */
+function exchange(
+  step: BoardStep,
+  relay: RelayName,
+  judged: { readonly order: RelayOrder; readonly move: RelayMove; readonly priority: RtuJob['priority'] },
+): void {
+  const { draft } = step;
+  const { move, priority } = judged;
   const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order : null);
   if (request === null) return;
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
@@ -272,14 +280,16 @@ function perform(
   draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId, held: null } };
   const deadline = move.kind === 'write' ? { deadlineMs: order.deadlineMs } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
-  submit(step, { kind, relay }, { request, priority: isUrgent ? 'relay' : 'config', ...deadline });
+  submit(step, { kind, relay }, { request, priority, ...deadline });
 }
 
-/** Goes on with a loop-back order that waited for the urgent poll. */
+/** Goes on with a loop-back order, in the place of another poll. */
 function resumeHeld(step: BoardStep): void {
-  const order = step.draft.orders.loopback;
-  if (order === undefined || order.held === null || otherWaitsForUrgent(step.draft, step.atMs)) return;
-  perform(step, 'loopback', { order, move: order.held });
+  const { draft, atMs } = step;
+  const order = draft.orders.loopback;
+  if (order === undefined || order.held === null || loopbackWaitsForUrgent(draft, atMs)) return;
+  draft.mayInterpose = false;
+  exchange(step, 'loopback', { order, move: order.held, priority: 'poll' });
 }
 
 /** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
@@ -358,7 +368,7 @@ function schedule(step: BoardStep): void {
     const unit = rule && draft.profile.units[rule.unit]?.address;
     if (rule === undefined || unit === undefined) continue;
     if (progress.isPending || progress.dueAtMs === null || progress.dueAtMs > atMs) continue;
-    if (otherWaitsForUrgent(draft, atMs)) continue;
+    if (setupWaitsForUrgent(draft, atMs)) continue;
     draft.mayInterpose = false;
     draft.setup = draft.setup.map((other, index) => (index === at ? { ...other, isPending: true } : other));
     submit(step, { kind: 'setup', at }, { request: setupRequest(rule, unit, progress), priority: 'config' });
@@ -374,7 +384,7 @@ function nextWakeMs(draft: BoardDraft, atMs: number): number | null {
       if (!poll.isPending && !waits) times.push(poll.nextAtMs);
     }
     for (const { isPending, dueAtMs } of draft.setup) {
-      const waits = dueAtMs !== null && dueAtMs <= atMs && otherWaitsForUrgent(draft, atMs);
+      const waits = dueAtMs !== null && dueAtMs <= atMs && setupWaitsForUrgent(draft, atMs);
       if (!isPending && dueAtMs !== null && !waits) times.push(dueAtMs);
     }
   }

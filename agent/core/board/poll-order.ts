@@ -5,8 +5,8 @@ import type { BoardState } from './board-types.ts';
 
 /** What a unit thinks before it answers, as it is reckoned with, ms. */
 const turnaroundMs = 5;
-/** The other exchanges read or write a handful of registers. */
-const otherMs = 60;
+/** Set-up exchanges read or write a handful of registers. */
+const setupMs = 60;
 
 /** Time until the urgent poll is due; null when no poll has to wait for it. */
 function untilUrgentMs(state: BoardState, atMs: number): number | null {
@@ -28,10 +28,15 @@ export function waitsForUrgent(state: BoardState, name: string, atMs: number): b
   return untilMs !== null && exchangeMs(state.profile, name, turnaroundMs) > untilMs;
 }
 
-/** The same for set-up registers and the loop-back output, which are no polls. */
-export function otherWaitsForUrgent(state: BoardState, atMs: number): boolean {
+/** The same for set-up registers. */
+export function setupWaitsForUrgent(state: BoardState, atMs: number): boolean {
   const untilMs = untilUrgentMs(state, atMs);
-  return untilMs !== null && !state.mayInterpose && otherMs > untilMs;
+  return untilMs !== null && !state.mayInterpose && setupMs > untilMs;
+}
+
+/** The same for an exchange with the loop-back output, whose length is not known here. */
+export function loopbackWaitsForUrgent(state: BoardState, atMs: number): boolean {
+  return !state.mayInterpose && untilUrgentMs(state, atMs) !== null;
 }
 
 /** Polls that are due, the urgent one first, then the one that is due for longest. */
