@@ -7,7 +7,8 @@ import { numberSetting } from '../src/core/settings/kinds.ts';
 import { type Settings, settingsSchema, standardSettings } from '../src/core/settings/settings.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
-import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
+import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
+import { applyOverrides } from './core/board/profile-parsing.ts';
 import {
   type Protection,
   protectionFaults,

@@ -44,20 +44,23 @@ export interface RelayTestOptions {
   isStopped(): boolean;
 }
 
-const clicks: Readonly<Record<RelayName, string>> = {
+/** What a person hears or sees switch: the loop-back output switches nothing, and is not tested here. */
+type TestedName = Exclude<RelayName, 'loopback'>;
+
+const clicks: Readonly<Record<TestedName, string>> = {
   warning: 'the warning output sounds',
   cargoaccess: 'the cargo lock OPENS',
   enginecutoff: 'the engine cut-off takes: the engine CANNOT START',
 };
 
 /** Engine last: when the others work the wiring of the board does. */
-const order: readonly RelayName[] = ['warning', 'cargoaccess', 'enginecutoff'];
+const order: readonly TestedName[] = ['warning', 'cargoaccess', 'enginecutoff'];
 
 /**
  * The interlock's verdict on energising this relay with a person at the vehicle, and the conditions common to all
  * relays.
  */
-export function verdictOf(name: RelayName, evidence: Evidence, rules: InterlockRules): Verdict {
+export function verdictOf(name: TestedName, evidence: Evidence, rules: InterlockRules): Verdict {
   // The warning output stops nothing; it is tested under the rules of the others all the same.
   const feature = name === 'warning' ? 'cargoaccess' : name;
   return judge({ feature, state: '1', occasion: 'attended' }, evidence, rules);
@@ -66,7 +69,7 @@ export function verdictOf(name: RelayName, evidence: Evidence, rules: InterlockR
 interface Run extends RelayTestOptions {
   readonly live: LiveVehicle;
   readonly rules: InterlockRules;
-  readonly touched: Set<RelayName>;
+  readonly touched: Set<TestedName>;
   /** When YES was last typed, monotonic. */
   agreedMs: number;
 }
@@ -75,7 +78,7 @@ const pauseOf = ({ ports }: Run, ms: number): Promise<void> =>
   new Promise((resolve) => void ports.clock.after(ms, resolve));
 
 /** What speaks against a relay that is energised now; null when nothing does. */
-function alarmOf({ live, rules }: Run, name: RelayName): string | null {
+function alarmOf({ live, rules }: Run, name: TestedName): string | null {
   const verdict = verdictOf(name, live.evidence(), rules);
   return isAllowed(verdict) ? null : verdictText(verdict);
 }
@@ -92,7 +95,7 @@ function waitText(reason: string, leastS: number | null): string {
  * Waits until the interlock allows it, for as long as the person wants, and reports for what. Resolves with the reason when the person
  * ends the wait, null when it is allowed; the consent is never older than `consentMs` then.
  */
-async function waitUntilAllowed(run: Run, name: RelayName): Promise<string | null> {
+async function waitUntilAllowed(run: Run, name: TestedName): Promise<string | null> {
   const { ports, live, rules } = run;
   let shown = { code: '', leastS: 0 as number | null, atMs: Number.NEGATIVE_INFINITY };
   for (;;) {
@@ -125,7 +128,7 @@ async function waitUntilAllowed(run: Run, name: RelayName): Promise<string | nul
 }
 
 /** Orders the safe state until it was read back. */
-async function release(run: Run, name: RelayName): Promise<boolean> {
+async function release(run: Run, name: TestedName): Promise<boolean> {
   for (let attempt = 0; attempt < relayTestLimits.tries; attempt += 1) {
     const { outcome } = await run.live.setRelay(name, false);
     if (outcome === 'confirmed') {
@@ -137,7 +140,7 @@ async function release(run: Run, name: RelayName): Promise<boolean> {
   return false;
 }
 
-async function testOne(run: Run, name: RelayName): Promise<Finding> {
+async function testOne(run: Run, name: TestedName): Promise<Finding> {
   const { live, ports } = run;
   const { clock } = ports;
   const refusal = await waitUntilAllowed(run, name);
@@ -180,14 +183,14 @@ async function testOne(run: Run, name: RelayName): Promise<Finding> {
   return ok(`${name} was energised for a second, read back, and is de-energised again`);
 }
 
-function question(names: readonly RelayName[]): string {
+function question(names: readonly TestedName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
   return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
 }
 
 export function relayTestCheck(options: RelayTestOptions): Check {
   const { config, ports } = options;
-  const fitted = new Set(wiringsOf(config.profile).map(([name]) => name));
+  const fitted = new Set<RelayName>(wiringsOf(config.profile).map(([name]) => name));
   const names = order.filter((name) => fitted.has(name) && (name !== 'enginecutoff' || options.withEngine));
   return {
     id: 'relays',

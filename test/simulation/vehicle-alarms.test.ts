@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
-import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
 import {

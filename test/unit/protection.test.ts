@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Create, Errors } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { createRules } from '../../agent/core/protection/interlock-rules.ts';
 import {
   describeProtection,

@@ -226,10 +226,16 @@ function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] 
 
 function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
   return wiringsOf(state.board.profile).map(([feature]) => {
-    const reading = feature === 'warning' ? state.warning.reading : (state.relays.readings[feature] ?? null);
+    const isOutput = feature === 'warning' || feature === 'loopback';
+    const reading =
+      feature === 'warning'
+        ? state.warning.reading
+        : feature === 'loopback'
+          ? state.loopback.output
+          : (state.relays.readings[feature] ?? null);
     const isFresh = reading !== null && nowMs - reading.atMs <= vehicleLimits.relaysAgeMs;
-    const isKnown = isFresh && (feature === 'warning' || state.relaysReadMs !== null);
-    const wanted = feature === 'warning' ? null : wantedState(state.commands.record, feature) === '1';
+    const isKnown = isFresh && (isOutput || state.relaysReadMs !== null);
+    const wanted = isOutput ? null : wantedState(state.commands.record, feature) === '1';
     return { feature, isEnergised: isKnown ? reading.on : null, wanted };
   });
 }

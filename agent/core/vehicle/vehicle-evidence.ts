@@ -22,11 +22,17 @@ function printOf(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Names the wiring of everything that can be a witness: with another board, profile or input each credit is void. */
-export function wiringOf({ name, units, polls, inputs, analogs }: BoardProfile): string {
+/**
+ * Names the wiring of everything that can be a witness, and of what proves it: with another board, profile, input, life
+ * input or loop-back each credit is void.
+ */
+export function wiringOf({ name, units, polls, inputs, analogs, life, loopback }: BoardProfile): string {
   const { ignition, motion } = inputs;
   const { rpm, supplyVoltage } = analogs;
-  return `${name}-${printOf(JSON.stringify([units, polls, ignition, motion, rpm, supplyVoltage]))}`;
+  // Plain wiring has the name that it had before there was any other, so that an update of the agent voids no credit.
+  const isPlain = life === undefined && loopback === undefined;
+  const proofs = isPlain ? [] : [life ?? null, loopback ?? null];
+  return `${name}-${printOf(JSON.stringify([units, polls, ignition, motion, rpm, supplyVoltage, ...proofs]))}`;
 }
 
 /** Witnesses that a configuration names. A receiver is always expected. */

@@ -4,6 +4,7 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
+import { recordLoopbackInput } from '../board/loopback.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
@@ -15,6 +16,7 @@ import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
+import { putLoopback } from './vehicle-loopback.ts';
 import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
@@ -35,6 +37,9 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
         });
         if (output.values.fuel !== undefined) watchFuel(context, output.values.fuel);
         watchVehicle(context, { kind: 'time' });
+        break;
+      case 'loopback':
+        putLoopback(context, recordLoopbackInput(context.state.loopback, output.on, output.atMs));
         break;
       case 'boardUp':
         put(context, { isBoardFresh: true });

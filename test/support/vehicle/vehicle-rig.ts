@@ -2,7 +2,8 @@
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest. It begins as a
 // commissioned vehicle, by what is on its disk; what its inputs read counts as soon as the receiver shows it where it was parked.
 import { readBoardProfile } from '../../../agent/boards.ts';
-import { applyOverrides, type BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
@@ -15,7 +16,7 @@ import { commissionedMemory, emptyMemory } from '../../../agent/vehicle-record.t
 import { createVirtualClock } from '../../../simulator/clock.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
 import { createBoard } from '../../../simulator/hardware/board.ts';
-import { type BoardName, fittedOverrides } from '../../../simulator/hardware/board-maps.ts';
+import { type BoardName, fittedOverrides, type WiringName } from '../../../simulator/hardware/board-maps.ts';
 import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../../simulator/hardware/gnss.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
@@ -33,6 +34,8 @@ export const rigCodes = serviceCodesOfSecret('a-device-secret-of-some-length', {
 export interface RigOptions {
   readonly boardName?: BoardName;
   readonly overrides?: BoardOverrides;
+  /** Which wires prove its contacts; plain unless given. */
+  readonly wiring?: WiringName;
   readonly protection?: Partial<Protection>;
   /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
   readonly updateSetup?: UpdateSetup;
@@ -86,6 +89,7 @@ function createRoad(monoMs: () => number) {
 export async function createVehicleRig({
   boardName = 'waveshare-relay-d',
   overrides = {},
+  wiring = 'plain',
   protection,
   updateSetup,
   clocks: given = {},
@@ -95,9 +99,15 @@ export async function createVehicleRig({
 }: RigOptions = {}) {
   const clocks: RigClocks = { wallAheadMs: 0, skyAheadMs: 0, quartzPpm: 0, ...given };
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
-  const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
-  const inputs = { ...fittedOverrides(boardName).inputs, ...overrides.inputs };
-  const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, inputs, polls });
+  const fitted = fittedOverrides(boardName, wiring);
+  const polls = { ...fitted.polls, inputs: { periodMs: 250 }, ...overrides.polls };
+  const inputs = { ...fitted.inputs, ...overrides.inputs };
+  const verdict = applyOverrides(await readBoardProfile(boardName), {
+    ...fitted,
+    ...overrides,
+    inputs,
+    polls,
+  });
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');
@@ -165,6 +175,7 @@ export async function createVehicleRig({
   };
   const board = createBoard({
     name: boardName,
+    wiring,
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),

@@ -3,7 +3,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../../agent/config.ts';
-import { applyOverrides, type BoardProfile } from '../../../agent/core/board/board-profile.ts';
+import type { BoardProfile } from '../../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createLogRing } from '../../../agent/log-ring.ts';
 import { createMemorySlots } from '../../../agent/memory-slots.ts';
 import { type Outbox, openOutbox } from '../../../agent/outbox.ts';

@@ -1,0 +1,117 @@
+// The whole vehicle on a board whose contacts are proven by wires: antivalent ignition, a life input and a loop-back.
+import { describe, expect, it } from 'vitest';
+import { readBoardProfile } from '../../agent/boards.ts';
+import { boardAnsweredMs } from '../../agent/core/board/loopback.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
+import { sensed } from '../../agent/core/vehicle/vehicle-state.ts';
+import { type BoardName, boardNames, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
+import { createVehicleRig, type RigOptions } from '../support/vehicle/vehicle-rig.ts';
+
+/** A parked vehicle in the shop: no witness has earned credit, so that a cut waits. */
+async function waitingRig(options: RigOptions = {}) {
+  const rig = await createVehicleRig({ wiring: 'positive', isCommissioned: false, ...options });
+  const loopbackRelay = 3;
+  return {
+    ...rig,
+    answeredMs: () => boardAnsweredMs(rig.state().loopback),
+    ignition: () => sensed(rig.state(), 'ignition').value,
+    toggles: () => rig.changes.filter(({ relay, energised }) => relay === loopbackRelay && energised).length,
+    isRestingOff: () => rig.changes.findLast(({ relay }) => relay === loopbackRelay)?.energised !== true,
+  };
+}
+
+describe('a board with wires that prove its contacts', () => {
+  it('fits every simulated board; one without a free input has no loop-back', async () => {
+    for (const name of boardNames) {
+      const verdict = applyOverrides(await readBoardProfile(name), fittedOverrides(name, 'positive'));
+      if (verdict.kind !== 'ok') throw new Error(`${name}: ${JSON.stringify(verdict.faults)}`);
+      const { inputs, life, loopback } = verdict.profile;
+      expect(
+        [inputs.ignition?.off, life].every((wire) => wire !== undefined),
+        name,
+      ).toBe(true);
+      expect(loopback !== undefined, name).toBe(name !== 'adam-4150');
+    }
+  });
+
+  for (const boardName of ['waveshare-relay-d', 'eletechsup'] satisfies BoardName[])
+    it(`of ${boardName} answers the loop-back while a cut waits, and rests before and after`, async () => {
+      const rig = await waitingRig({ boardName });
+      rig.run(30);
+      expect([rig.toggles(), rig.answeredMs()]).toEqual([0, null]);
+      expect(rig.ignition()).toBe(false);
+      rig.command('enginecutoff', '1');
+      rig.run(60);
+      expect(rig.said()).toContain('armed');
+      expect(rig.nowMs() - (rig.answeredMs() ?? 0)).toBeLessThan(8000);
+      expect(rig.toggles()).toBeGreaterThanOrEqual(11);
+      expect(rig.toggles()).toBeLessThanOrEqual(13);
+      rig.command('enginecutoff', '0');
+      rig.run(10);
+      const after = rig.toggles();
+      rig.run(60);
+      expect(rig.toggles()).toBe(after);
+      expect(rig.isRestingOff()).toBe(true);
+    });
+
+  it('that is lost, or repeats old bits, has not answered', async () => {
+    for (const faults of [{ repeatsBits: true }, { silent: true }, { commonLost: true }]) {
+      const rig = await waitingRig();
+      rig.run(5);
+      rig.command('enginecutoff', '1');
+      rig.run(20);
+      expect(rig.answeredMs()).not.toBeNull();
+      rig.board.setFaults(faults);
+      rig.run(15);
+      expect(rig.answeredMs(), JSON.stringify(faults)).toBeNull();
+      rig.board.setFaults({ repeatsBits: false, silent: false, commonLost: false });
+      rig.run(20);
+      expect(rig.answeredMs(), JSON.stringify(faults)).not.toBeNull();
+    }
+  });
+
+  it('never takes a lost common for ignition off, parked or with the key on', async () => {
+    for (const isOn of [true, false]) {
+      const seen = new Set<boolean | null>();
+      const rig = await waitingRig();
+      rig.board.setSignal('ignition', isOn);
+      rig.run(5);
+      expect(rig.ignition()).toBe(isOn);
+      rig.board.setFaults({ commonLost: true });
+      for (let at = 0; at < 300; at += 1) {
+        rig.run(0.1);
+        seen.add(rig.ignition());
+      }
+      expect([...seen]).toEqual([isOn, null]);
+      expect(rig.ignition()).toBeNull();
+      expect(rig.state().board.problems['life']).toMatch(/no supply/);
+      rig.board.setFaults({ commonLost: false });
+      rig.run(3);
+      expect(rig.ignition()).toBe(isOn);
+      expect(rig.state().board.problems['life']).toBeUndefined();
+    }
+  });
+
+  it('still alarms at once when panic is pressed while the life wire is broken', async () => {
+    const rig = await waitingRig({
+      overrides: {
+        life: { poll: 'inputs', address: 4, invert: false },
+        inputs: { ignition: { off: false } },
+      },
+    });
+    // The life input hangs on the off contact here: with the key on it reads 0.
+    rig.board.setSignal('ignition', true);
+    rig.run(5);
+    rig.board.setSignal('panic', true);
+    rig.run(0.3);
+    expect(rig.state().board.life.isAlive).toBe(false);
+    expect(rig.said()).toContain('Panic');
+  });
+
+  it('never orders a loop-back where none is wired', async () => {
+    const rig = await waitingRig({ wiring: 'plain' });
+    rig.command('enginecutoff', '1');
+    rig.run(60);
+    expect([rig.toggles(), rig.answeredMs()]).toEqual([0, null]);
+  });
+});
