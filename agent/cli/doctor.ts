@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readVersion } from '../../src/adapters/version.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { readHardwareID } from '../adapters/hardware-id.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
 import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
 import type { AgentFacts } from '../core/status/agent-facts.ts';
@@ -67,7 +68,8 @@ async function readSettings(flags: Flags): Promise<Settings> {
     problem = thrown;
   }
   try {
-    const config = await toAgentConfig(file, { secret, ...certificates, agentVersion: readVersion() });
+    const given = { secret, ...certificates, agentVersion: readVersion(), hardwareID: readHardwareID() };
+    const config = await toAgentConfig(file, given);
     return { file, config, problem };
   } catch (thrown) {
     return { file, config: null, problem: thrown };

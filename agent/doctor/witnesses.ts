@@ -45,9 +45,12 @@ function memoryOf(text: string | null): unknown {
   }
 }
 
+type WitnessConfig = Pick<AgentConfig, 'profile' | 'accountID' | 'deviceID' | 'hardwareID'>;
+
 /** The credit of each fitted witness as the disk holds it. */
-function witnessFindings(profile: BoardProfile, memory: string | null): readonly Finding[] {
-  const record = parseEvidence(memoryOf(memory), wiringOf(profile));
+function witnessFindings(config: WitnessConfig, memory: string | null): readonly Finding[] {
+  const { profile } = config;
+  const record = parseEvidence(memoryOf(memory), wiringOf(profile, config));
   const fitted = fittedWitnesses(profile);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
@@ -64,14 +67,14 @@ function witnessFindings(profile: BoardProfile, memory: string | null): readonly
 }
 
 /** The check of a stopped unit. */
-export function witnessCheck(config: Pick<AgentConfig, 'profile'>, path: string, ports: DoctorPorts): Check {
+export function witnessCheck(config: WitnessConfig, path: string, ports: DoctorPorts): Check {
   return {
     id: 'witnesses',
     title: 'Witnesses of standstill',
     mostS: 10,
     async run() {
       const { memory } = ports.machine.look(path) === null ? { memory: null } : ports.inspectOutbox(path);
-      return witnessFindings(config.profile, memory);
+      return witnessFindings(config, memory);
     },
   };
 }

@@ -38,6 +38,7 @@ async function createBench() {
   const config: VehicleConfig = {
     accountID: 'acme',
     deviceID: 'truck-1',
+    hardwareID: '',
     agentVersion: '0.0.0',
     earliestUtcMs: Date.UTC(2026, 10, 1),
     boot: 'b1',

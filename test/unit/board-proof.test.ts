@@ -230,6 +230,8 @@ describe('the wiring of a profile', () => {
     expect(proofOf(positive, 'motion')).toBeNull();
   });
 
+  const unit = { accountID: 'acme', deviceID: 'truck-1', hardwareID: 'unit-1' } as const;
+
   it('is a new one with each wire that is added or moved, and the old one without them', () => {
     const wirings = [
       plain,
@@ -239,14 +241,19 @@ describe('the wiring of a profile', () => {
       profileWith({ life: { ...life, invert: true } }),
       profileWith({ loopback }),
       positive,
-    ].map(wiringOf);
+    ].map((profile) => wiringOf(profile, unit));
     expect(new Set(wirings).size).toBe(wirings.length);
     const removed = profileWith(
       { inputs: { ignition: { off: false } }, life: false, loopback: false },
       positive,
     );
     expect(removed).toEqual(plain);
-    expect(wiringOf(removed)).toBe('generic-aad4afb0');
+    expect(wiringOf(removed, unit)).toBe(wiringOf(plain, unit));
+  });
+
+  it('is another one on another unit, to which the disk was copied', () => {
+    const units = [unit, { ...unit, hardwareID: 'unit-2' }, { ...unit, deviceID: 'truck-2' }];
+    expect(new Set(units.map((one) => wiringOf(plain, one))).size).toBe(3);
   });
 
   it('can be changed by overrides member by member', () => {

@@ -1,6 +1,6 @@
 // Which witnesses must agree before a relay may limit the vehicle, and why they do not. Two keys that no single fault turns: the table of
 // what can fail together is `common-causes.ts`.
-import type { RuleFinding } from '../../../src/core/verdict/verdict.ts';
+import type { RuleFinding, Verdict } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import { sharedCauses } from '../evidence/common-causes.ts';
 import type { Evidence, Witnesses } from '../evidence/testimony.ts';
@@ -37,6 +37,13 @@ function commonCause(pairs: readonly Pair[], witnesses: Witnesses): 'contacts' |
   if (shared.some((causes) => causes.length === 0)) return 'none';
   if (shared.some((causes) => causes.some((cause) => cause.startsWith('contacts:')))) return 'contacts';
   return shared.length > 0 ? 'board' : 'none';
+}
+
+/** Whether a change waits for nothing but the proof that the board does not repeat old values. */
+export function waitsForBoard({ rules }: Verdict): boolean {
+  const unmet = rules.filter(({ isMet }) => !isMet);
+  const isBoard = unmet.some(({ rule, value }) => rule === 'common_cause' && value === 'board');
+  return isBoard && unmet.every(({ rule }) => rule === 'common_cause' || rule.startsWith('witness'));
 }
 
 /** Two keys: independent witnesses that have earned credit and agree. */

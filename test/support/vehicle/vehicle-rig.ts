@@ -62,6 +62,8 @@ export interface RigClocks {
 const rateKmhPerS = 7;
 const metresPerDegree = 111_195;
 
+const rigUnit = { accountID: 'acme', deviceID: 'truck-1', hardwareID: 'unit-1' } as const;
+
 /** A vehicle on a straight road to the north. */
 function createRoad(monoMs: () => number) {
   const truth = { latitude: 43.65, longitude: -79.34, altitudeM: 90, speedKmh: 0, headingDeg: 0 };
@@ -120,7 +122,9 @@ export async function createVehicleRig({
   const commissioned = { parkedAt: road.now(), utcMs: clock.utcMs() - 86_400_000 };
   const disk = {
     record: createCommandRecord(),
-    memory: isCommissioned ? commissionedMemory(verdict.profile, commissioned) : emptyMemory,
+    memory: isCommissioned
+      ? commissionedMemory({ ...rigUnit, profile: verdict.profile }, commissioned)
+      : emptyMemory,
   };
   let boots = 0;
   let counter = 0;
@@ -196,8 +200,7 @@ export async function createVehicleRig({
   const start = (): void => {
     boots += 1;
     config = {
-      accountID: 'acme',
-      deviceID: 'truck-1',
+      ...rigUnit,
       agentVersion: '0.0.0',
       earliestUtcMs: Date.UTC(2026, 10, 1),
       boot: `b${boots}`,

@@ -72,6 +72,7 @@ function configOf(profile: BoardProfile): AgentConfig {
   return {
     accountID: 'acme',
     deviceID: 'truck-1',
+    hardwareID: '',
     agentVersion: '0.0.0',
     earliestUtcMs: Date.UTC(2026, 10, 1),
     broker: { url: 'mqtt://virtual', secret: 'secret', keepaliveS: 30, connectSpreadMs: 2000 },
@@ -208,7 +209,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   });
   if (fitted.kind !== 'ok') throw new Error(JSON.stringify(fitted.faults));
   const config = configOf(fitted.profile);
-  const firstMemory = commissionedMemory(config.profile, {
+  const firstMemory = commissionedMemory(config, {
     parkedAt: hardware.world.place(),
     utcMs: startUtcMs - 86_400_000,
   });
