@@ -46,6 +46,8 @@ export interface LiveVehicle {
   evidence(): Evidence;
   /** As read within the last 15 s; null: not known. */
   relay(name: RelayName): boolean | null;
+  /** The input of the loop-back as last sampled; null: not known. */
+  loopback(): { readonly on: boolean | null; readonly atMs: number } | null;
   /** One order, on the wire within 1.5 s or not at all; resolves with what was read back. */
   setRelay(name: RelayName, energised: boolean, holdMs?: number): Promise<RelayOutcome>;
   /** Why the board's port is gone; null while it is there. */
@@ -146,12 +148,14 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   let orders = 0;
   const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
   const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
+  let loopback: ReturnType<LiveVehicle['loopback']> = null;
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
   const handleOutput = (output: BoardOutput): void => {
     const atMs = clock.monoMs();
     if (output.kind === 'write') link?.write(output.bytes);
     if (output.kind === 'inputs')
       inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
+    if (output.kind === 'loopback') loopback = { on: output.on, atMs };
     if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
     if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
     if (output.kind !== 'relayResult') return;
@@ -183,6 +187,7 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   };
   return {
     relay,
+    loopback: () => loopback,
     fault: () => down,
     isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
     /** A contact that closes counts at its first sample. */
@@ -238,6 +243,7 @@ export async function openLiveVehicle(
   again();
   return {
     relay: hand.relay,
+    loopback: hand.loopback,
     setRelay: hand.setRelay,
     fault: hand.fault,
     evidence() {
