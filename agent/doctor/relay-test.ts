@@ -69,7 +69,7 @@ export function verdictOf(name: TestedName, evidence: Evidence, rules: Interlock
 interface Run extends RelayTestOptions {
   readonly live: LiveVehicle;
   readonly rules: InterlockRules;
-  readonly touched: Set<TestedName>;
+  readonly touched: Set<RelayName>;
   /** When YES was last typed, monotonic. */
   agreedMs: number;
 }
@@ -128,7 +128,7 @@ async function waitUntilAllowed(run: Run, name: TestedName): Promise<string | nu
 }
 
 /** Orders the safe state until it was read back. */
-async function release(run: Run, name: TestedName): Promise<boolean> {
+async function release(run: Run, name: RelayName): Promise<boolean> {
   for (let attempt = 0; attempt < relayTestLimits.tries; attempt += 1) {
     const { outcome } = await run.live.setRelay(name, false);
     if (outcome === 'confirmed') {
@@ -183,6 +183,41 @@ async function testOne(run: Run, name: TestedName): Promise<Finding> {
   return ok(`${name} was energised for a second, read back, and is de-energised again`);
 }
 
+/** How long the input may take to follow the output. */
+const followMs = 2000;
+
+/** Waits until the input of the loop-back is sampled so. */
+async function follows(run: Run, on: boolean): Promise<boolean> {
+  const { clock } = run.ports;
+  const fromMs = clock.monoMs();
+  for (;;) {
+    const sample = run.live.loopback();
+    if (sample !== null && sample.atMs > fromMs && sample.on === on) return true;
+    if (clock.monoMs() - fromMs > followMs || run.isStopped() || run.live.fault() !== null) return false;
+    await pauseOf(run, relayTestLimits.lookMs);
+  }
+}
+
+/** Toggles the spare output of the loop-back, which no person sees or hears the effect of. */
+async function testLoopback(run: Run): Promise<Finding> {
+  run.touched.add('loopback');
+  for (const on of [true, false]) {
+    const { outcome, reason } = await run.live.setRelay('loopback', on);
+    if (outcome !== 'confirmed')
+      return fault(
+        `the output of the loop-back did not follow: ${reason ?? outcome}`,
+        'Check its address and poll in the profile.',
+      );
+    if (!(await follows(run, on)))
+      return fault(
+        `the input of the loop-back did not read ${on ? 'on' : 'off'} within ${followMs / 1000} s`,
+        'Check the wire from the output to the input, its supply, and `invert`: `doctor --watch` shows the input.',
+      );
+  }
+  run.touched.delete('loopback');
+  return ok('the input of the loop-back followed its output on and off');
+}
+
 function question(names: readonly TestedName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
   return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
@@ -199,11 +234,12 @@ export function relayTestCheck(options: RelayTestOptions): Check {
     mostS: 4 * 3600,
     endsItself: true,
     async run() {
-      if (names.length === 0)
+      const { loopback } = config.profile;
+      if (names.length === 0 && loopback === undefined)
         return [
           skipped('no relay to test', 'The engine cut-off is tested by --relay-test enginecutoff only.'),
         ];
-      if (!(await isConsentGiven(options, question(names))))
+      if (names.length > 0 && !(await isConsentGiven(options, question(names))))
         return [skipped(`not confirmed with ${consentText}: nothing was switched`)];
       const agreedMs = ports.clock.monoMs();
       const rules = rulesOf(config.protection, config.profile);
@@ -211,6 +247,7 @@ export function relayTestCheck(options: RelayTestOptions): Check {
       const run: Run = { ...options, live, rules, touched: new Set(), agreedMs };
       const findings: Finding[] = [];
       try {
+        if (loopback !== undefined) findings.push(await testLoopback(run));
         for (const name of names) if (!run.isStopped()) findings.push(await testOne(run, name));
       } finally {
         for (const name of run.touched) await release(run, name);

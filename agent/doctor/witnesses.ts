@@ -3,13 +3,27 @@
 import { verdictHint } from '../../src/core/verdict/verdict-text.ts';
 import { type WitnessName, witnessNames } from '../../src/core/verdict/witness.ts';
 import type { AgentConfig } from '../config.ts';
-import type { BoardProfile } from '../core/board/board-profile.ts';
+import { type BoardProfile, proofOf } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
 import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
+
+/** The wires that prove an input by more than a contact that is open. */
+function proofLine(profile: BoardProfile, input: 'ignition' | 'motion'): readonly string[] {
+  const proof = proofOf(profile, input);
+  if (proof === null) return [];
+  const wires = [
+    ...(proof.isAntivalent ? ['off contact'] : []),
+    ...(proof.hasLife ? ['life input'] : []),
+    ...(proof.hasLoopback ? ['loop-back'] : []),
+  ];
+  if (wires.length > 0) return [`wires that prove ${input}: ${wires.join(', ')}`];
+  const helps = input === 'ignition' ? 'an off contact or a life input' : 'a life input';
+  return [`${input} is a plain contact, whose 0 is also that of a broken wire; ${helps} helps`];
+}
 
 export interface WitnessReport {
   readonly fitted: readonly WitnessName[];
@@ -22,6 +36,7 @@ export function describeWitnesses(profile: BoardProfile, { circuit }: Protection
   const fitted = fittedWitnesses(profile);
   const warnings: string[] = [];
   const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
+  lines.push(...proofLine(profile, 'ignition'), ...proofLine(profile, 'motion'));
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');

@@ -369,7 +369,7 @@ describe('the wiring of a profile', () => {
     ],
   ];
   it.each(faulty)('is refused with %s, by the place and the reason', (_, toml, pointer, message) => {
-    const verdict = applyOverrides(plain, parse(toml) as BoardOverrides);
+    const verdict = applyOverrides(plain, parse(toml));
     if (verdict.kind !== 'faults') throw new Error('was accepted');
     const found = verdict.faults.find((each) => each.pointer === pointer && message.test(each.message));
     expect(found, JSON.stringify(verdict.faults)).toBeDefined();

@@ -3,7 +3,7 @@
 // edge that it did not order, by an answer that came too late, or by one from before a loss of the board.
 import type { RelayOutcome } from './relay-order.ts';
 
-export const loopbackLimits = {
+const loopbackLimits = {
   /** From one toggle to the next. */
   periodMs: 5000,
   /** From the confirmation of an order until the input shows it. */
