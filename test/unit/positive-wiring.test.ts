@@ -70,6 +70,25 @@ describe('a board with wires that prove its contacts', () => {
     }
   });
 
+  it('answers again after a bus in trouble, a port that was pulled and a loss in the middle of a toggle', async () => {
+    const rig = await waitingRig();
+    rig.run(5);
+    rig.command('enginecutoff', '1');
+    for (let round = 0; round < 12; round += 1) {
+      rig.board.setFaults({ lost: 0.4, garbled: 0.2, cut: 0.1 });
+      rig.run(7.3 + round * 0.17);
+      rig.board.setFaults({ lost: 0, garbled: 0, cut: 0 });
+      rig.dispatch({ kind: 'down', port: 'board', reason: 'unplugged' });
+      expect(rig.answeredMs()).toBeNull();
+      const downMs = rig.nowMs();
+      rig.run(17.1);
+      expect(rig.answeredMs() ?? 0, `round ${round}`).toBeGreaterThan(downMs);
+    }
+    rig.command('enginecutoff', '0');
+    rig.run(15);
+    expect([rig.isRestingOff(), rig.state().loopback.isOrdered]).toEqual([true, false]);
+  });
+
   it('never takes a lost common for ignition off, parked or with the key on', async () => {
     for (const isOn of [true, false]) {
       const seen = new Set<boolean | null>();
