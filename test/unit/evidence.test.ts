@@ -213,8 +213,20 @@ describe('a veto', () => {
     const resting = stopped().for(5).set({ supplyV: 13.4 }).for(11);
     expect(resting.of('voltage').claim).toBe('rest');
     expect(resting.set({ supplyV: 14.4 }).for(60).of('voltage').claim).not.toBe('active');
-    // Plugged in before the start of the agent.
-    expect(commissioned(all).set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe(null);
+  });
+
+  it('is a charging voltage after a restart, but not that at which the battery was seen to rest', () => {
+    expect(commissioned(all).set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe('active');
+    const drive = commissioned(all)
+      .for(20)
+      .set({ supplyV: 14.4 })
+      .trip()
+      .for(12)
+      .set({ ignition: false, supplyV: 13.4 });
+    expect(drive.for(130).disk().restV).toBe(13.4);
+    drive.restart().for(30);
+    expect(drive.of('voltage').claim).toBe('rest');
+    expect(drive.set({ supplyV: 14.4 }).for(1).of('voltage').claim).toBe('active');
   });
 
   it('ends the place where the vehicle was parked', () => {

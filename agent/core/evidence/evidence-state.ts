@@ -105,7 +105,7 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
     motion: createContact(nowMs, isLiveContact(causes.motion)),
     rpm: level,
     voltage: level,
-    supply: { peakV: null, hasDropped: false },
+    supply: { peakV: null, hasDropped: false, restV: record.restV },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
     analogLostMs: Number.NEGATIVE_INFINITY,

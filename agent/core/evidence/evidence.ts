@@ -32,7 +32,7 @@ import {
   type StepTime,
 } from './evidence-state.ts';
 import { type GnssClaim, gnssLimits, recordGnssFix, recordGnssVoid, wasSuspectAt } from './gnss-standing.ts';
-import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
+import { restVoltage, supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
 /** Records one fix that was checked for plausibility. Follow it with `stepEvidence`. */
 export function recordFix(state: EvidenceState, fix: Fix, now: StepTime): EvidenceState {
@@ -136,17 +136,22 @@ function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Poi
 
 /** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
 function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number | null): EvidenceRecord {
-  const { record, drive, credit } = state;
+  const { record, drive, credit, supply } = state;
   const { credits } = credit;
   const isParked =
     drive.state === 'standing' && (parkedAt !== null || drive.by === 'motion') && engineBy(state) === null;
   const worst = record.motion === 'driving' || drive.state === 'driving' ? 'driving' : 'unknown';
   const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
   const motion = isParked || wasParked ? 'standing' : worst;
-  const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
+  const { restV } = supply;
+  const isSame =
+    record.motion === motion &&
+    record.parkedAt === parkedAt &&
+    record.credits === credits &&
+    record.restV === restV;
   if (isSame) return record;
   const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, ...change };
+  return { ...record, credits, motion, parkedAt, restV, ...change };
 }
 
 type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
@@ -265,6 +270,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isPinned: isPinned(state, claim, atMs),
   });
   state.drive = driveAfter(state, claim, now);
+  const offForMs = state.drive.state === 'standing' ? restingForMs(state.ignition, atMs) : null;
+  state.supply = { ...supply, restV: restVoltage(supply, seen, offForMs) };
   state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
   return state;
 }

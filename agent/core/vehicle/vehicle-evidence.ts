@@ -1,7 +1,7 @@
 // The vehicle's evidence: which witnesses are fitted and how they are wired, their present readings, and when the
 // record is written to disk. It moves nothing; the interlock reads it.
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
-import type { BoardContact, BoardProfile } from '../board/board-profile.ts';
+import { type BoardProfile, proofOf } from '../board/board-profile.ts';
 import { boardAnsweredMs } from '../board/loopback.ts';
 import type { Cause, Causes } from '../evidence/common-causes.ts';
 import type { Sensed } from '../evidence/contact.ts';
@@ -63,18 +63,14 @@ export function fittedWitnesses({
  * What can fail together, as this vehicle is wired. All contacts of one board share their supply, unless a life input reads it or the contact
  * is one of an antivalent pair; and everything that one board reads may be old.
  */
-export function causesOf({
-  inputs,
-  analogs,
-  polls,
-  life,
-}: Pick<BoardProfile, 'inputs' | 'analogs' | 'polls' | 'life'>): Causes {
+export function causesOf(profile: BoardProfile): Causes {
+  const { inputs, analogs, polls } = profile;
   const unitOf = (signal: { readonly poll: string } | undefined): string =>
     polls[signal?.poll ?? '']?.unit ?? '';
   const contact = (name: 'ignition' | 'motion'): readonly Cause[] => {
     const unit = unitOf(inputs[name]);
-    const signal: BoardContact | undefined = inputs[name];
-    const isLive = (life !== undefined && unitOf(life) === unit) || signal?.off !== undefined;
+    const proof = proofOf(profile, name);
+    const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
     return [`sensor:${name}`, ...(isLive ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
   };
   const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => [

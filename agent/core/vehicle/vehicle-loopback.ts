@@ -10,7 +10,10 @@ import { evidenceOf, log, put, type StepContext, type VehicleState } from './veh
 /** Changes to a restrictive state that wait: commands, and a confirmed cut that is not on its relay. */
 function waitingChanges({ commands, relays }: VehicleState): readonly RelayChange[] {
   const { active, confirmed } = commands.record;
-  const isCutOff = confirmed.enginecutoff?.state === '1' && relays.readings.enginecutoff?.on !== true;
+  const isCutOff =
+    confirmed.enginecutoff?.state === '1' &&
+    relays.readings.enginecutoff?.on !== true &&
+    active.enginecutoff === undefined;
   const cutOff = { feature: 'enginecutoff', state: '1', occasion: 'reapply' } as const;
   const commanded = featureNames.flatMap((name) => {
     const command = active[name];

@@ -241,6 +241,10 @@ export async function createVehicleRig({
       isQuiet = isOn;
       board.setFaults({ silent: isOn });
     },
+    /** Whether the receiver sees the sky, or says nothing. */
+    sky(isInSight: boolean) {
+      isQuiet = !isInSight;
+    },
     run: (seconds: number) => clock.advance(seconds * 1000),
     /** Gathers or loses speed; the key is turned by the ignition signal. */
     drive: road.drive,
