@@ -3,7 +3,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'smol-toml';
 import { AppError, messageOf } from '../src/core/errors.ts';
-import { type BoardProfile, parseProfile } from './core/board/board-profile.ts';
+import type { BoardProfile } from './core/board/board-profile.ts';
+import { parseProfile } from './core/board/profile-parsing.ts';
 
 const shipped = new URL('./boards/', import.meta.url);
 const maxFileBytes = 256 * 1024;

@@ -7,7 +7,8 @@ import { numberSetting } from '../src/core/settings/kinds.ts';
 import { type Settings, settingsSchema, standardSettings } from '../src/core/settings/settings.ts';
 import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
-import { applyOverrides, type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
+import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
+import { applyOverrides } from './core/board/profile-parsing.ts';
 import {
   type Protection,
   protectionFaults,
@@ -125,6 +126,8 @@ export interface ClientCertificate {
 export interface AgentConfig {
   readonly accountID: string;
   readonly deviceID: string;
+  /** Names the hardware of this unit, on which its sensors have proven themselves; '' where it has no name. */
+  readonly hardwareID: string;
   readonly agentVersion: string;
   /** No real clock shows an earlier time than this. */
   readonly earliestUtcMs: number;
@@ -168,7 +171,11 @@ export interface AgentSecrets {
 /** Settings that are no one's choice but follow from the file. */
 export async function toAgentConfig(
   file: AgentFile,
-  given: AgentSecrets & { readonly agentVersion: string },
+  given: AgentSecrets & {
+    readonly agentVersion: string;
+    /** Names the hardware of this unit; '' where it has no name. */
+    readonly hardwareID: string;
+  },
 ): Promise<AgentConfig> {
   const shipped = await readBoardProfile(file.board.profile);
   const verdict = applyOverrides(shipped, file.board.overrides ?? {});
@@ -193,6 +200,7 @@ export async function toAgentConfig(
   return {
     accountID: file.device.account,
     deviceID: file.device.id,
+    hardwareID: given.hardwareID,
     agentVersion: given.agentVersion,
     earliestUtcMs: buildUtcMs,
     broker: {

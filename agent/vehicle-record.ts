@@ -10,7 +10,7 @@ import { createInboxRecord, type InboxRecord } from './core/link/inbox.ts';
 import { type CommandRecord, createCommandRecord } from './core/protection/command-record.ts';
 import { parseUpdateRecord } from './core/update/update-record.ts';
 import type { UpdateRecord } from './core/update/update-types.ts';
-import { fittedWitnesses, wiringOf } from './core/vehicle/vehicle-evidence.ts';
+import { fittedWitnesses, type UnitIdentity, wiringOf } from './core/vehicle/vehicle-evidence.ts';
 import { type VehicleMemory } from './core/vehicle/vehicle-types.ts';
 import { putState } from './outbox/file/outbox-schema.ts';
 import type { Outbox } from './outbox.ts';
@@ -94,22 +94,24 @@ export async function readVehicleRecord(outbox: Outbox): Promise<{
  * proven.
  */
 export function commissionedMemory(
-  profile: BoardProfile,
+  config: UnitIdentity & { readonly profile: BoardProfile },
   given: { readonly parkedAt: Point | null; readonly utcMs: number },
 ): VehicleMemory {
   const { utcMs } = given;
+  const { profile } = config;
   const fitted = fittedWitnesses(profile);
   const credits = fitted.map((name) => {
     const against = name === 'gnss' ? 'ignition' : 'gnss';
     return [name, { kind: 'proven', utcMs, against }] as const;
   });
   const evidence: EvidenceRecord = {
-    wiring: wiringOf(profile),
+    wiring: wiringOf(profile, config),
     credits: Object.fromEntries(credits),
     motion: given.parkedAt === null ? 'driving' : 'standing',
     by: 'gnss',
     utcMs,
     parkedAt: given.parkedAt === null ? null : roundedPlace(given.parkedAt),
+    restV: null,
   };
   return { ...emptyMemory, evidence };
 }

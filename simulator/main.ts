@@ -16,7 +16,7 @@ import { record, replay, withRecord, withReplay } from './cli/record.ts';
 import { compare, run, withCompare, withRun, withScenario, worker } from './cli/run.ts';
 import { endWithReader, usageError } from './cli/usage.ts';
 import { type DemoOptions, runDemo } from './demo/demo.ts';
-import { boardMaps, boardNames } from './hardware/board-maps.ts';
+import { boardMaps, boardNames, wiringNames } from './hardware/board-maps.ts';
 
 function parseCity(text: string): { latitude: number; longitude: number } {
   const [latitude = Number.NaN, longitude = Number.NaN, ...rest] = text.split(',').map(Number);
@@ -63,6 +63,11 @@ function withHardware(command: Argv) {
       default: 'waveshare-io-analog' as const,
       describe: 'I/O board to simulate',
     })
+    .option('wiring', {
+      choices: wiringNames,
+      default: 'plain' as const,
+      describe: 'positive: with an off contact of ignition, a life input and a loop-back',
+    })
     .option('board-baud', {
       choices: boardBauds,
       default: 9600 as const,
@@ -88,6 +93,7 @@ async function hardware(options: Awaited<ReturnType<typeof withHardware>['argv']
     clock: createSystemClock(),
     seed: options.seed,
     boardName: options.board,
+    wiring: options.wiring,
     boardLink: options['link-board'],
     gnssLink: options['link-gnss'],
     boardBaud: options['board-baud'],

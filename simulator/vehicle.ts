@@ -273,7 +273,7 @@ const commissionedAgoMs = 86_400_000;
 /** What the disk holds before the first start of a vehicle that was commissioned and is here now. */
 function firstMemory({ config, clock }: VehicleOptions, now: DriverMoment) {
   const parkedAt = now.ignition || now.speedKmh > 0 ? null : now;
-  return commissionedMemory(config.profile, { parkedAt, utcMs: clock.utcMs() - commissionedAgoMs });
+  return commissionedMemory(config, { parkedAt, utcMs: clock.utcMs() - commissionedAgoMs });
 }
 
 /** @param memory for a disk that was never used; null leaves every disk as it is. */

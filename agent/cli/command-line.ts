@@ -87,7 +87,14 @@ const withDoctor = (parser: Argv): Argv =>
       describe:
         'Also switch each relay for a second, after YES was typed; the engine cut-off only when it is named',
     })
+    .option('watch', {
+      type: 'boolean',
+      describe:
+        'Instead of the checks: show each change of each input until Ctrl-C, while you work at the wires',
+    })
+    .conflicts('watch', 'relay-test')
     .example('$0 doctor', 'After the installation, with the agent stopped')
+    .example('$0 doctor --watch', 'Turn the key, open a door, pull a wire: what the board reads, live')
     .example('$0 doctor --relay-test enginecutoff', 'Key off, vehicle at rest: also the engine cut-off')
     .epilogue(
       'The doctor needs the ports, so stop the agent first; a running agent is asked for its status instead. Nothing is switched\nwithout --relay-test, and then only what the interlock allows at that moment. The relay test waits for that, shows for what and for how long still, and asks\nevery two minutes whether to go on; Ctrl-C ends it.\n\nExit codes: 0 all good, 1 warnings, 2 faults.',

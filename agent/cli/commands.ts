@@ -71,7 +71,11 @@ async function runEnrol(flags: Flags): Promise<void> {
 
 async function calibrateFuel(flags: Flags): Promise<void> {
   const { value: file } = loadSettings(flags);
-  const { profile, boardPort } = await toAgentConfig(file, { secret: '', agentVersion: readVersion() });
+  const { profile, boardPort } = await toAgentConfig(file, {
+    secret: '',
+    agentVersion: readVersion(),
+    hardwareID: '',
+  });
   const { answers, capacity, drain, litres } = flags;
   await fuelCalibrate({
     profile,

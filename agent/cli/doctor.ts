@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readVersion } from '../../src/adapters/version.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { readHardwareID } from '../adapters/hardware-id.ts';
 import { listBoardProfiles, readBoardProfile } from '../boards.ts';
 import { type AgentConfig, type AgentFile, buildUtcMs, toAgentConfig } from '../config.ts';
 import type { AgentFacts } from '../core/status/agent-facts.ts';
@@ -23,6 +24,7 @@ import { configurationCheck, portCheck, storageCheck } from '../doctor/file-chec
 import { gnssCheck } from '../doctor/gnss.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
+import { changeJson, changeLine, watchInputs } from '../doctor/watch.ts';
 import { witnessCheck } from '../doctor/witnesses.ts';
 import { readRemote } from './config.ts';
 import { type Flags, loadSettings, readCertificates, readSecret } from './settings-file.ts';
@@ -67,7 +69,8 @@ async function readSettings(flags: Flags): Promise<Settings> {
     problem = thrown;
   }
   try {
-    const config = await toAgentConfig(file, { secret, ...certificates, agentVersion: readVersion() });
+    const given = { secret, ...certificates, agentVersion: readVersion(), hardwareID: readHardwareID() };
+    const config = await toAgentConfig(file, given);
     return { file, config, problem };
   } catch (thrown) {
     return { file, config: null, problem: thrown };
@@ -204,6 +207,25 @@ function keepAway(file: AgentFile | null, io: DoctorIo): { close(): void } {
   return existsSync(path) ? io.holdLock(path, 'the vehicle (its outbox is locked)') : none;
 }
 
+/** Shows each change of each input until it is stopped. */
+async function watch({ flags, io, settings, isStopped }: Plan, isRunning: boolean): Promise<0> {
+  const { config, problem } = settings;
+  if (isRunning)
+    throw new AppError('usage', 'Watching the inputs needs the port of the board, and the agent runs', {
+      hint: 'Stop it first: systemctl stop fleetward-agent.',
+    });
+  if (config === null) throw problem;
+  io.say('Each change of each input is shown. Ctrl-C ends it.');
+  const line = flags['json'] === true ? changeJson : changeLine;
+  await watchInputs({
+    config,
+    ports: io.ports,
+    onChange: (sight, atMs) => io.print(line(sight, atMs)),
+    isStopped,
+  });
+  return 0;
+}
+
 /**
  * Runs all checks; gives 0 when all is good, 1 with warnings, 2 with faults.
  * @throws AppError `usage`, `config` when an agent runs that cannot be asked.
@@ -222,13 +244,15 @@ export async function runDoctor(flags: Flags, io: DoctorIo): Promise<0 | 1 | 2> 
   const { file } = settings;
   const facts = file === null || file.local.socket === '' ? null : await io.askAgent(file.local.socket);
   const isJson = flags['json'] === true;
-  if (facts !== null)
+  const isWatch = flags['watch'] === true;
+  if (facts !== null && !isWatch)
     io.say(
       'The agent runs and has the ports: it is asked instead. Stop it for all checks: systemctl stop fleetward-agent',
     );
   const lock = facts === null ? keepAway(file, io) : { close: (): void => undefined };
   try {
     const plan: Plan = { flags, io, settings, isStopped: () => isStopped };
+    if (isWatch) return await watch(plan, facts !== null);
     const results = await runChecks(await checksFor(plan, facts), {
       clock: io.ports.clock,
       onResult: (result) => {

@@ -5,6 +5,7 @@ import { readConfigFile } from '../../src/adapters/config-file.ts';
 import { readVersion } from '../../src/adapters/version.ts';
 import { type Config, loadConfig, readEnvironment } from '../../src/config.ts';
 import { AppError, messageOf } from '../../src/core/errors.ts';
+import { readHardwareID } from '../adapters/hardware-id.ts';
 import {
   type AgentConfig,
   type AgentFile,
@@ -89,7 +90,11 @@ export function loadSettings(flags: Flags): Config<AgentFile> {
 
 /** Settings, files and board profile together: what `start` runs on. @throws AppError `config`. */
 export function readAgentConfig(file: AgentFile): Promise<AgentConfig> {
-  return toAgentConfig(file, { ...readSecrets(file), agentVersion: readVersion() });
+  return toAgentConfig(file, {
+    ...readSecrets(file),
+    agentVersion: readVersion(),
+    hardwareID: readHardwareID(),
+  });
 }
 
 /** Why the agent would not start with its file; null when it would. */

@@ -15,6 +15,7 @@ import {
 } from './board-search.ts';
 import { type Bus, openBus } from './bus.ts';
 import { type Check, type Finding, fault, ok, skipped, warning } from './check.ts';
+import { lifeAfter, rawText, sightsOf } from './input-sights.ts';
 import type { DoctorPorts } from './ports.ts';
 
 export interface BoardContext {
@@ -202,17 +203,19 @@ function registersCheck(context: BoardContext, session: Session): Check {
 /** Every signal of the profile as text. */
 async function readSignals(bus: Bus, profile: BoardProfile): Promise<readonly string[]> {
   const words: string[] = [];
-  for (const [name, poll] of Object.entries(profile.polls)) {
+  let life: boolean | null = null;
+  const rank = (name: string): number => Number(name !== profile.life?.poll);
+  const polls = Object.entries(profile.polls).sort(([one], [other]) => rank(one) - rank(other));
+  for (const [name, poll] of polls) {
     const request = pollRequest(profile, poll);
     const result = request === null ? null : await bus.ask(request);
     const values = result?.kind === 'ok' ? result.values : null;
+    for (const sight of sightsOf(profile, name, { values, life }))
+      words.push(
+        `${sight.input} ${sight.reading}${sight.raw.off === undefined ? '' : ` (${rawText(sight)})`}`,
+      );
+    life = lifeAfter(profile, name, { values, life });
     for (const output of decodePoll(profile, name, { values, atMs: 0 })) {
-      if (output.kind === 'inputs')
-        for (const [input, raw] of Object.entries(output.values)) {
-          const invert = profile.inputs[input as keyof typeof profile.inputs]?.invert === true;
-          const isOn = raw === null || raw === undefined ? null : raw !== invert;
-          words.push(`${input} ${isOn === null ? 'unknown' : isOn ? 'on' : 'off'}`);
-        }
       if (output.kind === 'analogs')
         for (const [analog, value] of Object.entries(output.values))
           words.push(
@@ -239,7 +242,7 @@ function signalsCheck(context: BoardContext, session: Session): Check {
       const bus = await openBus(boardPort, context.ports);
       try {
         const seen = (await readSignals(bus, profile)).join(', ');
-        const hasUnknown = /unknown|outside/.test(seen);
+        const hasUnknown = /unknown|outside|life off/.test(seen);
         return [
           hasUnknown
             ? warning(seen, 'What is unknown or out of range: check its wire and its table.')

@@ -7,16 +7,11 @@ import type { AgentConfig } from '../config.ts';
 import { createBoard, stepBoard } from '../core/board/board.ts';
 import type { AnalogName, RelayName } from '../core/board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../core/board/board-types.ts';
-import { createInputs, readingOf, stepInputs } from '../core/board/inputs.ts';
+import { createInputs, type InputsState, readingOf, stepInputs } from '../core/board/inputs.ts';
 import type { Sensed } from '../core/evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  recordFix,
-  recordVoid,
-  stepEvidence,
-} from '../core/evidence/evidence.ts';
+import { recordFix, recordVoid, stepEvidence } from '../core/evidence/evidence.ts';
 import { emptyEvidence } from '../core/evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState } from '../core/evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../core/evidence/testimony.ts';
 import {
   assembleEpochs,
@@ -28,7 +23,7 @@ import {
 import { createNmeaState, decodeNmea } from '../core/gnss/nmea.ts';
 import { createPlausibilityState, judgeFix } from '../core/gnss/plausibility.ts';
 import type { InterlockRules } from '../core/protection/interlock-rules.ts';
-import { fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
+import { causesOf, fittedWitnesses } from '../core/vehicle/vehicle-evidence.ts';
 import { inputRules } from '../core/vehicle/vehicle-start.ts';
 import { vehicleLimits } from '../core/vehicle/vehicle-state.ts';
 
@@ -46,6 +41,8 @@ export interface LiveVehicle {
   evidence(): Evidence;
   /** As read within the last 15 s; null: not known. */
   relay(name: RelayName): boolean | null;
+  /** The input of the loop-back as last sampled; null: not known. */
+  loopback(): { readonly on: boolean | null; readonly atMs: number } | null;
   /** One order, on the wire within 1.5 s or not at all; resolves with what was read back. */
   setRelay(name: RelayName, energised: boolean, holdMs?: number): Promise<RelayOutcome>;
   /** Why the board's port is gone; null while it is there. */
@@ -73,18 +70,19 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
   let evidence: EvidenceState = createEvidence({
     record: emptyEvidence('doctor'),
     fitted: fittedWitnesses(profile),
+    causes: causesOf(profile),
     hdopMost: rules.hdopMost,
     nowMs: clock.monoMs(),
   });
   const recordReports = (reports: readonly EpochReport[]): void => {
     for (const report of reports) {
       if (report.kind === 'void') {
-        evidence = recordVoid(evidence);
+        evidence = recordVoid(evidence, report);
         continue;
       }
       const judged = judgeFix(plausibility, report.fix);
       plausibility = judged.state;
-      evidence = recordFix(evidence, judged.fix);
+      evidence = recordFix(evidence, judged.fix, { atMs: clock.monoMs(), utcMs: null });
     }
   };
   const link = await openByteLink(config.gnssPort, {
@@ -110,6 +108,7 @@ async function openSight(config: LiveConfig, rules: InterlockRules, { clock, ope
         motion: board.sensed('motion'),
         rpm: board.analog('rpm'),
         supplyV: board.analog('supplyVoltage'),
+        answering: [],
       };
       const now = { atMs, utcMs: clock.utcMs() };
       evidence = stepEvidence(evidence, seen, now);
@@ -133,6 +132,14 @@ function keepAll<Name extends string, Value, Kept>(
   for (const name of Object.keys(values) as Name[]) to.set(name, make(values[name] ?? null));
 }
 
+/** An input as evidence: a contact that closes counts at its first sample. */
+function sensedAs(inputs: InputsState<InputName>, name: InputName): Sensed {
+  const candidate = inputs.sensors[name]?.candidate;
+  if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
+  const { reading, sinceMs } = readingOf(inputs, name);
+  return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
+}
+
 type Hand = Awaited<ReturnType<typeof openHand>>;
 
 /** Outputs of the board, and the orders to it. */
@@ -146,12 +153,14 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   let orders = 0;
   const analogs = new Map<AnalogName, { readonly value: number | null; readonly atMs: number }>();
   const relays = new Map<RelayName, { readonly on: boolean | null; readonly atMs: number }>();
+  let loopback: ReturnType<LiveVehicle['loopback']> = null;
   const waiting = new Map<string, (outcome: RelayOutcome) => void>();
   const handleOutput = (output: BoardOutput): void => {
     const atMs = clock.monoMs();
     if (output.kind === 'write') link?.write(output.bytes);
     if (output.kind === 'inputs')
       inputs = stepInputs(inputs, { kind: 'sample', atMs: output.atMs, values: output.values }).state;
+    if (output.kind === 'loopback') loopback = { on: output.on, atMs };
     if (output.kind === 'analogs') keepAll(analogs, output.values, (value) => ({ value, atMs }));
     if (output.kind === 'relays') keepAll(relays, output.values, (on) => ({ on, atMs }));
     if (output.kind !== 'relayResult') return;
@@ -183,15 +192,10 @@ async function openHand(config: LiveConfig, { clock, openByteLink }: LivePorts) 
   };
   return {
     relay,
+    loopback: () => loopback,
     fault: () => down,
     isAlive: (): boolean => down === null && [...relays.keys()].some((name) => relay(name) !== null),
-    /** A contact that closes counts at its first sample. */
-    sensed(name: InputName): Sensed {
-      const candidate = inputs.sensors[name]?.candidate;
-      if (candidate?.reading === 'on') return { value: true, sinceMs: candidate.sinceMs };
-      const { reading, sinceMs } = readingOf(inputs, name);
-      return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
-    },
+    sensed: (name: InputName): Sensed => sensedAs(inputs, name),
     /** In the unit of its table; null when it was not read within the last 10 s. */
     analog(name: AnalogName): number | null {
       const reading = analogs.get(name);
@@ -238,6 +242,7 @@ export async function openLiveVehicle(
   again();
   return {
     relay: hand.relay,
+    loopback: hand.loopback,
     setRelay: hand.setRelay,
     fault: hand.fault,
     evidence() {

@@ -44,20 +44,23 @@ export interface RelayTestOptions {
   isStopped(): boolean;
 }
 
-const clicks: Readonly<Record<RelayName, string>> = {
+/** What a person hears or sees switch: the loop-back output switches nothing, and is not tested here. */
+type TestedName = Exclude<RelayName, 'loopback'>;
+
+const clicks: Readonly<Record<TestedName, string>> = {
   warning: 'the warning output sounds',
   cargoaccess: 'the cargo lock OPENS',
   enginecutoff: 'the engine cut-off takes: the engine CANNOT START',
 };
 
 /** Engine last: when the others work the wiring of the board does. */
-const order: readonly RelayName[] = ['warning', 'cargoaccess', 'enginecutoff'];
+const order: readonly TestedName[] = ['warning', 'cargoaccess', 'enginecutoff'];
 
 /**
  * The interlock's verdict on energising this relay with a person at the vehicle, and the conditions common to all
  * relays.
  */
-export function verdictOf(name: RelayName, evidence: Evidence, rules: InterlockRules): Verdict {
+export function verdictOf(name: TestedName, evidence: Evidence, rules: InterlockRules): Verdict {
   // The warning output stops nothing; it is tested under the rules of the others all the same.
   const feature = name === 'warning' ? 'cargoaccess' : name;
   return judge({ feature, state: '1', occasion: 'attended' }, evidence, rules);
@@ -75,7 +78,7 @@ const pauseOf = ({ ports }: Run, ms: number): Promise<void> =>
   new Promise((resolve) => void ports.clock.after(ms, resolve));
 
 /** What speaks against a relay that is energised now; null when nothing does. */
-function alarmOf({ live, rules }: Run, name: RelayName): string | null {
+function alarmOf({ live, rules }: Run, name: TestedName): string | null {
   const verdict = verdictOf(name, live.evidence(), rules);
   return isAllowed(verdict) ? null : verdictText(verdict);
 }
@@ -92,7 +95,7 @@ function waitText(reason: string, leastS: number | null): string {
  * Waits until the interlock allows it, for as long as the person wants, and reports for what. Resolves with the reason when the person
  * ends the wait, null when it is allowed; the consent is never older than `consentMs` then.
  */
-async function waitUntilAllowed(run: Run, name: RelayName): Promise<string | null> {
+async function waitUntilAllowed(run: Run, name: TestedName): Promise<string | null> {
   const { ports, live, rules } = run;
   let shown = { code: '', leastS: 0 as number | null, atMs: Number.NEGATIVE_INFINITY };
   for (;;) {
@@ -137,7 +140,7 @@ async function release(run: Run, name: RelayName): Promise<boolean> {
   return false;
 }
 
-async function testOne(run: Run, name: RelayName): Promise<Finding> {
+async function testOne(run: Run, name: TestedName): Promise<Finding> {
   const { live, ports } = run;
   const { clock } = ports;
   const refusal = await waitUntilAllowed(run, name);
@@ -180,14 +183,49 @@ async function testOne(run: Run, name: RelayName): Promise<Finding> {
   return ok(`${name} was energised for a second, read back, and is de-energised again`);
 }
 
-function question(names: readonly RelayName[]): string {
+/** How long the input may take to follow the output. */
+const followMs = 2000;
+
+/** Waits until the input of the loop-back is sampled so. */
+async function follows(run: Run, on: boolean): Promise<boolean> {
+  const { clock } = run.ports;
+  const fromMs = clock.monoMs();
+  for (;;) {
+    const sample = run.live.loopback();
+    if (sample !== null && sample.atMs > fromMs && sample.on === on) return true;
+    if (clock.monoMs() - fromMs > followMs || run.isStopped() || run.live.fault() !== null) return false;
+    await pauseOf(run, relayTestLimits.lookMs);
+  }
+}
+
+/** Toggles the spare output of the loop-back, which no person sees or hears the effect of. */
+async function testLoopback(run: Run): Promise<Finding> {
+  run.touched.add('loopback');
+  for (const on of [true, false]) {
+    const { outcome, reason } = await run.live.setRelay('loopback', on);
+    if (outcome !== 'confirmed')
+      return fault(
+        `the output of the loop-back did not follow: ${reason ?? outcome}`,
+        'Check its address and poll in the profile.',
+      );
+    if (!(await follows(run, on)))
+      return fault(
+        `the input of the loop-back did not read ${on ? 'on' : 'off'} within ${followMs / 1000} s`,
+        'Check the wire from the output to the input, its supply, and `invert`: `doctor --watch` shows the input.',
+      );
+  }
+  run.touched.delete('loopback');
+  return ok('the input of the loop-back followed its output on and off');
+}
+
+function question(names: readonly TestedName[]): string {
   const what = names.map((name) => `    ${name}: ${clicks[name]}`).join('\n');
   return `Relay test. For one second each, with ignition off only:\n${what}\nNobody may be in or at the doors or the engine. Ctrl-C ends the test.`;
 }
 
 export function relayTestCheck(options: RelayTestOptions): Check {
   const { config, ports } = options;
-  const fitted = new Set(wiringsOf(config.profile).map(([name]) => name));
+  const fitted = new Set<RelayName>(wiringsOf(config.profile).map(([name]) => name));
   const names = order.filter((name) => fitted.has(name) && (name !== 'enginecutoff' || options.withEngine));
   return {
     id: 'relays',
@@ -196,11 +234,12 @@ export function relayTestCheck(options: RelayTestOptions): Check {
     mostS: 4 * 3600,
     endsItself: true,
     async run() {
-      if (names.length === 0)
+      const { loopback } = config.profile;
+      if (names.length === 0 && loopback === undefined)
         return [
           skipped('no relay to test', 'The engine cut-off is tested by --relay-test enginecutoff only.'),
         ];
-      if (!(await isConsentGiven(options, question(names))))
+      if (names.length > 0 && !(await isConsentGiven(options, question(names))))
         return [skipped(`not confirmed with ${consentText}: nothing was switched`)];
       const agreedMs = ports.clock.monoMs();
       const rules = rulesOf(config.protection, config.profile);
@@ -208,6 +247,7 @@ export function relayTestCheck(options: RelayTestOptions): Check {
       const run: Run = { ...options, live, rules, touched: new Set(), agreedMs };
       const findings: Finding[] = [];
       try {
+        if (loopback !== undefined) findings.push(await testLoopback(run));
         for (const name of names) if (!run.isStopped()) findings.push(await testOne(run, name));
       } finally {
         for (const name of run.touched) await release(run, name);

@@ -3,13 +3,27 @@
 import { verdictHint } from '../../src/core/verdict/verdict-text.ts';
 import { type WitnessName, witnessNames } from '../../src/core/verdict/witness.ts';
 import type { AgentConfig } from '../config.ts';
-import type { BoardProfile } from '../core/board/board-profile.ts';
+import { type BoardProfile, proofOf } from '../core/board/board-profile.ts';
 import { creditState } from '../core/evidence/credit.ts';
 import { parseEvidence } from '../core/evidence/evidence-record.ts';
 import type { Protection } from '../core/protection/protection.ts';
 import { fittedWitnesses, wiringOf } from '../core/vehicle/vehicle-evidence.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 import type { DoctorPorts } from './ports.ts';
+
+/** The wires that prove an input by more than a contact that is open. */
+function proofLine(profile: BoardProfile, input: 'ignition' | 'motion'): readonly string[] {
+  const proof = proofOf(profile, input);
+  if (proof === null) return [];
+  const wires = [
+    ...(proof.isAntivalent ? ['off contact'] : []),
+    ...(proof.hasLife ? ['life input'] : []),
+    ...(proof.hasLoopback ? ['loop-back'] : []),
+  ];
+  if (wires.length > 0) return [`wires that prove ${input}: ${wires.join(', ')}`];
+  const helps = input === 'ignition' ? 'an off contact or a life input' : 'a life input';
+  return [`${input} is a plain contact, whose 0 is also that of a broken wire; ${helps} helps`];
+}
 
 export interface WitnessReport {
   readonly fitted: readonly WitnessName[];
@@ -22,6 +36,7 @@ export function describeWitnesses(profile: BoardProfile, { circuit }: Protection
   const fitted = fittedWitnesses(profile);
   const warnings: string[] = [];
   const lines = [`witnesses of standstill: ${fitted.join(', ')}; a cut needs two that are proven by a drive`];
+  lines.push(...proofLine(profile, 'ignition'), ...proofLine(profile, 'motion'));
   if (profile.relays.enginecutoff === undefined) return { fitted, lines, warnings };
   if (!fitted.includes('ignition'))
     warnings.push('no ignition input is mapped, so a cut never happens: name it in [board.overrides.inputs]');
@@ -45,15 +60,18 @@ function memoryOf(text: string | null): unknown {
   }
 }
 
+type WitnessConfig = Pick<AgentConfig, 'profile' | 'accountID' | 'deviceID' | 'hardwareID'>;
+
 /** The credit of each fitted witness as the disk holds it. */
-function witnessFindings(profile: BoardProfile, memory: string | null, nowMs: number): readonly Finding[] {
-  const record = parseEvidence(memoryOf(memory), wiringOf(profile));
+function witnessFindings(config: WitnessConfig, memory: string | null): readonly Finding[] {
+  const { profile } = config;
+  const record = parseEvidence(memoryOf(memory), wiringOf(profile, config));
   const fitted = fittedWitnesses(profile);
   const states = witnessNames
     .filter((name) => fitted.includes(name))
     .map((name) => {
       const credit = record.credits[name];
-      const state = creditState(credit, nowMs);
+      const state = creditState(credit);
       const by = credit === undefined ? '' : ` (${day(credit.utcMs)}, by ${credit.against})`;
       return { state, text: `${name} ${state}${by}` };
     });
@@ -64,14 +82,14 @@ function witnessFindings(profile: BoardProfile, memory: string | null, nowMs: nu
 }
 
 /** The check of a stopped unit. */
-export function witnessCheck(config: Pick<AgentConfig, 'profile'>, path: string, ports: DoctorPorts): Check {
+export function witnessCheck(config: WitnessConfig, path: string, ports: DoctorPorts): Check {
   return {
     id: 'witnesses',
     title: 'Witnesses of standstill',
     mostS: 10,
     async run() {
       const { memory } = ports.machine.look(path) === null ? { memory: null } : ports.inspectOutbox(path);
-      return witnessFindings(config.profile, memory, ports.clock.utcMs());
+      return witnessFindings(config, memory);
     },
   };
 }

@@ -77,6 +77,8 @@ function fault(given: readonly string[], deps: BenchDeps): string | null {
     echo: { echo: true },
     silent: { silent: true },
     stuck: { stuck: true },
+    common: { commonLost: true },
+    repeat: { repeatsBits: true },
   };
   const change = Object.hasOwn(changes, kind ?? '') ? changes[kind ?? ''] : null;
   if (!change || Object.values(change).some((value) => Number.isNaN(value))) return null;
@@ -209,8 +211,8 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   fault: {
-    usage: 'fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|none',
-    help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; they add up until none',
+    usage: 'fault late [350]|lost [30%]|garble [30%]|cut [100%]|echo|silent|stuck|common|repeat|none',
+    help: 'answers late by ms, lost, changed, cut short, after an echo, never; stuck relays; lost common, repeated old bits; they add up until none',
     run: fault,
   },
   pull: {

@@ -4,7 +4,7 @@ import { type FeatureName, featureNames, type InputName, inputNames } from '../.
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
 import { type Board, createBoard } from '../hardware/board.ts';
-import type { BoardName } from '../hardware/board-maps.ts';
+import type { BoardName, WiringName } from '../hardware/board-maps.ts';
 import { createGnss } from '../hardware/gnss.ts';
 import { createDriver } from '../world/driver.ts';
 import type { Route } from '../world/routes.ts';
@@ -15,6 +15,7 @@ export interface BenchOptions {
   readonly clock: Clock;
   readonly entropy: SeededEntropy;
   readonly boardName: BoardName;
+  readonly wiring: WiringName;
   /** Speed of its line. */
   readonly boardBaud: number;
   readonly route: Route;
@@ -46,6 +47,7 @@ export function createBench(options: BenchOptions): Bench {
   };
   const board = createBoard({
     name: options.boardName,
+    wiring: options.wiring,
     baudRate: options.boardBaud,
     clock,
     entropy: entropy.stream('board'),

@@ -5,7 +5,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 import { createSeededEntropy, type SeededEntropy } from '../core/random.ts';
-import type { BoardName } from '../hardware/board-maps.ts';
+import { type BoardName, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
 import { createLane, type Lane, noPipeFaults } from '../hardware/pipe.ts';
 import { openPty, type Pty } from '../hardware/pty.ts';
 import { createCityRoute } from '../world/city-route.ts';
@@ -20,6 +20,7 @@ export interface HardwareOptions {
   readonly clock: Clock;
   readonly seed: string;
   readonly boardName: BoardName;
+  readonly wiring: WiringName;
   readonly boardLink: string;
   readonly gnssLink: string;
   /** A track file, or else a city. */
@@ -95,6 +96,7 @@ async function openHardware(
     entropy,
     route,
     boardName: options.boardName,
+    wiring: options.wiring,
     boardBaud: options.boardBaud,
     send: (device, bytes) => carryBySentence(lanes[device], bytes),
     cables: {
@@ -111,6 +113,30 @@ async function openHardware(
       await Promise.all([board.close(), gnss.close()]);
     },
   };
+}
+
+/** The proving wires of the board as settings of the agent. */
+function proofLines({ boardName, wiring }: HardwareOptions): readonly string[] {
+  const { inputs, life, loopback, polls } = fittedOverrides(boardName, wiring);
+  const ignition = inputs?.ignition;
+  if (ignition === undefined) return [];
+  const tables = { 'inputs.ignition': ignition, life, loopback, polls };
+  return Object.entries(tables).flatMap(([name, table]) =>
+    table === undefined || table === false ? [] : tableLines(`board.overrides.${name}`, table),
+  );
+}
+
+function tableLines(name: string, table: object): readonly string[] {
+  const entries: (readonly [string, unknown])[] = Object.entries(table);
+  const values = entries.filter(([, value]) => typeof value !== 'object');
+  const tables = entries.flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null ? [[key, value] as const] : [],
+  );
+  return [
+    ...(values.length === 0 ? [] : [`  [${name}]`]),
+    ...values.map(([key, value]) => `  ${key} = ${JSON.stringify(value)}`),
+    ...tables.flatMap(([key, value]) => tableLines(`${name}.${key}`, value)),
+  ];
 }
 
 function formatWelcome(options: HardwareOptions, hardware: HardwareBench, control: Control | null): string {
@@ -134,6 +160,7 @@ function formatWelcome(options: HardwareOptions, hardware: HardwareBench, contro
     ...(options.boardBaud === line.baudRate
       ? []
       : ['  [board.overrides.serial]', `  baudRate = ${options.boardBaud}`]),
+    ...proofLines(options),
     '  [gnss]',
     `  port = "${gnss.linkPath}"`,
     '  baud = 9600',

@@ -94,7 +94,7 @@ function configOf(
     local: { socket: '' },
     log: { level: 'info' as const },
   };
-  return toAgentConfig(file, { secret: device.secret, agentVersion: options.version });
+  return toAgentConfig(file, { secret: device.secret, agentVersion: options.version, hardwareID: '' });
 }
 
 async function startVehicle(

@@ -66,6 +66,16 @@ export interface UnitMap {
   readonly regions: readonly Region[];
 }
 
+/** Wires that prove contacts. */
+interface ProofWires {
+  /** The contact that is closed while ignition is off. */
+  readonly ignitionOff: number;
+  /** An input on the supply of the contacts. */
+  readonly life: number;
+  /** A relay that is wired to an input; null: the unit has no input left. */
+  readonly loopback: { readonly relay: number; readonly input: number } | null;
+}
+
 /** Which channel a signal is wired to; `inverted`: the input reads 0 while the signal is active. */
 interface Wiring {
   readonly inputs: Readonly<
@@ -75,6 +85,8 @@ interface Wiring {
   readonly fuel: { readonly channel: number; readonly atZero: number; readonly atOne: number } | null;
   readonly supply: { readonly channel: number; readonly atZero: number; readonly atOne: number } | null;
   readonly relays: Readonly<Record<FeatureName, number>>;
+  /** Channels of the wires that prove the contacts; null: there are none. */
+  readonly proof: ProofWires | null;
   /** The buzzer in the cabin; the agent drives it only if its configuration says so. */
   readonly warning: number;
 }
@@ -110,6 +122,7 @@ const usualInputs: Wiring['inputs'] = {
 
 const relays: Wiring['relays'] = { enginecutoff: 0, cargoaccess: 1 };
 const warning = 2;
+const proof = null;
 
 /** Modbus RTU Relay (D): waveshare.com/wiki/Modbus_RTU_Relay_(D); flash values in 100 ms (wiki, "flash ON"). */
 const waveshareRelayD: UnitMap = {
@@ -233,27 +246,27 @@ export const boardMaps = {
   'waveshare-relay-d': {
     label: 'Waveshare Modbus RTU Relay (D)',
     units: [waveshareRelayD],
-    wiring: { inputs: usualInputs, relays, warning, ...noAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, proof, ...noAnalogs },
   },
   'waveshare-io-analog': {
     label: 'Waveshare Modbus RTU IO 8CH + Analog Input 8CH (B)',
     units: [waveshareIo, waveshareAnalog],
-    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, proof, ...usualAnalogs },
   },
   eletechsup: {
     label: 'Eletechsup R421A08 + R4DIF08 + N4AIA04',
     units: [r421a08, r4dif08, n4aia04],
-    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, proof, ...usualAnalogs },
   },
   'adam-4150': {
     label: 'Advantech ADAM-4150',
     units: [adam4150],
-    wiring: { inputs: usualInputs, relays, warning, ...noAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, proof, ...noAnalogs },
   },
   generic: {
     label: 'generic Modbus I/O',
     units: [genericUnit],
-    wiring: { inputs: usualInputs, relays, warning, ...usualAnalogs },
+    wiring: { inputs: usualInputs, relays, warning, proof, ...usualAnalogs },
   },
 } as const satisfies Record<string, BoardMap>;
 
@@ -261,18 +274,79 @@ export type BoardName = keyof typeof boardMaps;
 
 export const boardNames = Object.keys(boardMaps) as readonly BoardName[];
 
+/** As shipped, or with wires that prove the contacts. */
+export const wiringNames = ['plain', 'positive'] as const;
+export type WiringName = (typeof wiringNames)[number];
+
+const proofWires: ProofWires = { ignitionOff: 4, life: 5, loopback: { relay: 3, input: 7 } };
+
+/**
+ * A board wired so. The positive wiring takes the channels of tamper, external power and service, which are not wired
+ * then.
+ */
+export function boardMapOf(name: BoardName, wiringName: WiringName): BoardMap {
+  const map: BoardMap = boardMaps[name];
+  if (wiringName === 'plain') return map;
+  const { tamper: _, externalPower: __, service: ___, ...inputs } = map.wiring.inputs;
+  const { loopback } = proofWires;
+  const fits = loopback !== null && (terminalsOf(map)?.count ?? 0) > loopback.input;
+  return {
+    ...map,
+    wiring: { ...map.wiring, inputs, proof: { ...proofWires, loopback: fits ? loopback : null } },
+  };
+}
+
+/** The digital inputs of a board. */
+function terminalsOf({ units }: BoardMap): Inputs | undefined {
+  return units.flatMap(({ regions }) => regions).find((region) => region.kind === 'inputs');
+}
+
+/** The unit with the relays, as the profiles name it, and how its relay of this index is switched. */
+function relayOverride(name: BoardName, relay: number) {
+  const [unit] = boardMaps[name].units;
+  const region = unit.regions.find(({ kind }) => kind === 'relayCoils' || kind === 'relayRegisters');
+  if (region === undefined || !('firstRelay' in region)) throw new Error(`${name} has no relays`);
+  const address = region.first + relay - region.firstRelay;
+  const common = { address, poll: 'relays', safe: 'de-energised' } as const;
+  return region.kind === 'relayCoils'
+    ? { unit: 'io', kind: 'coil' as const, ...common }
+    : { unit: 'relay', kind: 'register' as const, on: 0x0100, off: 0x0200, readOn: 1, readOff: 0, ...common };
+}
+
 /** Debounce of the inputs that a simulated vehicle has beyond those of a shipped profile. */
 const fittedDebounceMs = { tamper: 200, externalPower: 500, motion: 200 } as const;
 
-/** Overrides that name the additional inputs of a simulated vehicle: tamper, external power and motion. */
-export function fittedOverrides(name: BoardName): NonNullable<AgentFile['board']['overrides']> {
-  const { units, wiring }: BoardMap = boardMaps[name];
-  const terminals = units.flatMap(({ regions }) => regions).find((region) => region.kind === 'inputs');
+type Overrides = NonNullable<AgentFile['board']['overrides']>;
+
+/** Overrides that name what a simulated vehicle has beyond the profile: tamper, external power, motion, proving wires. */
+export function fittedOverrides(name: BoardName, wiringName: WiringName = 'plain'): Overrides {
+  const map = boardMapOf(name, wiringName);
+  const { wiring } = map;
+  const terminals = terminalsOf(map);
   const inputs = Object.entries(fittedDebounceMs).flatMap(([input, debounceMs]) => {
     const wire = wiring.inputs[input as InputName];
     if (wire === undefined || terminals === undefined) return [];
     const address = terminals.first + wire.channel - terminals.firstInput;
     return [[input, { poll: 'inputs', address, invert: wire.inverted ?? false, debounceMs }]];
   });
-  return { inputs: Object.fromEntries(inputs) };
+  const fitted = Object.fromEntries(inputs);
+  if (wiring.proof === null || terminals === undefined) return { inputs: fitted };
+  const { ignitionOff, life, loopback } = wiring.proof;
+  const point = (channel: number) => ({
+    poll: 'inputs',
+    address: terminals.first + channel - terminals.firstInput,
+    invert: false,
+  });
+  const { poll: _, ...off } = point(ignitionOff);
+  return {
+    inputs: { ...fitted, ignition: { off } },
+    life: point(life),
+    ...(loopback === null
+      ? {}
+      : {
+          // Eletechsup reads only the relays that its profile switches.
+          ...(name === 'eletechsup' ? { polls: { relays: { count: loopback.relay + 1 } } } : {}),
+          loopback: { output: relayOverride(name, loopback.relay), input: point(loopback.input) },
+        }),
+  };
 }

@@ -3,7 +3,7 @@
 import type { FeatureName, InputName } from '../../src/core/events/event.ts';
 import type { Cancel, Clock } from '../../src/ports.ts';
 import type { SeededEntropy } from '../core/random.ts';
-import { type BoardMap, type BoardName, boardMaps } from './board-maps.ts';
+import { type BoardMap, type BoardName, boardMapOf, type WiringName } from './board-maps.ts';
 import { createContacts, type RelayChange } from './contacts.ts';
 import { type BoardPins, createSlaveUnit, isSoundFrame, type SlaveUnit } from './modbus-slave.ts';
 import { damage } from './pipe.ts';
@@ -23,6 +23,10 @@ export interface BoardFaults {
   readonly silent: boolean;
   /** Relay writes are answered as usual, but the contacts do not move. */
   readonly stuck: boolean;
+  /** The common of the contacts is lost: every input reads 0. */
+  readonly commonLost: boolean;
+  /** Inputs read as they did when this began. */
+  readonly repeatsBits: boolean;
 }
 
 export const noBoardFaults: BoardFaults = {
@@ -33,6 +37,8 @@ export const noBoardFaults: BoardFaults = {
   echo: false,
   silent: false,
   stuck: false,
+  commonLost: false,
+  repeatsBits: false,
 };
 
 interface BoardCounts {
@@ -46,6 +52,8 @@ interface BoardCounts {
 
 export interface BoardOptions {
   readonly name: BoardName;
+  /** `plain` unless given. */
+  readonly wiring?: WiringName;
   readonly clock: Clock;
   readonly entropy: SeededEntropy;
   readonly baudRate?: number;
@@ -77,6 +85,7 @@ export interface Board {
   counts(): BoardCounts;
 }
 
+const inputCount = 16;
 /** Supply voltage that stands for 1 on the supply channel's scale. */
 const fullSupplyVolts = 30;
 /** SL 2.5.1.1: above 19 200 baud the silent interval is fixed. */
@@ -153,10 +162,10 @@ interface Bus {
 /** The units behind one pair of wires, with the faults of their answers. */
 function createBus(
   options: BoardOptions,
-  parts: { pins: BoardPins; faults(): BoardFaults; refresh(): void },
+  parts: { map: BoardMap; pins: BoardPins; faults(): BoardFaults; refresh(): void },
 ): Bus {
   const { clock, entropy } = options;
-  const units = boardMaps[options.name].units.map((unit) => createSlaveUnit(unit, parts.pins));
+  const units = parts.map.units.map((unit) => createSlaveUnit(unit, parts.pins));
   const counts = { requests: 0, answers: 0, unsound: 0, faulted: 0 };
   let cycle = 0;
   let pendingAnswers = 0;
@@ -203,15 +212,25 @@ function createBus(
 
 /** The board in its box. It is powered from the start and all its relays are off. */
 export function createBoard(options: BoardOptions): Board {
-  const map: BoardMap = boardMaps[options.name];
+  const map = boardMapOf(options.name, options.wiring ?? 'plain');
   const { wiring } = map;
   const terminals = createTerminals();
   let faults = noBoardFaults;
   let isPowered = true;
   const relays = createContacts(options, () => faults.stuck);
-  const pins: BoardPins = { ...relays.pins, ...terminals.pins };
+  const loopback = wiring.proof?.loopback ?? null;
+  /** What is applied to an input, the wire of the loop-back included. */
+  const applied = (index: number): boolean =>
+    loopback?.input === index ? relays.pins.relay(loopback.relay) : terminals.pins.input(index);
+  let repeated: readonly boolean[] = [];
+  const pins: BoardPins = {
+    ...relays.pins,
+    ...terminals.pins,
+    input: (index) =>
+      faults.repeatsBits ? (repeated[index] ?? false) : !faults.commonLost && applied(index),
+  };
   const refresh = (): void => options.refresh?.(board);
-  const bus = createBus(options, { pins, faults: () => faults, refresh });
+  const bus = createBus(options, { map, pins, faults: () => faults, refresh });
 
   const setInput = (index: number, isOn: boolean): void => {
     if (!terminals.setInput(index, isOn) || !isPowered) return;
@@ -229,15 +248,18 @@ export function createBoard(options: BoardOptions): Board {
     setSignal(name, active) {
       const wire = wiring.inputs[name];
       if (wire !== undefined) setInput(wire.channel, active !== (wire.inverted ?? false));
+      if (name === 'ignition' && wiring.proof !== null) setInput(wiring.proof.ignitionOff, !active);
     },
     signal(name) {
       const wire = wiring.inputs[name];
-      return wire !== undefined && pins.input(wire.channel) !== (wire.inverted ?? false);
+      return wire !== undefined && applied(wire.channel) !== (wire.inverted ?? false);
     },
     setFuel: (fraction) => terminals.setAnalog(wiring.fuel, fraction),
     setSupplyVolts: (value) => terminals.setAnalog(wiring.supply, value / fullSupplyVolts),
     isEnergised: (relay) => pins.relay(relay === 'warning' ? wiring.warning : wiring.relays[relay]),
     setFaults(change) {
+      if (change.repeatsBits === true && !faults.repeatsBits)
+        repeated = Array.from({ length: inputCount }, (_, index) => pins.input(index));
       faults = { ...faults, ...change };
     },
     faults: () => faults,
@@ -250,6 +272,8 @@ export function createBoard(options: BoardOptions): Board {
     relayLog: () => relays.log(),
     counts: () => bus.counts(),
   };
+  if (wiring.proof !== null) setInput(wiring.proof.life, true);
+  board.setSignal('ignition', false);
   board.setSignal('externalPower', true);
   board.setSupplyVolts(12.6);
   board.setFuel(0.5);

@@ -1,26 +1,48 @@
-// The default mode against a hostile world: no restrictive contact closes on a vehicle that moves, unless two proven, independent
-// witnesses mislead at the same time; never late, never twice, never before the disk knows. `npm run test:interlock` lives a million
-// lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
+// The default mode against a hostile world, on plain and on positive wiring: no restrictive contact closes on a vehicle that moves, unless
+// two independent causes mislead proven witnesses at the same time; never late, never twice, never before the disk knows. And a parked
+// vehicle with good sensors is cut. `npm run test:interlock` lives a million lives; FLEETWARD_RUNS and FLEETWARD_FIRST_RUN choose.
 import { expect, it } from 'vitest';
 import { replayHostile, runHostileCampaign, runParkedCampaign } from '../support/hostile/hostile-campaign.ts';
+import type { Circumstance } from '../support/hostile/hostile-plots.ts';
+
+const plain = { mode: 'ignition_off', isPositive: false } as const;
+const positive = { mode: 'ignition_off', isPositive: true } as const;
 
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: number, found: string])[] = [];
 
 it.each(regressions)('keeps seed %s safe: %s', (seed) => {
-  expect(replayHostile('ignition_off', seed).breaches).toEqual([]);
+  expect(replayHostile(plain, seed).breaches).toEqual([]);
 });
 
-it('closes no restrictive contact on a vehicle that moves', () => {
-  const { counts, failed } = runHostileCampaign('ignition_off', 1000);
-  expect(failed.join('\n')).toBe('');
-  // A world in which nothing happens would prove nothing.
-  expect(counts.closings).toBeGreaterThan(30);
-  expect(counts.reboots).toBeGreaterThan(100);
-}, 86_400_000);
+it.each([
+  ['plain', plain, 1000],
+  ['positive', positive, 700],
+] as const)(
+  'closes no restrictive contact on a vehicle that moves, on %s wiring',
+  (_name, setup, runs) => {
+    const { counts, failed } = runHostileCampaign(setup, runs);
+    expect(failed.join('\n')).toBe('');
+    // A world in which nothing happens would prove nothing.
+    expect(counts.closings).toBeGreaterThan(30);
+    expect(counts.reboots).toBeGreaterThan(100);
+  },
+  86_400_000,
+);
 
-it('cuts parked vehicles with good sensors within 30 s', () => {
-  const { share, late, breaches } = runParkedCampaign('ignition_off', 150);
-  expect(breaches).toEqual([]);
-  expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.99);
+const bySky: readonly Circumstance[] = ['sky', 'charger', 'restart', 'missing fixes', 'town'];
+
+it.each([plain, positive].flatMap((setup) => bySky.map((where) => [where, setup] as const)))(
+  'cuts a parked vehicle with good sensors within 30 s: %s, %o',
+  (where, setup) => {
+    const { share, late, breaches } = runParkedCampaign({ ...setup, where, withinMs: 30_000 }, 60);
+    expect(breaches).toEqual([]);
+    expect(share, late.join('\n')).toBeGreaterThanOrEqual(0.98);
+  },
+);
+
+it('cuts a vehicle in a garage within 60 s on positive wiring, and never on plain wiring', () => {
+  const garage = { where: 'garage', withinMs: 60_000 } as const;
+  expect(runParkedCampaign({ ...positive, ...garage }, 60).share).toBeGreaterThanOrEqual(0.98);
+  expect(runParkedCampaign({ ...plain, ...garage }, 20).share).toBe(0);
 });

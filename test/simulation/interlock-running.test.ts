@@ -3,15 +3,17 @@
 import { expect, it } from 'vitest';
 import { replayHostile, runHostileCampaign } from '../support/hostile/hostile-campaign.ts';
 
+const running = { mode: 'at_standstill', isPositive: false } as const;
+
 /** Seeds that once failed, each with the fault that it found. */
 const regressions: readonly (readonly [seed: number, found: string])[] = [];
 
 it.each(regressions)('keeps seed %s safe: %s', (seed) => {
-  expect(replayHostile('at_standstill', seed).breaches).toEqual([]);
+  expect(replayHostile(running, seed).breaches).toEqual([]);
 });
 
 it('cuts no moving vehicle and none without a warning', () => {
-  const { counts, failed } = runHostileCampaign('at_standstill', 800);
+  const { counts, failed } = runHostileCampaign(running, 800);
   expect(failed.join('\n')).toBe('');
   expect(counts.closings).toBeGreaterThan(15);
 }, 86_400_000);

@@ -53,7 +53,7 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
       local: { socket: '' },
       log: { level: 'info' },
     },
-    { secret: 'x'.repeat(32), agentVersion: '0.0.0' },
+    { secret: 'x'.repeat(32), agentVersion: '0.0.0', hardwareID: '' },
   );
   const centre = { latitude: 43.6511, longitude: -79.347 };
   const route = createCityRoute({ centre, entropy: entropy.stream('route'), restS: 7200 });

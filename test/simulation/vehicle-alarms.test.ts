@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { standardProtection } from '../../agent/config.ts';
-import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { createCommandRecord } from '../../agent/core/protection/command-record.ts';
 import { stepVehicle, vehicleWakeMs } from '../../agent/core/vehicle/vehicle.ts';
 import {
@@ -38,6 +38,7 @@ async function createBench() {
   const config: VehicleConfig = {
     accountID: 'acme',
     deviceID: 'truck-1',
+    hardwareID: '',
     agentVersion: '0.0.0',
     earliestUtcMs: Date.UTC(2026, 10, 1),
     boot: 'b1',

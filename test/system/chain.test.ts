@@ -116,7 +116,11 @@ describe.skipIf(missing !== null)(name, () => {
       () => slave.close(),
       () => wires.close(),
     );
-    await commissionDisk(`${folder}/outbox.db`, 'waveshare-relay-d');
+    await commissionDisk(`${folder}/outbox.db`, {
+      accountID: 'demo',
+      deviceID: 'truck-1',
+      profileName: 'waveshare-relay-d',
+    });
     startAgent();
     await shows('the first words of the agent', (found) => found.deviceLastHeartbeat > 0);
   });

@@ -95,6 +95,7 @@ async function configFor(device: LiveDevice, port: number): Promise<AgentConfig>
   return {
     accountID: device.accountID,
     deviceID: device.deviceID,
+    hardwareID: '',
     agentVersion: '0.0.0',
     earliestUtcMs: 0,
     broker: { url: `mqtt://127.0.0.1:${port}`, secret: device.secret, keepaliveS: 30, connectSpreadMs: 0 },

@@ -16,6 +16,7 @@ async function startedConfig(): Promise<VehicleConfig> {
   return {
     accountID: 'acme',
     deviceID: 'truck-1',
+    hardwareID: '',
     agentVersion: '1.0.0',
     earliestUtcMs: Date.UTC(2026, 0, 1),
     boot: 'boot-1',

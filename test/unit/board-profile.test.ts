@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listBoardProfiles, parseBoardProfile, readBoardProfile } from '../../agent/boards.ts';
-import {
-  analogValue,
-  applyOverrides,
-  type BoardOverrides,
-  worstSampleGapMs,
-} from '../../agent/core/board/board-profile.ts';
+import { analogValue, type BoardOverrides, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { type BoardName, fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 
 const names = await listBoardProfiles();

@@ -2,10 +2,17 @@
 // command `boards` prints what an installer copies.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { listBoardProfiles, parseBoardProfile, readBoardProfile } from '../../agent/boards.ts';
 import { listBoards, showBoard } from '../../agent/cli/boards.ts';
-import { boardOverridesSchema, boardProfileSchema } from '../../agent/core/board/board-profile.ts';
+import {
+  type BoardOverrides,
+  boardOverridesSchema,
+  boardProfileSchema,
+  proofOf,
+} from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 
 const page = readFileSync(new URL('../../agent/boards/README.md', import.meta.url), 'utf8');
@@ -31,6 +38,21 @@ describe('the page of the profile format', () => {
   it('shows an example that passes the checks', () => {
     const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     expect(parseBoardProfile(example, 'README.md')).toMatchObject({ name: 'my-board' });
+  });
+});
+
+describe('the page of the wires that prove', () => {
+  it('shows overrides that a profile takes', async () => {
+    const [, section = ''] = page.split('## Wires that prove');
+    const example = /```\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
+    const { board } = parse(example) as { board: { overrides: BoardOverrides } };
+    const verdict = applyOverrides(await readBoardProfile('generic'), board.overrides);
+    if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+    expect(proofOf(verdict.profile, 'ignition')).toEqual({
+      isAntivalent: true,
+      hasLife: true,
+      hasLoopback: true,
+    });
   });
 });
 

@@ -27,6 +27,7 @@ import {
   still,
   unknownGnss,
 } from '../support/vehicle/evidence-fixtures.ts';
+import { apartCauses } from '../support/vehicle/plain-causes.ts';
 
 const fitted = ['enginecutoff', 'cargoaccess'] as const;
 
@@ -155,10 +156,13 @@ describe('a cut', () => {
     expect(rig.drives).toEqual([]);
   });
 
-  it('acts without a position when a motion input proves standstill and ignition is off for a minute', () => {
+  it('acts without a position when two inputs that no single fault makes zero prove standstill for a minute', () => {
     const rig = createRig();
     rig.envelope(command());
-    rig.at(parked(100_000, { gnss: unknownGnss('no_fix'), motion: { value: false, sinceMs: 0 } }));
+    const blind = { gnss: unknownGnss('no_fix'), motion: { value: false, sinceMs: 0 } } as const;
+    rig.at(parked(100_000, blind));
+    expect(rig.log.at(-1)).toBe('armed: common_cause');
+    rig.at(parked(111_000, { ...blind, causes: apartCauses }));
     expect(rig.log.at(-1)).toBe('confirmed');
   });
 

@@ -2,8 +2,8 @@
 // the input was seen alive, or the place of the vehicle shows that nothing has happened meanwhile (DESIGN 8).
 import { describe, expect, it } from 'vitest';
 import {
+  atPlace,
   type Contact,
-  confirmByPlace,
   contactLimits,
   createContact,
   isCommonLoss,
@@ -12,9 +12,9 @@ import {
 } from '../../agent/core/evidence/contact.ts';
 
 /** An input that is read every 250 ms; `value` null while the board is silent. */
-function createInput(countsFlips = true) {
+function createInput(countsFlips = true, isLive = false) {
   let nowMs = 0;
-  let contact: Contact = createContact(nowMs);
+  let contact: Contact = createContact(nowMs, isLive);
   let seen: { value: boolean | null; sinceMs: number } = { value: null, sinceMs: 0 };
   const input = {
     contact: () => contact,
@@ -28,14 +28,12 @@ function createInput(countsFlips = true) {
       }
       return input;
     },
-    confirm() {
-      contact = confirmByPlace(contact);
-      return input;
-    },
-    restS: () => {
-      const restMs = restingForMs(contact, nowMs);
+    restS: (seenBy = contact) => {
+      const restMs = restingForMs(seenBy, nowMs);
       return restMs === null ? null : Math.round(restMs / 1000);
     },
+    /** While the vehicle is shown where it was parked. */
+    restAtPlaceS: () => input.restS(atPlace(contact)),
     why: () => contact.suspension,
   };
   return input;
@@ -55,8 +53,13 @@ describe('after a start', () => {
     expect(createInput().read(false, 5000).read(true, 1500).read(false, 60_000).restS()).toBe(60);
   });
 
-  it('"off" counts, for as long as it was read, once the place shows that nothing has happened', () => {
-    expect(createInput().read(false, 30_000).confirm().restS()).toBe(30);
+  it('"off" counts, for as long as it was read, while the place shows that nothing has happened', () => {
+    const input = createInput().read(false, 30_000);
+    expect([input.restAtPlaceS(), input.restS()]).toEqual([30, null]);
+  });
+
+  it('"off" counts at once where the supply of the contact is read beside it', () => {
+    expect(createInput(true, true).read(false, 30_000).restS()).toBe(30);
   });
 });
 
@@ -69,7 +72,7 @@ describe('a lost board', () => {
   it('of more than three seconds suspends what is read after it, until life or place confirm it', () => {
     const lost = alive().read(null, 3500).read(false, 60_000);
     expect([lost.restS(), lost.why()]).toEqual([null, 'board']);
-    expect(lost.confirm().restS()).toBe(60);
+    expect([lost.restAtPlaceS(), lost.restS()]).toEqual([60, null]);
     expect(alive().read(null, 3500).read(true, 1500).read(false, 10_000).restS()).toBe(10);
   });
 
@@ -88,7 +91,7 @@ describe('chatter', () => {
   it('of six changes within twenty seconds suspends the input, which the place does not confirm', () => {
     const input = flips(6, 1000).read(false, 60_000);
     expect([input.restS(), input.why()]).toEqual([null, 'chatter']);
-    expect(input.confirm().why()).toBe('chatter');
+    expect(input.restAtPlaceS()).toBe(null);
   });
 
   it('ends once the input was active for fifteen seconds', () => {

@@ -233,8 +233,19 @@ describe('when an epoch ends', () => {
     }
     bench.flush(9000);
     expect(bench.reports).toEqual(
-      [0, 1, 2, 3, 4].map((n) => ({ kind: 'void', utcMs: null, atMonoMs: n * 1000 })),
+      [0, 1, 2, 3, 4].map((n) => ({ kind: 'void', utcMs: null, atMonoMs: n * 1000, estimatedKmh: null })),
     );
+  });
+
+  test('an epoch by dead reckoning is void and states its speed', () => {
+    const bench = createBench();
+    bench.hear(
+      0,
+      'GPGGA,101500.00,4807.038,N,01131.000,E,6,00,9.9,545.4,M,46.9,M,,',
+      'GPRMC,101500.00,A,4807.038,N,01131.000,E,032.4,084.4,230326,,,E',
+    );
+    bench.flush(9000);
+    expect(bench.reports).toMatchObject([{ kind: 'void', estimatedKmh: expect.closeTo(60, 0) }]);
   });
 
   test('a receiver whose clock stands still is still reported', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { looksStill } from '../../agent/core/evidence/testimony.ts';
 import { commissionedRecord, createEvidenceDrive } from '../support/vehicle/evidence-drive.ts';
 import { north } from '../support/vehicle/gnss-drive.ts';
+import { livingCauses, plainCauses } from '../support/vehicle/plain-causes.ts';
 
 const commissioned = (fitted?: Parameters<typeof createEvidenceDrive>[0]) =>
   createEvidenceDrive({ record: commissionedRecord, ...fitted });
@@ -71,14 +72,17 @@ describe('the motion state', () => {
     expect(towed.testimony().drive).toMatchObject({ state: 'unknown', by: 'motion' });
   });
 
-  it('is standing without a position only by two inputs that have earned it', () => {
-    const parked = () =>
-      commissioned()
+  it('is standing without a position only by two inputs that have earned it, and that no single fault makes zero', () => {
+    const parked = (causes = plainCauses) =>
+      commissioned({ causes })
         .for(20)
         .trip()
         .set({ ignition: false })
         .receiver(() => null);
-    expect(parked().for(65).testimony().drive).toMatchObject({ state: 'standing' });
+    expect(parked().for(65).testimony().drive).toMatchObject({ state: 'unknown' });
+    expect(parked(livingCauses).for(65).testimony().drive).toMatchObject({ state: 'unknown' });
+    const answered = parked(livingCauses).answer(true).for(65);
+    expect(answered.testimony().drive).toMatchObject({ state: 'standing', by: 'motion' });
     const unproven = createEvidenceDrive()
       .set({ ignition: true, motion: true })
       .receiver(() => null)
@@ -194,7 +198,7 @@ describe('a veto', () => {
   it('is engine speed from 100 a minute, and a charging alternator of 12 V and 24 V', () => {
     const drive = commissioned(all).for(30).set({ rpm: 0, supplyV: 12.6 }).for(15);
     expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual(['rest', 'rest']);
-    drive.set({ rpm: 700, supplyV: 13.8 }).for(1);
+    drive.set({ ignition: true, rpm: 700, supplyV: 13.8 }).for(1);
     expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual(['active', 'active']);
     drive.set({ rpm: 60, supplyV: 25 }).for(15);
     expect([drive.of('rpm').claim, drive.of('voltage').claim]).toEqual([null, 'rest']);
@@ -202,11 +206,85 @@ describe('a veto', () => {
     expect(drive.set({ supplyV: 0.4 }).for(15).of('voltage').claim).toBe(null);
   });
 
+  it('is a charging voltage with the key off only until it has fallen: a charger says nothing of an engine', () => {
+    const stopped = () =>
+      commissioned(all).for(20).set({ ignition: true, supplyV: 14.4 }).for(10).set({ ignition: false });
+    expect(stopped().for(600).of('voltage').claim).toBe('active');
+    const resting = stopped().for(5).set({ supplyV: 13.4 }).for(11);
+    expect(resting.of('voltage').claim).toBe('rest');
+    expect(resting.set({ supplyV: 14.4 }).for(60).of('voltage').claim).not.toBe('active');
+  });
+
+  it('is a charging voltage after a restart, but not that at which the battery was seen to rest', () => {
+    expect(commissioned(all).set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe('active');
+    const drive = commissioned(all)
+      .for(20)
+      .set({ supplyV: 14.4 })
+      .trip()
+      .for(12)
+      .set({ ignition: false, supplyV: 13.4 });
+    expect(drive.for(130).disk().restV).toBe(13.4);
+    drive.restart().for(30);
+    expect(drive.of('voltage').claim).toBe('rest');
+    expect(drive.set({ supplyV: 14.4 }).for(1).of('voltage').claim).toBe('active');
+  });
+
   it('ends the place where the vehicle was parked', () => {
-    for (const readings of [{ ignition: true }, { rpm: 700 }, { supplyV: 14 }])
+    for (const readings of [{ ignition: true }, { rpm: 700 }])
       expect(commissioned(all).for(30).set(readings).for(1).disk().parkedAt).toBe(null);
     const towed = commissioned().for(30).for(5, 8);
     expect(towed.disk().parkedAt).toBe(null);
+  });
+});
+
+describe('a tow', () => {
+  const towed = () => commissioned().for(30).for(30, 40).for(1, 20).for(1, 8).for(30, 0);
+
+  it('with the key off leaves the ignition without weight until it was seen on, and takes no credit', () => {
+    const drive = towed();
+    expect(drive.of('ignition').state).toBe('suspended');
+    expect(drive.of('gnss')).toMatchObject({ state: 'proven', claim: 'rest' });
+    drive.set({ ignition: true }).for(2).set({ ignition: false }).for(12);
+    expect(drive.of('ignition')).toMatchObject({ state: 'proven', claim: 'rest' });
+  });
+
+  it('is none where the ignition was on before it fell on the road: its wire is broken', () => {
+    const drive = commissioned().for(20).trip(20).for(5, 30).set({ ignition: false }).for(11, 30);
+    expect(drive.of('ignition').state).toBe('contradicted');
+  });
+});
+
+describe('a receiver that was parked under the sky', () => {
+  it('and gives no position for 5 s is suspect, and one that misses an epoch is not', () => {
+    const drive = commissioned().for(30);
+    drive
+      .receiver(() => null)
+      .for(2)
+      .receiver((fix) => fix);
+    expect(drive.for(3).testimony().suspectMs).toBe(null);
+    drive.receiver(() => null).for(8);
+    expect(drive.testimony().suspectMs).toBeGreaterThan(0);
+  });
+
+  it('and repeats its position while the engine runs is stale until the next drive', () => {
+    const pinned = { latitude: 43.65, longitude: -79.34 };
+    const drive = commissioned()
+      .receiver((fix) => ({ ...fix, ...pinned }))
+      .for(30)
+      .set({ ignition: true })
+      .for(29);
+    expect(drive.of('gnss').state).toBe('proven');
+    drive.for(3);
+    expect(drive.of('gnss').state).toBe('stale');
+    expect(
+      drive
+        .receiver((fix) => fix)
+        .trip(25)
+        .for(8)
+        .set({ ignition: false })
+        .for(12)
+        .of('gnss').state,
+    ).toBe('proven');
   });
 });
 

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   createGnssState,
+  type FixTime,
   type GnssClaim,
   type GnssFault,
   type GnssState,
@@ -13,9 +14,11 @@ import {
   wasSuspectAt,
 } from '../../agent/core/evidence/gnss-standing.ts';
 import type { Fix } from '../../agent/core/gnss/epochs.ts';
+import { createLuck } from '../support/hostile/hostile-truth.ts';
 import {
   brakingFrom,
   createRoadReceiver,
+  driveStartUtcMs,
   fixAt,
   north,
   type RoadReceiver,
@@ -23,6 +26,13 @@ import {
 
 const unknownPlace = { at: null, engineOnMs: Number.NEGATIVE_INFINITY } as const;
 const home = { latitude: 43.65, longitude: -79.34 } as const;
+
+/** A fix that is taken in as it was measured. */
+const taken = (fix: Fix, utcMs: number | null = null): FixTime => ({
+  atMs: fix.atMonoMs,
+  utcMs,
+  hdopMost: gnssLimits.hdop,
+});
 
 /** A receiver and what is made of its fixes. */
 function createWatch(stepMs = 1000, startM = 0) {
@@ -32,7 +42,7 @@ function createWatch(stepMs = 1000, startM = 0) {
     road,
     state: () => state,
     fix(fix: Fix) {
-      state = recordGnssFix(state, fix, gnssLimits.hdop);
+      state = recordGnssFix(state, fix, taken(fix));
       return watch;
     },
     at(speedKmh: number, over: Partial<Fix> = {}) {
@@ -47,7 +57,8 @@ function createWatch(stepMs = 1000, startM = 0) {
       return watch;
     },
     lose() {
-      state = recordGnssVoid(state);
+      road.next(0);
+      state = recordGnssVoid(state, road.nowMs());
       return watch;
     },
     claim: (place: Parameters<typeof gnssClaim>[1] = unknownPlace, laterMs = 0): GnssClaim =>
@@ -56,6 +67,9 @@ function createWatch(stepMs = 1000, startM = 0) {
   return watch;
 }
 
+/** A normal deviate (Box and Muller). */
+const gauss = (luck: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - luck())) * Math.cos(2 * Math.PI * luck());
 const minuteAt = (speedKmh: number): readonly number[] => Array.from({ length: 60 }, () => speedKmh);
 const faultOf = (claim: GnssClaim): GnssFault | GnssClaim['kind'] =>
   claim.kind === 'unknown' ? claim.fault : claim.kind;
@@ -76,7 +90,7 @@ describe('a stop that was observed', () => {
     const road = createRoadReceiver();
     let state = createGnssState();
     const take = (fix: ReturnType<typeof road.next>): void => {
-      state = recordGnssFix(state, fix, gnssLimits.hdop);
+      state = recordGnssFix(state, fix, taken(fix));
     };
     for (const kmh of [...minuteAt(50), 43, 36, 29, 22, 15]) take(road.next(kmh));
     const { latitude } = state.last ?? { latitude: 0 };
@@ -88,11 +102,13 @@ describe('a stop that was observed', () => {
     });
   });
 
-  it('stays proven when the receiver freezes after it, for what was seen was a vehicle that stops', () => {
+  it('proves nothing any more 20 s after the receiver froze: it would say the same of a vehicle that went on', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(5);
-    const still = fixAt(0, { altitudeM: 91 });
-    for (let index = 0; index < 120; index += 1) watch.at(0, { altitudeM: still.altitudeM });
-    expect(watch.claim().kind).toBe('still');
+    const freeze = (fixes: number) => watch.stand(fixes, () => ({ altitudeM: 91 }));
+    expect(freeze(20).claim().kind).toBe('still');
+    expect(faultOf(freeze(3).claim())).toBe('frozen');
+    expect(faultOf(freeze(600).claim())).toBe('frozen');
+    expect(watch.stand(1).claim().kind).toBe('still');
   });
 
   it('ends with the first fix above 3 km/h', () => {
@@ -106,7 +122,7 @@ describe('a stop that was observed', () => {
     for (let index = 0; index < 12; index += 1) settling.fix({ ...settling.road.next(0), ...north(900) });
     expect(settling.claim().kind).toBe('still');
     const later = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(30);
-    for (let index = 0; index < 12; index += 1) later.fix({ ...later.road.next(0), ...north(900) });
+    for (let index = 0; index < 12; index += 1) later.fix({ ...later.road.next(0), ...north(960) });
     expect(faultOf(later.claim())).toBe('no_stop_seen');
   });
 });
@@ -169,16 +185,43 @@ describe('a place without an observed stop', () => {
     }
   });
 
-  it('may wander by twice the HDOP in metres', () => {
-    const wander = (hdop: number, metres: number): string => {
-      const watch = createWatch();
-      for (let second = 0; second < 90; second += 1)
-        watch.fix({ ...watch.road.next(0), ...north(second % 8 < 4 ? 0 : metres), hdop, speedKmh: 0 });
-      return faultOf(watch.claim());
+  /** Positions around the place, one a second, with the share of seconds in which they were standstill after the first two minutes. */
+  const standingShare = (place: (second: number) => { readonly x: number; readonly y: number }): number => {
+    const watch = createWatch();
+    let still = 0;
+    for (let second = 0; second < 3000; second += 1) {
+      const { x, y } = place(second);
+      const longitude = home.longitude + x / (111_195 * Math.cos((43.65 * Math.PI) / 180));
+      watch.fix({ ...watch.road.next(0), ...north(y), longitude });
+      if (second >= 120 && watch.claim().kind === 'still') still += 1;
+    }
+    return still / 2880;
+  };
+
+  it('is proven in a town: by positions that scatter by 4 m', () => {
+    const luck = createLuck(1);
+    expect(standingShare(() => ({ x: 4 * gauss(luck), y: 4 * gauss(luck) }))).toBeGreaterThan(0.99);
+  });
+
+  it('is proven in a town where it was parked: by positions that wander by 8 m within a minute', () => {
+    const luck = createLuck(2);
+    let [x, y] = [0, 0];
+    const keep = Math.exp(-1 / 60);
+    const fresh = 8 * Math.sqrt(1 - keep * keep);
+    const wander = () => {
+      x = keep * x + fresh * gauss(luck);
+      y = keep * y + fresh * gauss(luck);
+      return { x, y };
     };
-    expect(wander(1, 7.9)).toBe('still');
-    expect(wander(1, 8.2)).toBe('no_stop_seen');
-    expect(wander(4.5, 8.9)).toBe('still');
+    expect(standingShare(wander)).toBeGreaterThan(0.5);
+  });
+
+  it('is not proven by a position that goes on by a metre a second, in whatever scatter', () => {
+    for (const scatterM of [0, 1, 2, 4]) {
+      const luck = createLuck(3);
+      const walk = (second: number) => ({ x: second + scatterM * gauss(luck), y: scatterM * gauss(luck) });
+      expect(standingShare(walk)).toBe(0);
+    }
   });
 
   it('is not proven by a Doppler speed that stays above 1 km/h on average', () => {
@@ -198,10 +241,10 @@ describe('a place without an observed stop', () => {
 describe('the place where it was parked', () => {
   const parked = { at: home, engineOnMs: Number.NEGATIVE_INFINITY };
 
-  it('is standstill at once within 25 m, and elsewhere only after the hold', () => {
+  it('is standstill at once within 40 m, and elsewhere only after the hold', () => {
     expect(createWatch().stand(12).claim(parked)).toMatchObject({ kind: 'still', forMs: 11_000 });
-    expect(createWatch(1000, 24).stand(12).claim(parked).kind).toBe('still');
-    expect(faultOf(createWatch(1000, 27).stand(12).claim(parked))).toBe('no_stop_seen');
+    expect(createWatch(1000, 39).stand(12).claim(parked).kind).toBe('still');
+    expect(faultOf(createWatch(1000, 41).stand(12).claim(parked))).toBe('no_stop_seen');
   });
 
   it('is not believed of fixes that have not varied since the ignition was switched on', () => {
@@ -221,17 +264,80 @@ describe('one fix', () => {
   it.each<[GnssFault, Partial<Fix>]>([
     ['fix_void', { rmcValid: false }],
     ['fix_mode', { mode: 'E' }],
-    ['fix_mode', { mode: null }],
     ['fix_time', { utcMs: null }],
-    ['fix_speed', { speedKmh: null }],
-    ['hdop', { hdop: 5.1 }],
+    ['hdop', { hdop: 8.1 }],
     ['hdop', { hdop: null }],
+  ])('proves nothing, and ends nothing when those around it agree: %s', (fault, over) => {
+    const watch = createWatch().stand(90).at(0, over);
+    expect(faultOf(watch.claim())).toBe(fault);
+    expect(watch.stand(1).claim()).toMatchObject({ kind: 'still', forMs: 91_000 });
+  });
+
+  it.each<[GnssFault, Partial<Fix>]>([
+    ['fix_speed', { speedKmh: null }],
     ['doubtful', { doubts: ['jump'] }],
     ['doubtful', { doubts: ['time-backwards'] }],
-  ])('proves nothing: %s', (fault, over) => {
+    ['fix_void', { rmcValid: false, speedKmh: 12 }],
+  ])('that may be of a vehicle that moves ends a standstill: %s', (fault, over) => {
     const watch = createWatch().stand(90).at(0, over);
     expect(faultOf(watch.claim())).toBe(fault);
     expect(faultOf(watch.stand(20).claim())).toBe('no_stop_seen');
+  });
+
+  it('counts without a mode indicator too: receivers before NMEA 2.3 give none', () => {
+    expect(
+      createWatch()
+        .stand(61, () => ({ mode: null }))
+        .claim().kind,
+    ).toBe('still');
+  });
+
+  it('may be missing for up to 5 s in a standstill', () => {
+    const lose = (count: number) => {
+      const watch = createWatch().stand(90);
+      for (let lost = 0; lost < count; lost += 1) watch.lose();
+      expect(watch.claim().kind).toBe('unknown');
+      return faultOf(watch.stand(5).claim());
+    };
+    expect([1, 4].map(lose)).toEqual(['still', 'still']);
+    expect([5, 30].map(lose)).toEqual(['no_stop_seen', 'no_stop_seen']);
+  });
+
+  it('may be missing at the stop itself, but not through a whole braking', () => {
+    const stop = (before: readonly number[], lost: number, after: readonly number[]) => {
+      const watch = createWatch().drive(minuteAt(50)).drive(before);
+      for (let count = 0; count < lost; count += 1) watch.lose();
+      return faultOf(watch.drive(after).stand(3).claim());
+    };
+    expect(stop([43, 36, 29], 1, [15, 8, 0])).toBe('still');
+    expect(stop([43, 36, 29, 22], 2, [0])).toBe('still');
+    expect(stop([], 2, [0])).toBe('no_stop_seen');
+  });
+
+  it('that is later than 2 s says nothing: by trusted time, or by the soonest of this run', () => {
+    const late = (trusted: boolean, lateMs: number) => {
+      let state = createGnssState();
+      const road = createRoadReceiver();
+      const take = (fix: Fix) => {
+        state = recordGnssFix(state, fix, taken(fix, trusted ? driveStartUtcMs + fix.atMonoMs : null));
+      };
+      for (let second = 0; second < 10; second += 1) take(road.next(0));
+      if (trusted) state = createGnssState();
+      for (let second = 0; second < 120; second += 1) {
+        const fix = road.next(0);
+        take({ ...fix, utcMs: (fix.utcMs ?? 0) - lateMs });
+      }
+      return faultOf(gnssClaim(state, unknownPlace, road.nowMs()));
+    };
+    expect([late(true, 1900), late(false, 1900)]).toEqual(['still', 'still']);
+    expect([late(true, 2100), late(false, 2100)]).toEqual(['fix_late', 'fix_late']);
+    expect(late(true, 20_000)).toBe('fix_late');
+  });
+
+  it('that is estimated says nothing of standstill, and its speed is stated', () => {
+    let { state } = { state: createWatch().stand(90).state() };
+    state = recordGnssVoid(state, 91_000, 60);
+    expect(gnssClaim(state, unknownPlace, 91_000)).toEqual({ kind: 'unknown', fault: 'no_fix', saidKmh: 60 });
   });
 
   it('counts from the fifth good one in a row', () => {
@@ -251,10 +357,9 @@ describe('one fix', () => {
   });
 
   it('of a worse HDOP than the installer allows proves nothing', () => {
-    expect(gnssClaim(recordGnssFix(createGnssState(), fixAt(0, { hdop: 2.1 }), 2), unknownPlace, 0)).toEqual({
-      kind: 'unknown',
-      fault: 'hdop',
-    });
+    const fix = fixAt(0, { hdop: 2.1 });
+    const state = recordGnssFix(createGnssState(), fix, { ...taken(fix), hdopMost: 2 });
+    expect(faultOf(gnssClaim(state, unknownPlace, 0))).toBe('hdop');
   });
 
   it('that is doubtful or moves without being evidence is suspect for a minute; an honest void is not', () => {
@@ -262,8 +367,8 @@ describe('one fix', () => {
       .stand(20)
       .at(0, { doubts: ['jump'] })
       .lose();
-    expect(wasSuspectAt(doubtful.state(), doubtful.road.nowMs() + 59_999)).toBe(true);
-    expect(wasSuspectAt(doubtful.state(), doubtful.road.nowMs() + 60_000)).toBe(false);
+    expect(wasSuspectAt(doubtful.state(), doubtful.road.nowMs() + 58_999)).toBe(true);
+    expect(wasSuspectAt(doubtful.state(), doubtful.road.nowMs() + 59_000)).toBe(false);
     const honest = createWatch().stand(20).lose();
     expect(wasSuspectAt(honest.state(), honest.road.nowMs())).toBe(false);
     const fast = createWatch().stand(20).at(50, { hdop: 9 });

@@ -2,6 +2,7 @@
 // allowed without two proven witnesses that agree (DESIGN 8, edge-agents 2.3).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Cause } from '../../agent/core/evidence/common-causes.ts';
 import type { GnssClaim } from '../../agent/core/evidence/gnss-standing.ts';
 import type { Evidence, Witness, Witnesses } from '../../agent/core/evidence/testimony.ts';
 import {
@@ -13,7 +14,7 @@ import {
 import { createRules, interlockLimits, standardRules } from '../../agent/core/protection/interlock-rules.ts';
 import { isAllowed, ruleNames } from '../../src/core/verdict/verdict.ts';
 import { verdictText } from '../../src/core/verdict/verdict-text.ts';
-import { witnessNames, witnessStates } from '../../src/core/verdict/witness.ts';
+import { type WitnessName, witnessNames, witnessStates } from '../../src/core/verdict/witness.ts';
 import {
   evidenceAt,
   fixtureUtcMs,
@@ -22,6 +23,7 @@ import {
   still,
   unknownGnss,
 } from '../support/vehicle/evidence-fixtures.ts';
+import { apartCauses, livingCauses } from '../support/vehicle/plain-causes.ts';
 
 const cut = { feature: 'enginecutoff', state: '1', occasion: 'command' } as const;
 const unlock = { feature: 'cargoaccess', state: '1', occasion: 'command' } as const;
@@ -34,6 +36,7 @@ const at = (readings: Readings = {}): Evidence => evidenceAt(nowMs, readings);
 const ago = (ms: number): number => nowMs - ms;
 const quiet = { value: false, sinceMs: 0 } as const;
 const blind: Readings = { gnss: unknownGnss('no_fix'), motion: quiet };
+const garage: Readings = { ...blind, causes: apartCauses };
 const on = { value: true, sinceMs: ago(60_000) } as const;
 /** At a standstill with ignition on, after a whole warning. */
 const warned: Readings = { ignition: on, motion: quiet, warning: { soundsForMs: 60_000, hasFault: false } };
@@ -74,10 +77,20 @@ const table: readonly Line[] = [
   ['witnesses', cut, { states: { ignition: 'stale' } }],
   ['witnesses', cut, { states: { gnss: 'contradicted' } }],
   ['witnesses', cut, { states: { gnss: 'unproven' }, rpm: 'rest', voltage: 'rest' }],
-  ['allowed', cut, blind],
-  ['ignition_off_s', cut, { ...blind, ignition: { value: false, sinceMs: ago(59_999) } }],
-  ['position_trusted_s', cut, { ...blind, suspectMs: ago(59_999) }],
-  ['no_position_allowed', cut, blind, waitRules],
+  ['witnesses', cut, { states: { ignition: 'unproven' }, voltage: 'rest' }],
+  ['ignition_off', cut, { states: { ignition: 'contradicted' }, motion: quiet }],
+  ['speed_kmh', cut, { ...garage, gnss: { kind: 'unknown', fault: 'no_fix', saidKmh: 60 } }],
+  ['allowed', cut, { ...garage, gnss: { kind: 'unknown', fault: 'no_fix', saidKmh: 0 } }],
+  ['fix_age_ms', cut, { gnss: still(120_000, ago(301)) }],
+  ['allowed', cut, { gnss: still(120_000, ago(300)) }],
+  ['allowed', { ...cut, fixAgeMostMs: 1000 }, { gnss: still(120_000, ago(1000)) }],
+  ['allowed', { ...cut, isOnTheWay: true }, { gnss: still(120_000, ago(1900)) }],
+  ['common_cause', cut, blind],
+  ['common_cause', cut, { ...blind, causes: livingCauses }],
+  ['allowed', cut, garage],
+  ['ignition_off_s', cut, { ...garage, ignition: { value: false, sinceMs: ago(59_999) } }],
+  ['position_trusted_s', cut, { ...garage, suspectMs: ago(59_999) }],
+  ['no_position_allowed', cut, garage, waitRules],
   ['allowed', cut, {}, fuelRules],
   ['no_position_allowed', cut, blind, fuelRules],
   ['ignition_off_s', cut, { ignition: { value: false, sinceMs: ago(29_999) } }, fuelRules],
@@ -115,7 +128,11 @@ const table: readonly Line[] = [
   ['ignition_off_s', reapply, { ignition: { value: false, sinceMs: ago(999) } }],
   ['allowed', unlock, {}],
   ['allowed', unlock, { ignition: on, motion: quiet }],
-  ['witnesses', unlock, { ignition: on }],
+  ['ignition_off', unlock, { ignition: on }],
+  ['ignition_off', unlock, { ignition: on, voltage: 'rest' }],
+  ['ignition_off', unlock, { ignition: { value: null, sinceMs: 0 } }],
+  ['standstill', unlock, { ignition: on, motion: quiet, gnss: unknownGnss('no_fix') }],
+  ['witnesses', unlock, { ignition: on, motion: { value: false, sinceMs: ago(29_999) } }],
   ['speed_kmh', unlock, { gnss: moving(8) }],
   ['no_movement', unlock, { motion: { value: true, sinceMs: ago(100) } }],
   ['standstill', unlock, { gnss: unknownGnss('no_fix') }],
@@ -198,17 +215,23 @@ const gnssClaim: fc.Arbitrary<GnssClaim> = fc.oneof(
   fc.integer({ min: 4, max: 130 }).map(moving),
   fc.constantFrom('no_fix', 'fix_old', 'fix_void', 'doubtful', 'frozen', 'no_stop_seen').map(unknownGnss),
 );
-const witness: fc.Arbitrary<Witness> = fc.record({
-  state: fc.oneof(fc.constantFrom('proven' as const), fc.constantFrom(...witnessStates)),
-  claim: fc.oneof(fc.constant('rest' as const), fc.constantFrom('rest' as const, 'active' as const, null)),
-  restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
-});
+const anyCauses = fc.uniqueArray(
+  fc.constantFrom<Cause[]>('receiver', 'sensor:a', 'sensor:b', 'contacts:io', 'board:io'),
+  { minLength: 1 },
+);
+const witness = (name: WitnessName): fc.Arbitrary<Witness> =>
+  fc.record({
+    state: fc.oneof(fc.constantFrom('proven' as const), fc.constantFrom(...witnessStates)),
+    claim: fc.oneof(fc.constant('rest' as const), fc.constantFrom('rest' as const, 'active' as const, null)),
+    restForMs: fc.option(fc.integer({ min: 0, max: 120_000 })),
+    causes: fc.oneof(fc.constant<Cause[]>([`sensor:${name}`]), anyCauses),
+  });
 const witnesses: fc.Arbitrary<Witnesses> = fc.record({
-  gnss: witness,
-  motion: witness,
-  ignition: witness,
-  rpm: witness,
-  voltage: witness,
+  gnss: witness('gnss'),
+  motion: witness('motion'),
+  ignition: witness('ignition'),
+  rpm: witness('rpm'),
+  voltage: witness('voltage'),
 });
 const anyEvidence: fc.Arbitrary<Evidence> = fc.record({
   nowMs: fc.constant(nowMs),
@@ -258,14 +281,31 @@ describe('for any evidence', () => {
           const { state, claim } = evidence.witnesses[name];
           return state === 'proven' && claim === 'rest';
         });
-        expect(proven.length).toBeGreaterThanOrEqual(2);
-        expect(proven.some((name) => name === 'gnss' || name === 'motion')).toBe(true);
+        // Two of them, one of the vehicle, that no single fault explains; and the voltage is none of them.
+        const pairs = proven.flatMap((a, at) => proven.slice(at + 1).map((b) => [a, b] as const));
+        const isKey = (name: string): boolean => name === 'gnss' || name === 'motion';
+        const keys = pairs.filter(([a, b]) => {
+          const causes = evidence.witnesses[a].causes.filter((cause) =>
+            evidence.witnesses[b].causes.includes(cause),
+          );
+          return (isKey(a) || isKey(b)) && b !== 'voltage' && causes.length === 0;
+        });
+        expect(keys).not.toEqual([]);
         expect(evidence.gnss.kind).not.toBe('moving');
         const { motion, rpm, voltage } = evidence.witnesses;
         const speaks = ({ state, claim }: Witness): boolean => claim === 'active' && state !== 'contradicted';
         expect(speaks(motion)).toBe(false);
         if (!change.isOnTheWay) expect(evidence.boardAlive).toBe(true);
-        if (change.feature === 'cargoaccess') return;
+        if (change.feature === 'cargoaccess') {
+          if (evidence.ignition.value !== false || evidence.isIgnitionSuspended)
+            expect([evidence.gnss.kind, ...proven]).toEqual(
+              expect.arrayContaining(['still', 'gnss', 'motion']),
+            );
+          return;
+        }
+        expect(
+          evidence.ignition.value === false && evidence.witnesses.ignition.state === 'contradicted',
+        ).toBe(false);
         const isRunning = rules.cutMode === 'at_standstill' && change.occasion === 'command';
         if (!isRunning)
           expect([evidence.ignition.value, evidence.isIgnitionSuspended]).toEqual([false, false]);

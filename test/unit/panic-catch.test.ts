@@ -5,11 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
 import { describePanicGap } from '../../agent/cli/panic-gap.ts';
 import { createBoard as createMachine, stepBoard } from '../../agent/core/board/board.ts';
-import { applyOverrides, type BoardProfile, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
+import { type BoardProfile, worstSampleGapMs } from '../../agent/core/board/board-profile.ts';
 import type { BoardInput } from '../../agent/core/board/board-types.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { createBoard } from '../../simulator/hardware/board.ts';
+import { fittedOverrides } from '../../simulator/hardware/board-maps.ts';
 import { createPipe } from '../../simulator/hardware/pipe.ts';
 import type { ByteLink } from '../../src/ports.ts';
 
@@ -22,6 +24,9 @@ async function profileAt(name: string, baudRate: number): Promise<BoardProfile> 
   if (verdict.kind !== 'ok') throw new Error(`profile ${name}`);
   return verdict.profile;
 }
+
+/** From one order of the loop-back output to the next, ms: far more often than the agent gives them. */
+const toggleMs = 400;
 
 /** Share of presses seen, and the longest time from a press to its sample in the agent's hands. */
 async function press(profile: BoardProfile, name: (typeof names)[number], lengthMs: number) {
@@ -37,6 +42,7 @@ async function press(profile: BoardProfile, name: (typeof names)[number], length
     state = step.state;
     for (const output of step.outputs) {
       if (output.kind === 'write') link?.write(output.bytes);
+      if (output.kind === 'relayResult' && output.outcome === 'confirmed') orders.confirmed += 1;
       if (output.kind !== 'inputs' || output.values.panic !== true || seen.isCaught) continue;
       seen.isCaught = true;
       seen.worstMs = Math.max(seen.worstMs, clock.monoMs() - seen.sinceMs);
@@ -63,6 +69,14 @@ async function press(profile: BoardProfile, name: (typeof names)[number], length
     },
   );
   feed({ kind: 'up', atMs: clock.monoMs() });
+  const orders = { count: 0, confirmed: 0 };
+  const toggle = (): void => {
+    orders.count += 1;
+    const order = { relay: 'loopback', energised: orders.count % 2 === 1, token: 'toggle' } as const;
+    feed({ kind: 'setRelay', ...order, deadlineMs: clock.monoMs() + 1000, atMs: clock.monoMs() });
+    clock.after(toggleMs, toggle);
+  };
+  if (profile.loopback !== undefined) clock.after(toggleMs, toggle);
   const runTo = (untilMs: number): void => {
     while (clock.monoMs() < untilMs) {
       const wakeMs = state.wakeAtMs ?? Number.POSITIVE_INFINITY;
@@ -83,7 +97,7 @@ async function press(profile: BoardProfile, name: (typeof names)[number], length
     runTo(clock.monoMs() + 100);
     if (seen.isCaught) seen.caught += 1;
   }
-  return { share: seen.caught / presses, worstMs: seen.worstMs };
+  return { share: seen.caught / presses, worstMs: seen.worstMs, orders };
 }
 
 describe('a press of the panic button', () => {
@@ -104,6 +118,21 @@ describe('a press of the panic button', () => {
       }
     });
   }
+
+  it('is not missed because the loop-back is toggled, however often', async () => {
+    for (const name of ['waveshare-relay-d', 'eletechsup'] as const) {
+      const { loopback, polls } = fittedOverrides(name, 'positive');
+      const verdict = applyOverrides(await profileAt(name, 9600), {
+        ...(loopback === undefined ? {} : { loopback }),
+        ...(polls === undefined ? {} : { polls }),
+      });
+      if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+      const sureMs = Math.ceil(worstSampleGapMs(verdict.profile, 'panic'));
+      const { share, orders } = await press(verdict.profile, name, sureMs);
+      expect(share, name).toBe(1);
+      expect(orders.confirmed, name).toBeGreaterThan(orders.count * 0.9);
+    }
+  });
 
   it('that could be missed is warned of, with what to do; where none could, nothing is', async () => {
     for (const name of names) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Create, Errors } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import { createRules } from '../../agent/core/protection/interlock-rules.ts';
 import {
   describeProtection,
@@ -46,7 +46,7 @@ describe('the table [protection]', () => {
     ['a shorter time without a position', { ignitionOffNoFixS: 59 }],
     ['a shorter standstill', { standstillS: 9 }],
     ['a shorter warning', { warningS: 29 }],
-    ['a worse HDOP', { hdopMost: 5.1 }],
+    ['a worse HDOP', { hdopMost: 8.1 }],
     ['a mode that there is not', { cutMode: 'immediate' }],
     ['a place that is unsafe', { circuit: 'brakes' }],
     ['a circuit by its old name', { circuit: 'pump' }],
@@ -108,7 +108,7 @@ describe('rules', () => {
         expect(rules.ignitionOffNoFixMs).toBeGreaterThanOrEqual(60_000);
         expect(rules.standstillMs).toBeGreaterThanOrEqual(floorMs);
         expect(rules.warningMs).toBeGreaterThanOrEqual(30_000);
-        expect(rules.hdopMost).toBeLessThanOrEqual(5);
+        expect(rules.hdopMost).toBeLessThanOrEqual(8);
         if (canStopEngine) expect(rules.noGnss).toBe('wait');
       }),
     );

@@ -14,6 +14,7 @@ import {
 import type { FeatureName, FeatureState } from '../../src/core/events/event.ts';
 import { statusText } from '../../src/core/events/status-codes.ts';
 import { evidenceAt, moving, type Readings, unknownGnss } from '../support/vehicle/evidence-fixtures.ts';
+import { apartCauses } from '../support/vehicle/plain-causes.ts';
 
 const noSky = unknownGnss('no_fix');
 const on = (nowMs: number): Readings => ({ ignition: { value: true, sinceMs: nowMs - 5000 } });
@@ -85,9 +86,12 @@ describe('a confirmed cut that fell off', () => {
     expect(rig.told).toEqual(['Relay_Restored']);
   });
 
-  it('comes back without a position where a proven motion input shows standstill', () => {
+  it('comes back without a position where two inputs show standstill that no single fault makes zero', () => {
     const rig = createRig({ enginecutoff: '1' }).read(0, { enginecutoff: false }, true);
-    rig.look(0, { gnss: noSky, motion: { value: false, sinceMs: -120_000 } });
+    const blind = { gnss: noSky, motion: { value: false, sinceMs: -120_000 } } as const;
+    rig.look(0, blind);
+    expect(rig.repairs).toEqual([]);
+    rig.look(500, { ...blind, causes: apartCauses });
     expect(rig.repairs).toEqual(['enginecutoff 1']);
   });
 

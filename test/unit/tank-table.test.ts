@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { readBoardProfile } from '../../agent/boards.ts';
-import { analogValue, applyOverrides } from '../../agent/core/board/board-profile.ts';
+import { analogValue } from '../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
 import {
   buildTankTable,
   formatTankTable,

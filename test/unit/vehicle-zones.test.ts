@@ -26,6 +26,7 @@ const home: Point = { latitude: 43.65, longitude: -79.34 };
 const config: VehicleConfig = {
   accountID: 'acme',
   deviceID: 'truck-1',
+  hardwareID: '',
   agentVersion: '0',
   earliestUtcMs: startUtcMs - 1000,
   boot: 'b1',

@@ -13,11 +13,14 @@ async function createJudgedVehicle() {
   const ledger = createLedger();
   const orders = createOrderBook();
   const heard: string[] = [];
+  /** From its first order on, the computer sends late. */
+  const stall = { orderLateMs: 0 };
   const moves: { atMs: number; energised: boolean; token: string | null; after: string }[] = [];
   ledger.addVehicle('truck-1');
-  const rig = await createVehicleRig({
+  const rig: VehicleRig = await createVehicleRig({
     onLog(event, fields) {
       heard.push(event);
+      if (event === 'relay_order') rig.line.lateMs = stall.orderLateMs;
       orders.record(event, fields);
     },
     onContact({ atMs, feature, energised, cause }) {
@@ -33,7 +36,7 @@ async function createJudgedVehicle() {
   ledger.requested({ ...asked, requestedMs: 0, expiresMs: 3_600_000 });
   ledger.ended('c1', 'confirmed', true);
   rig.run(20);
-  return { rig, moves, breaches: () => judgeCommands(ledger, 250) };
+  return { rig, moves, stall, breaches: () => judgeCommands(ledger, 250) };
 }
 
 /** Its bus says nothing while the cut is on its way: the board hears and acts, and the ignition becomes unknown. */
@@ -62,10 +65,13 @@ describe('a cut that is taken back on the wires', () => {
   });
 
   it('that closes only after it was taken back, because the computer stalled, closes for the command all the same', async () => {
-    const { rig, moves, breaches } = await createJudgedVehicle();
-    rig.line.lateMs = 1500;
+    const { rig, moves, stall, breaches } = await createJudgedVehicle();
+    stall.orderLateMs = 1500;
     rig.command('enginecutoff', '1');
+    // It is decided at the next fix.
+    while (!rig.said().includes('executing')) rig.run(0.05);
     rig.run(1.45);
+    stall.orderLateMs = 0;
     rig.line.lateMs = 0;
     rig.run(60);
     expect(moves[0]).toMatchObject({ energised: true, token: 'drive:c1', after: 'command' });

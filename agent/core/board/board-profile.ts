@@ -1,16 +1,14 @@
 // Board profiles: which units are on the bus, what is polled, what each bit means, how relays are driven. Profiles
-// are data (`agent/boards/*.toml`); this file holds their schema, their checks and the installer's overrides. A
-// profile in which a signal or relay refers to a register that is not polled must never pass.
+// are data (`agent/boards/*.toml`); this file holds their schema and what follows from it. `profile-parsing.ts` checks
+// them.
 import { type Static, Type } from 'typebox';
-import { Errors } from 'typebox/value';
-import type { ErrorDetail } from '../../../src/core/errors.ts';
 import {
   type FeatureName,
   featureNames,
   type InputName,
   inputNames,
 } from '../../../src/core/events/event.ts';
-import { checkRequest, encodeRequest, expectedLength, type ModbusRequest } from './modbus-frame.ts';
+import { encodeRequest, expectedLength, type ModbusRequest } from './modbus-frame.ts';
 
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ minLength: 1, maxLength: 500 });
@@ -60,6 +58,14 @@ const digitalSchema = Type.Object(
   },
   closed,
 );
+/** The contact of a changeover switch that is closed while ignition is off. Its poll is that of the other contact. */
+const offContactSchema = Type.Object({ address: word, invert: Type.Boolean() }, closed);
+const ignitionSchema = Type.Object(
+  { ...digitalSchema.properties, off: Type.Optional(offContactSchema) },
+  closed,
+);
+/** One bit, as it is sampled. */
+const pointSchema = Type.Object({ poll: name, address: word, invert: Type.Boolean() }, closed);
 const analogSchema = Type.Object(
   {
     poll: name,
@@ -97,16 +103,16 @@ const relaySchema = Type.Object(
   closed,
 );
 
-/** Relays are read back at least this often (edge-agents 2.3 rule 10). */
-const readBackMostMs = 5000;
+/** A spare output and the input that it is wired to. */
+const loopbackSchema = Type.Object({ output: relaySchema, input: pointSchema }, closed);
 
 const analogNames = ['fuel', 'supplyVoltage', 'backupVoltage', 'rpm', 'passengers'] as const;
 export type AnalogName = (typeof analogNames)[number];
 
 /** Outputs that are not vehicle features: no command controls them, and de-energised is off. */
 const outputNames = ['warning'] as const;
-/** Everything that the agent switches. */
-export type RelayName = FeatureName | (typeof outputNames)[number];
+/** Everything that the agent switches. `loopback` is the spare output of a loop-back, and no vehicle feature either. */
+export type RelayName = FeatureName | (typeof outputNames)[number] | 'loopback';
 
 const optionalKeys = <Name extends string, Schema extends Type.TSchema>(
   names: readonly Name[],
@@ -117,7 +123,10 @@ const optionalKeys = <Name extends string, Schema extends Type.TSchema>(
     Type.TOptional<Schema>
   >;
 
-const inputsSchema = Type.Object(optionalKeys(inputNames, digitalSchema), closed);
+const inputsSchema = Type.Object(
+  { ...optionalKeys(inputNames, digitalSchema), ignition: Type.Optional(ignitionSchema) },
+  closed,
+);
 const analogsSchema = Type.Object(optionalKeys(analogNames, analogSchema), closed);
 const relaysSchema = Type.Object(optionalKeys(featureNames, relaySchema), closed);
 const outputsSchema = Type.Object(optionalKeys(outputNames, relaySchema), closed);
@@ -136,6 +145,9 @@ export const boardProfileSchema = Type.Object(
     analogs: analogsSchema,
     relays: relaysSchema,
     outputs: Type.Optional(outputsSchema),
+    /** An input that is tied to the supply of the contacts of its unit. */
+    life: Type.Optional(pointSchema),
+    loopback: Type.Optional(loopbackSchema),
   },
   closed,
 );
@@ -143,16 +155,35 @@ export const boardProfileSchema = Type.Object(
 const patch = <Schema extends Type.TObject>(schema: Schema) => Type.Partial(schema, closed);
 const orOff = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([Type.Literal(false), schema]);
 
-/** Overrides in the agent's own configuration; `false` removes a signal or relay. */
+const ignitionPatch = Type.Partial(
+  Type.Object({ ...digitalSchema.properties, off: orOff(patch(offContactSchema)) }),
+  closed,
+);
+const loopbackPatch = Type.Partial(
+  Type.Object({ output: patch(relaySchema), input: patch(pointSchema) }),
+  closed,
+);
+
+/** Overrides in the agent's own configuration; `false` removes a signal, a contact or a relay. */
 export const boardOverridesSchema = Type.Object(
   {
     serial: Type.Optional(patch(serialSchema)),
     units: Type.Optional(Type.Record(name, unitSchema)),
     polls: Type.Optional(Type.Record(name, patch(pollSchema))),
-    inputs: Type.Optional(Type.Object(optionalKeys(inputNames, orOff(patch(digitalSchema))), closed)),
+    inputs: Type.Optional(
+      Type.Object(
+        {
+          ...optionalKeys(inputNames, orOff(patch(digitalSchema))),
+          ignition: Type.Optional(orOff(ignitionPatch)),
+        },
+        closed,
+      ),
+    ),
     analogs: Type.Optional(Type.Object(optionalKeys(analogNames, orOff(patch(analogSchema))), closed)),
     relays: Type.Optional(Type.Object(optionalKeys(featureNames, orOff(patch(relaySchema))), closed)),
     outputs: Type.Optional(Type.Object(optionalKeys(outputNames, orOff(patch(relaySchema))), closed)),
+    life: Type.Optional(orOff(patch(pointSchema))),
+    loopback: Type.Optional(orOff(loopbackPatch)),
   },
   closed,
 );
@@ -160,138 +191,50 @@ export const boardOverridesSchema = Type.Object(
 export type BoardProfile = Static<typeof boardProfileSchema>;
 export type BoardOverrides = Static<typeof boardOverridesSchema>;
 type BoardPoll = Static<typeof pollSchema>;
+/** Ignition; any other input has no second contact. */
+export type BoardContact = Static<typeof ignitionSchema>;
 export type BoardRelay = Static<typeof relaySchema>;
 export type BoardAnalog = Static<typeof analogSchema>;
 
-export type ProfileVerdict =
-  | { readonly kind: 'ok'; readonly profile: BoardProfile }
-  | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
-
-/** Keys that the schema allows at the place an error names. */
-function allowedKeys(schemaPath: string): readonly string[] {
-  let place: unknown = boardProfileSchema;
-  for (const step of schemaPath.split('/').slice(1)) {
-    if (typeof place !== 'object' || place === null) return [];
-    place = (place as Record<string, unknown>)[step.replaceAll('~1', '/')];
-  }
-  return place !== null && typeof place === 'object' && 'properties' in place
-    ? Object.keys(place.properties as object)
-    : [];
-}
-
-/**
- * Parses any value as a profile: schema first, then references. Every fault names its place; unknown keys name the
- * allowed ones.
- */
-export function parseProfile(value: unknown): ProfileVerdict {
-  const faults: ErrorDetail[] = [];
-  for (const error of Errors(boardProfileSchema, value)) {
-    if (error.keyword === 'boolean' || error.keyword === 'const') continue;
-    const unknown = error.keyword === 'additionalProperties' ? error.params.additionalProperties : [];
-    for (const key of unknown) {
-      const allowed = allowedKeys(error.schemaPath).join(', ');
-      const message = `unknown key "${key}"; allowed: ${allowed}`;
-      faults.push({ pointer: `${error.instancePath}/${key}`, message });
-    }
-    const missing = error.keyword === 'required' ? error.params.requiredProperties : [];
-    const message = missing.length > 0 ? `members are missing: ${missing.join(', ')}` : error.message;
-    if (unknown.length === 0) faults.push({ pointer: error.instancePath, message });
-  }
-  if (faults.length > 0) return { kind: 'faults', faults };
-  const profile = value as BoardProfile;
-  const senses = checkProfile(profile);
-  return senses.length > 0 ? { kind: 'faults', faults: senses } : { kind: 'ok', profile };
-}
-
-function checkProfile(profile: BoardProfile): ErrorDetail[] {
-  const faults: ErrorDetail[] = [];
-  const fault = (pointer: string, message: string) => faults.push({ pointer, message });
-  for (const [key, poll] of Object.entries(profile.polls)) {
-    const request = pollRequest(profile, poll);
-    const wrong = request === null ? `there is no unit "${poll.unit}"` : checkRequest(request);
-    if (wrong !== null) fault(`/polls/${key}`, wrong);
-  }
-  const addresses = Object.values(profile.units).map((unit) => unit.address);
-  if (new Set(addresses).size < addresses.length) fault('/units', 'two units have the same address');
-  for (const [at, setup] of profile.setup.entries()) {
-    if (!(setup.unit in profile.units)) fault(`/setup/${at}/unit`, `there is no unit "${setup.unit}"`);
-  }
-  const within = (
-    pointer: string,
-    place: { poll: string; address: number },
-    functions: readonly number[],
-  ) => {
-    const poll = profile.polls[place.poll];
-    if (poll === undefined) return fault(`${pointer}/poll`, `there is no poll "${place.poll}"`);
-    if (!functions.includes(poll.function)) {
-      fault(
-        `${pointer}/poll`,
-        `poll "${place.poll}" has function ${poll.function}, not ${functions.join(' or ')}`,
-      );
-    }
-    if (place.address < poll.first || place.address >= poll.first + poll.count) {
-      const last = poll.first + poll.count - 1;
-      fault(
-        `${pointer}/address`,
-        `${place.address} is not in poll "${place.poll}" (${poll.first} to ${last})`,
-      );
-    }
-    return undefined;
-  };
-  for (const [key, signal] of Object.entries(profile.inputs)) within(`/inputs/${key}`, signal, [1, 2, 3, 4]);
-  for (const [key, signal] of Object.entries(profile.analogs)) {
-    within(`/analogs/${key}`, signal, [3, 4]);
-    const rising = (signal.table ?? []).every(
-      (point, at, all) => at === 0 || point[0] > (all[at - 1]?.[0] ?? 0),
-    );
-    if (!rising) fault(`/analogs/${key}/table`, 'the first numbers of the pairs must rise');
-    if (signal.valid[0] >= signal.valid[1])
-      fault(`/analogs/${key}/valid`, 'the second number must be larger');
-  }
-  const wirings = wiringsOf(profile);
-  for (const [key, relay] of wirings) {
-    const pointer = `/${key === 'warning' ? 'outputs' : 'relays'}/${key}`;
-    within(pointer, { poll: relay.poll, address: readAddress(relay) }, relay.kind === 'coil' ? [1] : [3]);
-    faults.push(...relayFaults(profile, relay).map((message) => ({ pointer, message })));
-    const twin = wirings.find(
-      ([other, { unit, address }]) => other > key && unit === relay.unit && address === relay.address,
-    );
-    if (twin !== undefined) fault('/relays', `${key} and ${twin[0]} are the same relay`);
-  }
-  return faults;
-}
-
-/** Faults of one relay other than those of its reading. */
-function relayFaults(profile: BoardProfile, relay: BoardRelay): readonly string[] {
-  const faults: string[] = [];
-  const poll = profile.polls[relay.poll];
-  if (!(relay.unit in profile.units)) faults.push(`there is no unit "${relay.unit}"`);
-  if (poll?.unit !== relay.unit) faults.push(`poll "${relay.poll}" reads another unit`);
-  // Rule 10: a relay that is not read back every 5 s cannot be supervised.
-  if (poll !== undefined && poll.periodMs > readBackMostMs)
-    faults.push(`poll "${relay.poll}" reads back every ${poll.periodMs} ms, not within ${readBackMostMs} ms`);
-  const hasWords = relay.on !== undefined && relay.off !== undefined && relay.on !== relay.off;
-  if (relay.kind === 'register' && !hasWords)
-    faults.push('a register relay needs two different values: on and off');
-  if (relay.kind === 'register' && relay.flashAddress !== undefined)
-    faults.push('flashAddress is for coils only');
-  return faults;
-}
-
 /** All that the agent switches, by name. */
-export function wiringsOf(
-  profile: Pick<BoardProfile, 'relays' | 'outputs'>,
-): readonly (readonly [RelayName, BoardRelay])[] {
-  const all = { ...profile.relays, ...profile.outputs };
-  return [...featureNames, ...outputNames].flatMap((key) => {
-    const relay = all[key];
+export function wiringsOf(profile: BoardProfile): readonly (readonly [RelayName, BoardRelay])[] {
+  return [...featureNames, ...outputNames, 'loopback' as const].flatMap((key) => {
+    const relay = wiringOf(profile, key);
     return relay === undefined ? [] : [[key, relay] as const];
   });
 }
 
 /** The wiring of one relay; undefined when it is not fitted. */
 export function wiringOf(profile: BoardProfile, relay: RelayName): BoardRelay | undefined {
+  if (relay === 'loopback') return profile.loopback?.output;
   return relay === 'warning' ? profile.outputs?.warning : profile.relays[relay];
+}
+
+/** What lets an input say "inactive" by more than the absence of a current. */
+export interface ContactProof {
+  /** Two contacts, exactly one of which is closed. */
+  readonly isAntivalent: boolean;
+  /** A life input is tied to the supply of its unit's contacts. */
+  readonly hasLife: boolean;
+  /** A loop-back comes back through its unit. */
+  readonly hasLoopback: boolean;
+}
+
+/** Which wires prove an input; null: it is not fitted. */
+export function proofOf(profile: BoardProfile, input: InputName): ContactProof | null {
+  const signal: BoardContact | undefined = profile.inputs[input];
+  if (signal === undefined) return null;
+  const { life, loopback } = profile;
+  return {
+    isAntivalent: signal.off !== undefined,
+    hasLife: life !== undefined && isSameUnit(profile, life.poll, signal.poll),
+    hasLoopback: loopback !== undefined && isSameUnit(profile, loopback.input.poll, signal.poll),
+  };
+}
+
+/** Two polls of one unit: what they read fails together. */
+export function isSameUnit({ polls }: Pick<BoardProfile, 'polls'>, one: string, other: string): boolean {
+  return polls[one] !== undefined && polls[one].unit === polls[other]?.unit;
 }
 
 /** The read request of a poll; null when its unit does not exist. */
@@ -307,33 +250,6 @@ export function pollRequest(profile: BoardProfile, poll: BoardPoll): ModbusReque
 /** Where a relay is read back. */
 export function readAddress(relay: BoardRelay): number {
   return relay.readAddress ?? relay.address;
-}
-
-type Entries = Readonly<Record<string, object | false | undefined>>;
-
-function merge(base: Entries, patches: Entries | undefined): Record<string, object> {
-  const merged: Record<string, object> = {};
-  for (const key of new Set([...Object.keys(base), ...Object.keys(patches ?? {})])) {
-    const change = patches?.[key];
-    if (change !== false) merged[key] = { ...base[key], ...change };
-  }
-  return merged;
-}
-
-/** The profile as the installer wired it. Faults name the place in the merged profile. */
-export function applyOverrides(profile: BoardProfile, overrides: BoardOverrides): ProfileVerdict {
-  return parseProfile({
-    ...profile,
-    serial: { ...profile.serial, ...overrides.serial },
-    units: merge(profile.units, overrides.units),
-    polls: merge(profile.polls, overrides.polls),
-    inputs: merge(profile.inputs, overrides.inputs),
-    analogs: merge(profile.analogs, overrides.analogs),
-    relays: merge(profile.relays, overrides.relays),
-    ...(profile.outputs === undefined && overrides.outputs === undefined
-      ? {}
-      : { outputs: merge(profile.outputs ?? {}, overrides.outputs) }),
-  });
 }
 
 /** The value of an analog signal from a register, in the table's unit (fuel: 0 to 1; supply: volts); null = unknown. */

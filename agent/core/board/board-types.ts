@@ -4,7 +4,7 @@ import type { InputName } from '../../../src/core/events/event.ts';
 import type { AnalogName, BoardProfile, RelayName } from './board-profile.ts';
 import type { SetupProgress } from './board-setup.ts';
 import type { ModbusRequest } from './modbus-frame.ts';
-import type { RelayOrder, RelayOutcome } from './relay-order.ts';
+import type { RelayMove, RelayOrder, RelayOutcome } from './relay-order.ts';
 import type { RtuMasterState } from './rtu-types.ts';
 
 export type BoardInput =
@@ -45,6 +45,8 @@ export type BoardOutput =
       readonly atMs: number;
       readonly values: Readonly<Partial<Record<RelayName, boolean | null>>>;
     }
+  /** The input of the loop-back after inversion: true = it reads the output as energised; null = not known. */
+  | { readonly kind: 'loopback'; readonly atMs: number; readonly on: boolean | null }
   | { readonly kind: 'boardUp'; readonly unit: number; readonly reason: string }
   /** One unit is silent, or (`unit` null) the link is down. */
   | { readonly kind: 'boardDown'; readonly unit: number | null; readonly reason: string }
@@ -84,6 +86,17 @@ export interface UnitState {
 
 interface ActiveOrder extends RelayOrder {
   readonly jobId: number;
+  /** What the order does next, once the urgent poll lets it; null = its job is with the master. */
+  readonly held: RelayMove | null;
+}
+
+/** The life input as last read. */
+export interface LifeState {
+  /** Null: not known. */
+  readonly isAlive: boolean | null;
+  readonly atMs: number;
+  /** Since when it has read 0 without a break; null = it does not. */
+  readonly deadSinceMs: number | null;
 }
 
 export interface BoardState {
@@ -97,6 +110,7 @@ export interface BoardState {
   readonly setup: readonly SetupProgress[];
   readonly orders: Readonly<Partial<Record<RelayName, ActiveOrder>>>;
   readonly problems: Readonly<Record<string, string>>;
+  readonly life: LifeState;
   /** The urgent poll has just ended: one other exchange may go before it is due again (`board-turns.ts`). */
   readonly mayInterpose: boolean;
   /** When a `time` input is due. */

@@ -1,6 +1,6 @@
 // Which units of the board are alive, whether board and profile match, and what the answers mean. Part of the board
 // machine. A relay that was not read since its unit came up must never be written.
-import { decodePoll } from './board-decode.ts';
+import { decodeLife, decodePoll } from './board-decode.ts';
 import { wiringsOf } from './board-profile.ts';
 import { idleSetup } from './board-setup.ts';
 import type { BoardOutput, BoardState, UnitState } from './board-types.ts';
@@ -18,10 +18,31 @@ export interface BoardStep {
 
 export const freshUnit: UnitState = { isUp: null, failures: 0, areRelaysRead: false };
 const failuresToDown = 3;
+/** A life input that was read longer ago says nothing about contacts in another poll. */
+const lifeMostMs = 1000;
+/** A life input that reads 0 for this long is reported: a loose wire must not fill the outbox. */
+const deadReportMs = 10_000;
 
 /** Samples of everything in a poll's range; null = not known. */
 export function emit(step: BoardStep, poll: string, values: readonly number[] | null): void {
-  step.outputs.push(...decodePoll(step.draft.profile, poll, { values, atMs: step.atMs }));
+  const { draft, atMs } = step;
+  const { profile } = draft;
+  if (profile.life?.poll === poll) recordLife(step, decodeLife(profile, poll, values));
+  const life = atMs - draft.life.atMs <= lifeMostMs ? draft.life.isAlive : null;
+  step.outputs.push(...decodePoll(profile, poll, { values, atMs, life }));
+}
+
+function recordLife(step: BoardStep, isAlive: boolean | null): void {
+  const { draft, atMs } = step;
+  const deadSinceMs = isAlive === false ? (draft.life.deadSinceMs ?? atMs) : null;
+  draft.life = { isAlive, atMs, deadSinceMs };
+  if (isAlive === true) setProblem(step, 'life', null);
+  else if (deadSinceMs !== null && atMs - deadSinceMs >= deadReportMs)
+    setProblem(
+      step,
+      'life',
+      'the contacts of its unit have no supply, or the wire of the life input is broken',
+    );
 }
 
 /** Handles the values of one poll's range: samples, unit state and profile checks. */

@@ -17,7 +17,7 @@ import { afterSetup, idleSetup, setupRequest } from './board-setup.ts';
 import type { BoardInput, BoardOutput, BoardPurpose, BoardState, PendingJob } from './board-types.ts';
 import { type BoardDraft, type BoardStep, emit, freshUnit, recordAnswer, setProblem } from './board-watch.ts';
 import { formatException, formatRequest, type ModbusRequest } from './modbus-frame.ts';
-import { duePolls, setupWaitsForUrgent, waitsForUrgent } from './poll-order.ts';
+import { duePolls, loopbackWaitsForUrgent, setupWaitsForUrgent, waitsForUrgent } from './poll-order.ts';
 import {
   afterNoReading,
   afterReading,
@@ -32,6 +32,8 @@ import type { RtuInput, RtuJob, RtuMasterOptions, RtuResult } from './rtu-types.
 
 /** A range the board refuses is asked this seldom: it will not grow the register, but may be reconfigured. */
 const refusedPeriodMs = 5000;
+/** Ids of jobs begin at 1. */
+const noJob = 0;
 /** How long after its request a good answer may wait for the step that the next poll needs anyway: one step less. */
 const resultLatestMs = 40;
 
@@ -52,6 +54,7 @@ export function createBoard(profile: BoardProfile, options: Partial<RtuMasterOpt
     setup: profile.setup.map(() => idleSetup),
     orders: {},
     problems: {},
+    life: { isAlive: null, atMs: Number.NEGATIVE_INFINITY, deadSinceMs: null },
     mayInterpose: true,
     wakeAtMs: null,
   };
@@ -104,6 +107,12 @@ function handleLinkDown(step: BoardStep, reason: string): void {
   if (!draft.isLinkUp) return;
   draft.isLinkUp = false;
   feedMaster(step, { kind: 'down', atMs });
+  const held = draft.orders.loopback;
+  if (held !== undefined) {
+    const outcome = held.writes > 0 ? 'unknown' : 'refused';
+    const move = { kind: 'end', outcome, reason: 'the link went down', readBack: null } as const;
+    endOrder(step, 'loopback', { order: held, move });
+  }
   for (const poll of Object.keys(draft.profile.polls)) emit(step, poll, null);
   draft.units = {};
   draft.polls = {};
@@ -169,7 +178,8 @@ function finishPoll(step: BoardStep, name: string, { job, result }: Finished): v
   const poll = draft.profile.polls[name];
   const state = draft.polls[name];
   if (poll === undefined || state === undefined) return;
-  if (name === urgentPoll(draft.profile)) draft.mayInterpose = true;
+  // An exchange with the loop-back output that is queued behind it takes the place of the other one.
+  if (name === urgentPoll(draft.profile)) draft.mayInterpose = draft.orders.loopback?.held !== null;
   const refusedUntilMs = result.kind === 'exception' ? atMs + refusedPeriodMs : state.nextAtMs;
   const nextAtMs = Math.max(state.nextAtMs, refusedUntilMs);
   draft.polls = { ...draft.polls, [name]: { nextAtMs, isPending: false } };
@@ -249,14 +259,37 @@ function perform(
   const { draft } = step;
   const { move } = judged;
   if (move.kind === 'end') return endOrder(step, relay, { order: judged.order, move });
+  // A loop-back is no order of a person: it must not delay a sample of the panic button.
+  if (relay === 'loopback')
+    draft.orders = { ...draft.orders, loopback: { ...judged.order, jobId: noJob, held: move } };
+  else exchange(step, relay, { ...judged, priority: 'relay' });
+}
+
+/** Submits the write or the read that an order does next. */
+function exchange(
+  step: BoardStep,
+  relay: RelayName,
+  judged: { readonly order: RelayOrder; readonly move: RelayMove; readonly priority: RtuJob['priority'] },
+): void {
+  const { draft } = step;
+  const { move, priority } = judged;
   const request = relayRequest(draft.profile, relay, move.kind === 'write' ? judged.order : null);
   if (request === null) return;
   const order = move.kind === 'write' ? withWriteQueued(judged.order) : judged.order;
   // Known before it is submitted: the result may come within the same step.
-  draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId } };
+  draft.orders = { ...draft.orders, [relay]: { ...order, jobId: draft.nextId, held: null } };
   const deadline = move.kind === 'write' ? { deadlineMs: order.deadlineMs } : {};
   const kind = move.kind === 'write' ? 'relayWrite' : 'relayRead';
-  submit(step, { kind, relay }, { request, priority: 'relay', ...deadline });
+  submit(step, { kind, relay }, { request, priority, ...deadline });
+}
+
+/** Goes on with a loop-back order, in the place of another poll. */
+function resumeHeld(step: BoardStep): void {
+  const { draft, atMs } = step;
+  const order = draft.orders.loopback;
+  if (order === undefined || order.held === null || loopbackWaitsForUrgent(draft, atMs)) return;
+  draft.mayInterpose = false;
+  exchange(step, 'loopback', { order, move: order.held, priority: 'poll' });
 }
 
 /** The absolute write of a relay, or (null) the read of the range it is in. Never a toggle. */
@@ -329,6 +362,7 @@ function schedule(step: BoardStep): void {
     const resultByMs = Math.min(nextAtMs, atMs + resultLatestMs);
     submit(step, { kind: 'poll', poll: name }, { request, priority: 'poll', resultByMs });
   }
+  resumeHeld(step);
   for (const [at, progress] of draft.setup.entries()) {
     const rule = draft.profile.setup[at];
     const unit = rule && draft.profile.units[rule.unit]?.address;

@@ -34,6 +34,11 @@ export function setupWaitsForUrgent(state: BoardState, atMs: number): boolean {
   return untilMs !== null && !state.mayInterpose && setupMs > untilMs;
 }
 
+/** The same for an exchange with the loop-back output, whose length is not known here. */
+export function loopbackWaitsForUrgent(state: BoardState, atMs: number): boolean {
+  return !state.mayInterpose && untilUrgentMs(state, atMs) !== null;
+}
+
 /** Polls that are due, the urgent one first, then the one that is due for longest. */
 export function duePolls(state: BoardState, atMs: number): readonly string[] {
   const urgent = urgentPoll(state.profile);

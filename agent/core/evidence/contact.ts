@@ -1,6 +1,6 @@
 // One digital input as a witness: its reading, and whether the reading counts. "Off" proves nothing after a restart,
-// a lost board, a common-cause loss or chatter, until the input was seen active again or the place of the vehicle
-// shows that it has not moved meanwhile.
+// a lost board, a common-cause loss, chatter or a movement without it, until the input was seen active again or, for
+// the first two, for as long as a receiver shows the vehicle where it was parked.
 
 export const contactLimits = {
   /** A loss of samples shorter than this changes nothing. */
@@ -18,7 +18,8 @@ export const contactLimits = {
   analogMs: 5000,
 } as const;
 
-export type Suspension = 'start' | 'board' | 'common' | 'chatter';
+/** `moved`: the vehicle moved while it was off from the beginning: towed, or its wire is dead. */
+export type Suspension = 'start' | 'board' | 'common' | 'chatter' | 'moved';
 
 /** A digital input as known now. */
 export interface Sensed {
@@ -29,6 +30,8 @@ export interface Sensed {
 }
 
 export interface Contact {
+  /** Its supply, or its second contact, is read beside it: "off" is a statement, also after a restart or a lost board. */
+  readonly isLive: boolean;
   readonly sensed: Sensed;
   /** What was read last, before a silence of the board too; null: never read. */
   readonly read: boolean | null;
@@ -47,8 +50,9 @@ export interface Contact {
 }
 
 /** An input without known history. */
-export function createContact(nowMs: number): Contact {
+export function createContact(nowMs: number, isLive: boolean): Contact {
   return {
+    isLive,
     sensed: { value: null, sinceMs: nowMs },
     read: null,
     activeMs: Number.NEGATIVE_INFINITY,
@@ -56,7 +60,7 @@ export function createContact(nowMs: number): Contact {
     fellMs: Number.NEGATIVE_INFINITY,
     lostMs: nowMs,
     flipsMs: [],
-    suspension: 'start',
+    suspension: isLive ? null : 'start',
   };
 }
 
@@ -119,14 +123,24 @@ export function isLostWithAnalog({ fellMs }: Contact, analogLostMs: number): boo
 
 /** The board is there and its inputs are dead; a stricter suspension stays. */
 export function suspendByBoard(contact: Contact): Contact {
-  return contact.suspension === null ? { ...contact, suspension: 'board' } : contact;
+  return contact.suspension === null && !contact.isLive ? { ...contact, suspension: 'board' } : contact;
+}
+
+/** The supply of several inputs was lost, which a live contact reads beside itself. */
+export function suspendByCommon(contact: Contact): Contact {
+  return contact.isLive ? contact : { ...contact, suspension: 'common' };
+}
+
+/** The vehicle moved, and the input was off all the time. */
+export function suspendByMovement(contact: Contact): Contact {
+  return contact.suspension === 'moved' ? contact : { ...contact, suspension: 'moved' };
 }
 
 /**
- * The reading counts again, because the vehicle is proven to stand where it stood. Suspensions by chatter and
- * common loss stay.
+ * The contact as it counts while the vehicle is proven to stand where it was parked: nothing has happened since.
+ * Suspensions by chatter, common loss and movement stay.
  */
-export function confirmByPlace(contact: Contact): Contact {
+export function atPlace(contact: Contact): Contact {
   const { suspension } = contact;
   return suspension === 'start' || suspension === 'board' ? { ...contact, suspension: null } : contact;
 }

@@ -1,11 +1,12 @@
 // The credit of witnesses. Two independent ones prove each other when both were seen active together and then at rest
-// together, on this vehicle; a contradiction removes the credit until it is earned again. It decides nothing about a
-// relay.
-import type { WitnessName, WitnessState } from '../../../src/core/verdict/witness.ts';
+// together, on this vehicle. Credit ages by driving and not by calendar: a drive that should have renewed it and shows
+// the opposite removes it until it is earned again. It decides nothing about a relay.
+import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
+import { type Causes, independentPairs, type WitnessPair } from './common-causes.ts';
 
 export const creditLimits = {
   /** Both active together for this long in one drive ... */
-  activeMs: 30_000,
+  activeMs: 20_000,
   /** ... and then both at rest for this long. */
   restMs: 5000,
   /** At rest while an independent witness is active for this long: a contradiction. */
@@ -14,34 +15,25 @@ export const creditLimits = {
   voltageMs: 60_000,
   /** A motion input that is active for this long on a vehicle that is proven to stand with ignition off is stuck. */
   stuckMs: 600_000,
-  /** Credit ends when it was not renewed for this long. */
-  lifeMs: 60 * 86_400_000,
+  /** A receiver that shows rest while the motion input is active for this long, with ignition on, is contradicted. */
+  hungMs: 30_000,
 } as const;
 
-/** `against`: the witness that proved it, or spoke against it. Times are UTC ms; null = the time was not known. */
-export type Credit =
-  | { readonly kind: 'proven'; readonly utcMs: number | null; readonly against: WitnessName }
-  | { readonly kind: 'contradicted'; readonly utcMs: number | null; readonly against: WitnessName };
+/**
+ * `stale`: a drive may have passed that it did not see. `against`: the witness that proved it, or spoke against it. Times are UTC ms; null = the
+ * time was not known.
+ */
+export interface Credit {
+  readonly kind: 'proven' | 'stale' | 'contradicted';
+  readonly utcMs: number | null;
+  readonly against: WitnessName;
+}
 
 export type Credits = Readonly<Partial<Record<WitnessName, Credit>>>;
 
 /** The activity that a witness shows at this moment; null = none that counts. */
 export type Activity = 'active' | 'rest' | null;
 export type Activities = Readonly<Record<WitnessName, Activity>>;
-
-/**
- * Independent pairs. Ignition and motion share an input block and prove nothing about each other; engine speed and
- * voltage both follow from the same engine, measured apart.
- */
-const pairs = [
-  ['gnss', 'ignition'],
-  ['gnss', 'motion'],
-  ['gnss', 'rpm'],
-  ['gnss', 'voltage'],
-  ['ignition', 'rpm'],
-  ['ignition', 'voltage'],
-  ['rpm', 'voltage'],
-] as const satisfies readonly (readonly [WitnessName, WitnessName])[];
 
 interface PairState {
   /** Time for which both were active in this drive. */
@@ -54,17 +46,21 @@ const freshPair: PairState = { activeMs: 0, restSinceMs: null };
 
 export interface CreditState {
   readonly credits: Credits;
+  /** The pairs that can prove each other, and how far each is. */
+  readonly independent: readonly WitnessPair[];
   readonly pairs: readonly PairState[];
   /** Since when each witness has been doing what it does. */
   readonly since: Readonly<Record<WitnessName, { readonly activity: Activity; readonly atMs: number }>>;
   readonly atMs: number;
 }
 
-export function createCreditState(credits: Credits, nowMs: number): CreditState {
+export function createCreditState(credits: Credits, causes: Causes, nowMs: number): CreditState {
   const idle = { activity: null, atMs: nowMs } as const;
+  const independent = independentPairs(causes);
   return {
     credits,
-    pairs: pairs.map(() => freshPair),
+    independent,
+    pairs: independent.map(() => freshPair),
     since: { gnss: idle, motion: idle, ignition: idle, rpm: idle, voltage: idle },
     atMs: nowMs,
   };
@@ -92,35 +88,55 @@ interface Contradiction {
   readonly by: WitnessName;
 }
 
-function contradictions(state: CreditState): readonly Contradiction[] {
-  const { since, atMs } = state;
+/** What is known beside the activities. */
+export interface CreditContext {
+  /** Monotonic. */
+  readonly atMs: number;
+  readonly utcMs: number | null;
+  /** Witnesses whose rest does not count at present. */
+  readonly suspended: readonly WitnessName[];
+  /** The vehicle moves, and the ignition has been off since before that: towed, perhaps. */
+  readonly isTowed: boolean;
+  /** The receiver repeats one position since before the engine was switched on. */
+  readonly isPinned: boolean;
+}
+
+function contradictions(state: CreditState, { isTowed }: CreditContext): readonly Contradiction[] {
+  const { since, atMs, credits } = state;
   const lasts = (name: WitnessName, activity: Activity, forMs: number): boolean =>
     since[name].activity === activity && atMs - since[name].atMs >= forMs;
-  const { contradictionMs, voltageMs, stuckMs } = creditLimits;
+  const isProven = (name: WitnessName): boolean => credits[name]?.kind === 'proven';
+  const { contradictionMs, voltageMs, stuckMs, hungMs } = creditLimits;
   const found: Contradiction[] = [];
   for (const witness of ['motion', 'ignition', 'rpm', 'voltage'] as const) {
+    if (isTowed && witness !== 'motion') continue;
     const forMs = witness === 'voltage' ? voltageMs : contradictionMs;
     if (lasts('gnss', 'active', forMs) && lasts(witness, 'rest', forMs)) found.push({ witness, by: 'gnss' });
   }
   if (lasts('rpm', 'active', contradictionMs) && lasts('ignition', 'rest', contradictionMs))
     found.push({ witness: 'ignition', by: 'rpm' });
+  const isMoved = isProven('motion') && since.ignition.activity === 'active';
+  if (isMoved && lasts('motion', 'active', hungMs) && lasts('gnss', 'rest', hungMs))
+    found.push({ witness: 'gnss', by: 'motion' });
   const isParked = lasts('gnss', 'rest', stuckMs) && lasts('ignition', 'rest', stuckMs);
-  const areProven = state.credits.gnss?.kind === 'proven' && state.credits.ignition?.kind === 'proven';
-  if (isParked && areProven && lasts('motion', 'active', stuckMs))
+  if (isParked && isProven('gnss') && isProven('ignition') && lasts('motion', 'active', stuckMs))
     found.push({ witness: 'motion', by: 'gnss' });
   return found;
 }
 
-function withContradictions(state: CreditState, utcMs: number | null): CreditState {
+function withContradictions(state: CreditState, context: CreditContext): CreditState {
   let { credits, pairs: pairStates } = state;
-  for (const { witness, by } of contradictions(state)) {
+  const { utcMs } = context;
+  for (const { witness, by } of contradictions(state, context)) {
     if (credits[witness]?.kind !== 'contradicted')
       credits = { ...credits, [witness]: { kind: 'contradicted', utcMs, against: by } };
     // What was earned in this drive before the contradiction is gone too.
     pairStates = pairStates.map((pair, at) =>
-      pairs[at]?.includes(witness as never) === true && pair.activeMs > 0 ? freshPair : pair,
+      state.independent[at]?.includes(witness) === true && pair.activeMs > 0 ? freshPair : pair,
     );
   }
+  if (context.isPinned && credits.gnss?.kind === 'proven')
+    credits = { ...credits, gnss: { kind: 'stale', utcMs, against: 'ignition' } };
   return credits === state.credits && pairStates === state.pairs
     ? state
     : { ...state, credits, pairs: pairStates };
@@ -145,32 +161,25 @@ function withProof(
 export function stepCredits(
   before: CreditState,
   activities: Activities,
-  now: {
-    readonly atMs: number;
-    readonly utcMs: number | null;
-    /** Witnesses whose rest does not count at present. */
-    readonly suspended: readonly WitnessName[];
-  },
+  context: CreditContext,
 ): CreditState {
-  const { atMs, utcMs, suspended } = now;
+  const { atMs, utcMs, suspended } = context;
+  const { independent } = before;
   const stepMs = Math.min(Math.max(0, atMs - before.atMs), stepMostMs);
   const at = (name: WitnessName) => {
     const old = before.since[name];
     return old.activity === activities[name] ? old : { activity: activities[name], atMs };
   };
-  const since = {
-    gnss: at('gnss'),
-    motion: at('motion'),
-    ignition: at('ignition'),
-    rpm: at('rpm'),
-    voltage: at('voltage'),
-  };
+  const since = Object.fromEntries(witnessNames.map((name) => [name, at(name)])) as CreditState['since'];
   const pairStates = before.pairs.map((pair, index) => {
-    const [a, b] = pairs[index] ?? pairs[0];
+    const [a, b] = independent[index] ?? (['gnss', 'ignition'] as const);
     return stepPair(pair, [activities[a], activities[b]], { atMs, stepMs });
   });
-  let state = withContradictions({ credits: before.credits, pairs: pairStates, since, atMs }, utcMs);
-  for (const [index, [a, b]] of pairs.entries()) {
+  let state = withContradictions(
+    { credits: before.credits, independent, pairs: pairStates, since, atMs },
+    context,
+  );
+  for (const [index, [a, b]] of independent.entries()) {
     const pair = state.pairs[index];
     if (pair?.restSinceMs === undefined || pair.restSinceMs === null) continue;
     if (atMs - pair.restSinceMs < creditLimits.restMs) continue;
@@ -187,11 +196,6 @@ export function stepCredits(
 }
 
 /** The state of a witness by its credit, regardless of its present claim. */
-export function creditState(credit: Credit | undefined, utcMs: number | null): WitnessState {
-  if (credit === undefined) return 'unproven';
-  if (credit.kind === 'contradicted') return 'contradicted';
-  if (credit.utcMs === null || utcMs === null) return 'proven';
-  const ageMs = utcMs - credit.utcMs;
-  // Credit from the future was stamped by a wrong clock; its age is not known.
-  return ageMs > creditLimits.lifeMs || ageMs < -renewMs ? 'stale' : 'proven';
+export function creditState(credit: Credit | undefined): WitnessState {
+  return credit?.kind ?? 'unproven';
 }

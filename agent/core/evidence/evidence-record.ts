@@ -9,7 +9,7 @@ import type { Credit, Credits } from './credit.ts';
 export type MotionState = 'driving' | 'standing' | 'unknown';
 
 export interface EvidenceRecord {
-  /** Names the board, its profile and its wiring; any change of these voids every credit. */
+  /** Names the unit, the board, its profile and its wiring; any change of these voids every credit. */
   readonly wiring: string;
   readonly credits: Credits;
   /** Worst state since the ignition was last on; `standing` only once parked. */
@@ -19,11 +19,13 @@ export interface EvidenceRecord {
   readonly utcMs: number | null;
   /** Where it was proven to stand with ignition off; null once there was evidence of movement. */
   readonly parkedAt: Point | null;
+  /** What the supply rests at soon after the engine stopped, in V; null where it is not near a charging voltage, or not known. */
+  readonly restV: number | null;
 }
 
 /** For a first start, or after new wiring. */
 export function emptyEvidence(wiring: string): EvidenceRecord {
-  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
+  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null, restV: null };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -32,13 +34,15 @@ const nameOf = (value: unknown): WitnessName | null => witnessNames.find((name) 
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
 
+const voltsOf = (value: unknown): number | null =>
+  typeof value === 'number' && value > 0 && value < 60 ? value : null;
+
 function creditOf(value: unknown): Credit | null {
   if (!isObject(value)) return null;
   const { kind, utcMs, against } = value;
   const by = nameOf(against);
-  return by !== null && (kind === 'proven' || kind === 'contradicted')
-    ? { kind, utcMs: timeOf(utcMs), against: by }
-    : null;
+  const known = (['proven', 'stale', 'contradicted'] as const).find((one) => one === kind);
+  return by === null || known === undefined ? null : { kind: known, utcMs: timeOf(utcMs), against: by };
 }
 
 function creditsOf(value: unknown): Credits {
@@ -73,7 +77,7 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     parkedAt: motion === 'standing' ? pointOf(value['parkedAt']) : null,
   } as const;
   return value['wiring'] === wiring
-    ? { wiring, credits: creditsOf(value['credits']), ...state }
+    ? { wiring, credits: creditsOf(value['credits']), ...state, restV: voltsOf(value['restV']) }
     : { ...empty, ...state, parkedAt: null };
 }
 

@@ -1,151 +1,51 @@
 // All witnesses of standstill and of an engine at rest, joined: the claim of each, whether it has earned credit, and
 // whether the vehicle drives, stands, or neither is known. It never decides about a relay; absence is never
 // standstill.
-import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
+import { type Point } from '../../../src/core/geo/geo.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import { sharedCauses } from './common-causes.ts';
 import {
   type Contact,
-  confirmByPlace,
-  createContact,
   isCommonLoss,
   isLostWithAnalog,
   recordReading,
   restingForMs,
   type Sensed,
   suspendByBoard,
+  suspendByCommon,
+  suspendByMovement,
 } from './contact.ts';
-import {
-  type Activities,
-  type Activity,
-  type CreditState,
-  createCreditState,
-  creditState,
-  stepCredits,
-} from './credit.ts';
+import { type Activities, type Activity, creditState, stepCredits } from './credit.ts';
 import { type EvidenceRecord, type MotionState, roundedPlace } from './evidence-record.ts';
 import {
-  createGnssState,
-  type GnssClaim,
-  type GnssState,
-  gnssClaim,
-  gnssLimits,
-  recordGnssFix,
-  recordGnssVoid,
-  wasSuspectAt,
-} from './gnss-standing.ts';
-
-export const evidenceLimits = {
-  /**
-   * A turning engine, and one at rest, in 1/min. Not the settings of the alarms, which operators may change
-   * remotely.
-   */
-  turningRpm: 100,
-  restingRpm: 50,
-  /** An alternator that charges a 12 V and a 24 V system, and how far below the battery rests. */
-  chargingV: { low: 13.2, high: 26.4 },
-  restBelowV: 0.2,
-  /** Between the two systems; a 12 V system never reaches it. */
-  highSystemV: 18,
-  /** Below this the supply is not measured: an unwired input. */
-  measuredV: 6,
-  /** A motion input that was active within this time is active: sensors pulse. */
-  pulseMs: 3000,
-  /**
-   * A motion input claims rest after this long without a pulse: three times the longest gap that keeps its credit.
-   */
-  quietMs: 30_000,
-  /** ... and a reading of the engine after this long. */
-  restMs: 10_000,
-  /** A motion input that is active for this long speaks for movement of the vehicle, not for a slammed door. */
-  movedMs: 2000,
-  /** Without a position: ignition off for this long. */
-  offNoFixMs: 60_000,
-  /** An analog value that is lost for this long: the board has lost its supply or its common. */
-  analogLostMs: 3000,
-  /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
-  analogAgeMs: 10_000,
-  /** How often the evidence is evaluated when no input changes. */
-  lookMs: 500,
-} as const;
-
-/** What the vehicle reads at this moment. */
-export interface Seen {
-  readonly ignition: Sensed;
-  readonly motion: Sensed;
-  /** In 1/min; null = not known or not fitted. */
-  readonly rpm: number | null;
-  /** In volts; null = not known or not fitted. */
-  readonly supplyV: number | null;
-}
-
-export interface Level {
-  readonly activity: Activity;
-  readonly sinceMs: number;
-}
-
-export interface EvidenceState {
-  readonly fitted: readonly WitnessName[];
-  readonly hdopMost: number;
-  readonly gnss: GnssState;
-  readonly ignition: Contact;
-  readonly motion: Contact;
-  readonly rpm: Level;
-  readonly voltage: Level;
-  /** When an analog value was last lost that had been measured, and whether it still is. */
-  readonly analogLostMs: number;
-  readonly isAnalogLost: boolean;
-  readonly credit: CreditState;
-  /** As it is now; the record keeps the worst. */
-  readonly drive: { readonly state: MotionState; readonly by: WitnessName | null; readonly sinceMs: number };
-  /** To be on disk before it is used; another object whenever it must be written. */
-  readonly record: EvidenceRecord;
-  /** What was seen last. */
-  readonly seen: Seen;
-  /** A fix or its absence was taken in since. */
-  readonly isStale: boolean;
-}
-
-export interface EvidenceSetup {
-  readonly record: EvidenceRecord;
-  /** Witnesses that the configuration names. */
-  readonly fitted: readonly WitnessName[];
-  /** A fix with a higher HDOP proves nothing. */
-  readonly hdopMost: number;
-  readonly nowMs: number;
-}
-
-/** At a start: credit and motion as on disk; what the inputs read counts only once they were seen alive. */
-export function createEvidence({ record, fitted, hdopMost, nowMs }: EvidenceSetup): EvidenceState {
-  const level: Level = { activity: null, sinceMs: nowMs };
-  const unread: Sensed = { value: null, sinceMs: nowMs };
-  return {
-    fitted,
-    hdopMost,
-    gnss: createGnssState(),
-    ignition: createContact(nowMs),
-    motion: createContact(nowMs),
-    rpm: level,
-    voltage: level,
-    analogLostMs: Number.NEGATIVE_INFINITY,
-    isAnalogLost: false,
-    credit: createCreditState(record.credits, nowMs),
-    // After a drive at best unknown; after a standstill the stored proof, until there is evidence against it.
-    drive: { state: record.motion === 'standing' ? 'standing' : 'unknown', by: record.by, sinceMs: nowMs },
-    record,
-    seen: { ignition: unread, motion: unread, rpm: null, supplyV: null },
-    isStale: true,
-  };
-}
+  causesNow,
+  claimOf,
+  type EvidenceState,
+  evidenceLimits,
+  isAt,
+  isBlind,
+  isCounted,
+  isStill,
+  type Level,
+  type Seen,
+  type StepTime,
+} from './evidence-state.ts';
+import { type GnssClaim, gnssLimits, recordGnssFix, recordGnssVoid, wasSuspectAt } from './gnss-standing.ts';
+import { restVoltage, supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
 /** Records one fix that was checked for plausibility. Follow it with `stepEvidence`. */
-export function recordFix(state: EvidenceState, fix: Fix): EvidenceState {
-  return { ...state, gnss: recordGnssFix(state.gnss, fix, state.hdopMost), isStale: true };
+export function recordFix(state: EvidenceState, fix: Fix, now: StepTime): EvidenceState {
+  const { hdopMost } = state;
+  return { ...state, gnss: recordGnssFix(state.gnss, fix, { ...now, hdopMost }), isStale: true };
 }
 
-/** Records an epoch without a fix. */
-export function recordVoid(state: EvidenceState): EvidenceState {
-  return { ...state, gnss: recordGnssVoid(state.gnss), isStale: true };
+/** Records an epoch without a fix; `estimatedKmh` as its report has it. */
+export function recordVoid(
+  state: EvidenceState,
+  epoch: { readonly atMonoMs: number; readonly estimatedKmh: number | null },
+): EvidenceState {
+  return { ...state, gnss: recordGnssVoid(state.gnss, epoch.atMonoMs, epoch.estimatedKmh), isStale: true };
 }
 
 function rpmActivity(rpm: number | null): Activity {
@@ -154,26 +54,9 @@ function rpmActivity(rpm: number | null): Activity {
   return rpm < evidenceLimits.restingRpm ? 'rest' : null;
 }
 
-function voltageActivity(volts: number | null): Activity {
-  const { chargingV, restBelowV, highSystemV, measuredV } = evidenceLimits;
-  if (volts === null || volts < measuredV) return null;
-  const fromV = volts >= highSystemV ? chargingV.high : chargingV.low;
-  if (volts >= fromV) return 'active';
-  return volts < fromV - restBelowV ? 'rest' : null;
-}
-
 function levelAfter(before: Level, activity: Activity, nowMs: number): Level {
   return before.activity === activity ? before : { activity, sinceMs: nowMs };
 }
-
-/** The receiver's claim at `nowMs`, with the known place. */
-export function claimOf(state: EvidenceState, nowMs: number): GnssClaim {
-  const engineOnMs = state.ignition.roseMs;
-  return gnssClaim(state.gnss, { at: state.record.parkedAt, engineOnMs }, nowMs);
-}
-
-export const isStill = (claim: GnssClaim): boolean =>
-  claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs;
 
 function activitiesOf(state: EvidenceState, claim: GnssClaim, nowMs: number): Activities {
   const contact = ({ sensed }: Contact): Activity =>
@@ -203,25 +86,14 @@ function isMotionActive({ motion }: EvidenceState, nowMs: number): boolean {
   return nowMs - motion.activeMs <= pulseMs && motion.activeMs - motion.roseMs >= movedMs;
 }
 
-function isCounted(state: EvidenceState, name: 'ignition' | 'motion', utcMs: number | null): boolean {
-  return creditState(state.credit.credits[name], utcMs) === 'proven' && state[name].suspension === null;
-}
-
-/** Standing shown without a position: by two inputs that have earned it. */
+/** Standing shown without a position: by two inputs that have earned it, and that no single fault makes zero. */
 function isStillWithoutFix(state: EvidenceState, now: StepTime): boolean {
   const { offNoFixMs, quietMs } = evidenceLimits;
-  const areCounted = isCounted(state, 'ignition', now.utcMs) && isCounted(state, 'motion', now.utcMs);
+  if (sharedCauses(causesNow(state, 'ignition'), causesNow(state, 'motion')).length > 0) return false;
+  const areCounted = isCounted(state, 'ignition') && isCounted(state, 'motion');
   const offMs = restingForMs(state.ignition, now.atMs) ?? 0;
   const stillMs = restingForMs(state.motion, now.atMs) ?? 0;
   return areCounted && offMs >= offNoFixMs && stillMs >= quietMs && !wasSuspectAt(state.gnss, now.atMs);
-}
-
-/** The time of a step. */
-export interface StepTime {
-  /** Monotonic. */
-  readonly atMs: number;
-  /** Trusted UTC; null while unknown. */
-  readonly utcMs: number | null;
 }
 
 /** Three fixes in a row that move: one alone may be noise. */
@@ -253,7 +125,8 @@ function driveAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Evid
 /** The parking place: set by proof, kept until there is evidence of movement or of a running engine. */
 function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Point | null {
   const { parkedAt } = state.record;
-  const speaks = isMoving(claim) || engineBy(state) !== null;
+  const isStated = claim.kind === 'unknown' && (claim.saidKmh ?? 0) >= gnssLimits.driveKmh;
+  const speaks = isMoving(claim) || isStated || engineBy(state) !== null;
   if (speaks || (isMotionActive(state, now.atMs) && !isStill(claim))) return null;
   if (claim.kind !== 'still' || !isStill(claim)) return parkedAt;
   const isThere = isAt(parkedAt, claim);
@@ -263,33 +136,33 @@ function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Poi
 
 /** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
 function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number | null): EvidenceRecord {
-  const { record, drive, credit } = state;
+  const { record, drive, credit, supply } = state;
   const { credits } = credit;
   const isParked =
     drive.state === 'standing' && (parkedAt !== null || drive.by === 'motion') && engineBy(state) === null;
   const worst = record.motion === 'driving' || drive.state === 'driving' ? 'driving' : 'unknown';
   const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
   const motion = isParked || wasParked ? 'standing' : worst;
-  const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
+  const { restV } = supply;
+  const isSame =
+    record.motion === motion &&
+    record.parkedAt === parkedAt &&
+    record.credits === credits &&
+    record.restV === restV;
   if (isSame) return record;
   const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, ...change };
+  return { ...record, credits, motion, parkedAt, restV, ...change };
 }
 
 type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
 
 const contacts = ['ignition', 'motion'] as const;
 
-/** Whether the receiver shows the vehicle at this place. */
-function isAt(place: Point | null, claim: GnssClaim): boolean {
-  return place !== null && claim.kind === 'still' && distanceM(place, claim.at) <= gnssLimits.samePlaceM;
-}
-
 const isMeasured = (value: number | null, least: number): boolean => value !== null && value >= least;
 
 /** A value that was measured is not any more: an engine that stops reads 0 1/min, and a battery never reads 0 V. */
 function losesAnalog(before: Seen, seen: Seen): boolean {
-  const { measuredV } = evidenceLimits;
+  const { measuredV } = supplyLimits;
   return (
     (isMeasured(before.rpm, 0) && !isMeasured(seen.rpm, 0)) ||
     (isMeasured(before.supplyV, measuredV) && !isMeasured(seen.supplyV, measuredV))
@@ -299,7 +172,7 @@ function losesAnalog(before: Seen, seen: Seen): boolean {
 /** Every analog witness that is fitted is measured. */
 function hasAnalogs(fitted: EvidenceState['fitted'], { rpm, supplyV }: Seen): boolean {
   const hasRpm = !fitted.includes('rpm') || isMeasured(rpm, 0);
-  return hasRpm && (!fitted.includes('voltage') || isMeasured(supplyV, evidenceLimits.measuredV));
+  return hasRpm && (!fitted.includes('voltage') || isMeasured(supplyV, supplyLimits.measuredV));
 }
 
 /** Whether inputs have just fallen together, or together with an analog value. */
@@ -318,7 +191,35 @@ export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): bool
   const { ignition, motion, rpm, supplyV } = state.seen;
   if (state.isStale || nowMs - state.credit.atMs >= evidenceLimits.lookMs) return true;
   if (!isSameReading(seen.ignition, ignition) || !isSameReading(seen.motion, motion)) return true;
+  if (seen.answering.length !== state.seen.answering.length) return true;
   return seen.rpm !== rpm || seen.supplyV !== supplyV;
+}
+
+/** A receiver that gives no position although the vehicle was parked under the sky: jammed, perhaps. */
+function blindAfter(
+  state: EvidenceState,
+  claim: GnssClaim,
+  atMs: number,
+): Pick<EvidenceState, 'gnss' | 'blindSinceMs'> {
+  const { gnss } = state;
+  if (!isBlind(claim)) return { gnss, blindSinceMs: null };
+  const blindSinceMs = state.blindSinceMs ?? atMs;
+  const isLost =
+    atMs - blindSinceMs >= gnssLimits.gapMs && state.drive.state === 'standing' && state.drive.by === 'gnss';
+  const isNew = isLost && (gnss.suspectMs === null || gnss.suspectMs < blindSinceMs);
+  return { gnss: isNew ? { ...gnss, suspectMs: atMs } : gnss, blindSinceMs };
+}
+
+/** The ignition was off all the time in which the receiver has shown movement. */
+function isTowed({ ignition, restedMs }: EvidenceState): boolean {
+  return ignition.activeMs < restedMs;
+}
+
+/** The receiver has repeated one position since before the engine was switched on, and it runs for long. */
+function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: number): boolean {
+  const { pinnedMs } = evidenceLimits;
+  const isOn = ignition.sensed.value === true && atMs - ignition.roseMs >= pinnedMs;
+  return isOn && !isBlind(claim) && gnss.last !== null && gnss.wanderedMs < ignition.roseMs;
 }
 
 /**
@@ -326,6 +227,7 @@ export function isStepDue(state: EvidenceState, seen: Seen, nowMs: number): bool
  */
 export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
   const { atMs, utcMs } = now;
+  const supply = supplyAfter(before.supply, seen);
   // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
   const state: Draft = {
     ...before,
@@ -334,29 +236,42 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     ignition: recordReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
     motion: recordReading(before.motion, seen.motion, { atMs, countsFlips: false }),
     rpm: levelAfter(before.rpm, rpmActivity(seen.rpm), atMs),
-    voltage: levelAfter(before.voltage, voltageActivity(seen.supplyV), atMs),
+    voltage: levelAfter(before.voltage, voltageActivity(seen, supply), atMs),
+    supply,
   };
   const claim = claimOf(state, atMs);
-  const stands = isStill(claim) && creditState(state.credit.credits.gnss, utcMs) === 'proven';
+  const blind = blindAfter(state, claim, atMs);
+  state.gnss = blind.gnss;
+  state.blindSinceMs = blind.blindSinceMs;
+  if (claim.kind === 'still') state.restedMs = atMs;
+  const stands = isStill(claim) && creditState(state.credit.credits.gnss) === 'proven';
   if (losesAnalog(before.seen, seen)) {
     state.analogLostMs = atMs;
     state.isAnalogLost = true;
   } else if (state.isAnalogLost && hasAnalogs(state.fitted, seen)) state.isAnalogLost = false;
   if (!stands && losesCommon(before, state)) {
-    state.ignition = { ...state.ignition, suspension: 'common' };
-    state.motion = { ...state.motion, suspension: 'common' };
+    state.ignition = suspendByCommon(state.ignition);
+    state.motion = suspendByCommon(state.motion);
   }
   // Inputs of a board that has lost its supply are dead, whatever they read.
   if (state.isAnalogLost && atMs - state.analogLostMs >= evidenceLimits.analogLostMs) {
     state.ignition = suspendByBoard(state.ignition);
     state.motion = suspendByBoard(state.motion);
-  } else if (stands && isAt(state.record.parkedAt, claim)) {
-    state.ignition = confirmByPlace(state.ignition);
-    state.motion = confirmByPlace(state.motion);
   }
+  const activities = activitiesOf(state, claim, atMs);
+  const towed = isTowed(state);
+  if (towed && isMoving(claim) && activities.ignition === 'rest')
+    state.ignition = suspendByMovement(state.ignition);
   const suspended = contacts.filter((name) => state[name].suspension !== null);
-  state.credit = stepCredits(state.credit, activitiesOf(state, claim, atMs), { ...now, suspended });
+  state.credit = stepCredits(state.credit, activities, {
+    ...now,
+    suspended,
+    isTowed: towed,
+    isPinned: isPinned(state, claim, atMs),
+  });
   state.drive = driveAfter(state, claim, now);
+  const offForMs = state.drive.state === 'standing' ? restingForMs(state.ignition, atMs) : null;
+  state.supply = { ...supply, restV: restVoltage(supply, seen, offForMs) };
   state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
   return state;
 }

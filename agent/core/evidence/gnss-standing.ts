@@ -1,8 +1,9 @@
-// What the GNSS receiver proves about standstill: Doppler speed, displacement over a window, quality, and how the
+// What the GNSS receiver proves about standstill: Doppler speed, drift of the position, quality, age, and how the
 // stop happened. Unknown is a value of its own and never zero; a frozen, repeated or implausibly sudden fix proves
 // nothing.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import { type Drift, driftOf, isJump, noDrift, placeOf, type RestingFix } from './position-drift.ts';
 
 export const gnssLimits = {
   /** Above this speed a vehicle moves. */
@@ -11,37 +12,52 @@ export const gnssLimits = {
   driveKmh: 10,
   /** Doppler speed of a standing vehicle: at most this in one fix ... */
   restKmh: 2,
-  /** ... and on average over the window. Recorded parked receivers of 14 makers stay below it but for two at sea. */
+  /** ... and on average over `windowMs`. Recorded parked receivers of 14 makers stay below it but for two at sea. */
   restMeanKmh: 1,
-  /** Displacement of a standing vehicle over the window: this, or so much per unit of HDOP. */
-  placeM: 8,
-  placePerHdopM: 2,
+  /** Least time at rest, and the time over which the Doppler speed is averaged. */
   windowMs: 10_000,
+  /** Positions that are looked at: of the last minute, about one a second. */
+  trackMs: 60_000,
+  trackStepMs: 900,
   /** A vehicle whose stop was not observed must stay at its place for this long. */
   holdMs: 60_000,
-  /** ... with a fix that differs from the one before within this time: no receiver measures the same twice for long. */
+  /** Fixes may be missing for this long without an end of the standstill, when those around the gap agree. */
+  gapMs: 5000,
+  /** Every claim of rest needs a fix that differs from the one before within this time: no receiver measures the same twice for long. */
   variedMs: 20_000,
   /** A place that is known from before counts as the same within this distance. */
-  samePlaceM: 25,
+  samePlaceM: 40,
   /** Hard braking on dry road (8 m/s2): a faster drop is no stop that was observed. */
   brakingKmhPerS: 29,
   /** A stop that was observed passes through at least one fix between `restKmh` and this. */
   slowKmh: 20,
+  /** ... or one that was missing after a fix of at most this. */
+  nearlySlowKmh: 30,
   /** Above this speed a position that stays the same to the last digit is a receiver that froze, not a vehicle that stopped. */
   heldKmh: 5,
   /** A fix at 1 Hz or faster is stale after this; a slower receiver's after 1.75 intervals. */
   fixAgeMs: 2000,
+  /** A fix that is later than this against trusted time, or against the soonest one of this run, says nothing of the present. */
+  lateMs: 2000,
   /** The slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
   /** Good fixes in a row before they count. */
   fixes: 5,
-  hdop: 5,
+  hdop: 8,
   /** For this long after a doubtful position, "no position" does not count as a real absence of one. */
   suspectMs: 60_000,
 } as const;
 
 /** Mode indicators of RMC that are real measurements: autonomous, differential, precise, RTK fixed and float. */
-const measuredModes: readonly string[] = ['A', 'D', 'P', 'R', 'F'];
+const measuredModes: readonly (string | null)[] = [
+  'A',
+  'D',
+  'P',
+  'R',
+  'F',
+  // Before NMEA 2.3 there is none; an estimate is known by the quality of GGA, and is no fix (`epoch-content.ts`).
+  null,
+];
 
 /** Why the receiver proves no standstill. */
 export type GnssFault =
@@ -50,20 +66,15 @@ export type GnssFault =
   | 'fix_void'
   | 'fix_mode'
   | 'fix_time'
+  | 'fix_late'
   | 'fix_speed'
   | 'hdop'
   | 'doubtful'
   | 'few_fixes'
   | 'moving'
+  | 'unsteady'
   | 'frozen'
   | 'no_stop_seen';
-
-interface Sample {
-  readonly atMs: number;
-  readonly at: Point;
-  readonly speedKmh: number;
-  readonly hdop: number;
-}
 
 /** How the present standstill was approached. */
 interface Approach {
@@ -80,70 +91,100 @@ const noApproach: Approach = { moved: 0, slow: 0, isSudden: false };
 export interface GnssState {
   /** Good fixes in a row, capped. */
   readonly goodFixes: number;
+  /** When the last good fix was measured, and when it was taken in; monotonic. */
   readonly lastGoodMs: number | null;
-  /** Typical time between two fixes. */
+  readonly takenMs: number;
+  /** Fixes were missing before it. A second gap at once is none: the receiver is that slow. */
+  readonly isAfterGap: boolean;
+  /** Smoothed time between good fixes. */
   readonly intervalMs: number;
+  /** The last fix of any quality, to recognise one that is repeated. */
   readonly last: Fix | null;
+  /** Of the last good fix. */
   readonly speedKmh: number;
-  /** Where the last good fix was. */
   readonly place: Point | null;
-  /** Fixes since the standstill began, at most one a second and no older than the window. */
-  readonly samples: readonly Sample[];
-  /** Since when and where every good fix has stood; null while moving or unknown. */
-  readonly still: { readonly sinceMs: number; readonly at: Point } | null;
+  /** Good fixes at rest, newest last. */
+  readonly samples: readonly RestingFix[];
+  /** Since when every good fix has been at rest, and the position has not moved on; null while one is not. */
+  readonly restSinceMs: number | null;
+  readonly drift: Drift;
   readonly approach: Approach;
-  /** When the stop before this standstill was observed; null when it was not. */
+  /** When an observed stop began this standstill; null when it did not begin so. */
   readonly stopMs: number | null;
-  /** When a fix last differed from the one before in anything but its time. */
+  /** When a fix last differed from the one before, and when its position did. */
   readonly variedMs: number;
-  /** Why the last epoch proved nothing; null when it did. */
+  readonly wanderedMs: number;
+  /** Why the last epoch was not good; null when it was. */
   readonly fault: GnssFault | null;
   /** When the last position was doubtful or moved without being evidence; null if never. */
   readonly suspectMs: number | null;
+  /** The soonest fix of this run: largest difference between its UTC and the monotonic time of its arrival. */
+  readonly soonestMs: number | null;
+  /** What the receiver last said of speed, in an epoch of any quality. */
+  readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
 
 export function createGnssState(): GnssState {
   return {
     goodFixes: 0,
     lastGoodMs: null,
+    takenMs: Number.NEGATIVE_INFINITY,
+    isAfterGap: false,
     intervalMs: gnssLimits.slowestMs,
     last: null,
     speedKmh: 0,
     place: null,
     samples: [],
-    still: null,
+    restSinceMs: null,
+    drift: noDrift,
     approach: noApproach,
     stopMs: null,
     variedMs: Number.NEGATIVE_INFINITY,
+    wanderedMs: Number.NEGATIVE_INFINITY,
     fault: 'no_fix',
     suspectMs: null,
+    soonestMs: null,
+    said: null,
   };
 }
 
-/**
- * After an epoch that proves nothing. The last fix is kept, to recognise a repeated one, and so is the time of the
- * last doubt.
- */
+/** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
-  const { intervalMs, last, variedMs, suspectMs } = state;
-  return { ...createGnssState(), intervalMs, last, variedMs, suspectMs, fault };
+  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonestMs, said } = state;
+  return { ...createGnssState(), intervalMs, last, variedMs, wanderedMs, suspectMs, soonestMs, said, fault };
 }
 
-function faultOf(fix: Fix, hdopMost: number): GnssFault | null {
+/** After an epoch that says nothing: what was seen before goes on when the next good fix comes soon and agrees. */
+function lapse(state: GnssState, fault: GnssFault, atMs: number): GnssState {
+  const isLong = state.lastGoodMs === null || atMs - state.lastGoodMs > gnssLimits.gapMs;
+  return isLong ? blank(state, fault) : { ...state, fault };
+}
+
+/** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
+function isLate({ soonestMs }: GnssState, { utcMs, atMonoMs }: Fix, now: FixTime): boolean {
+  if (utcMs === null) return false;
+  if (now.utcMs !== null && now.utcMs - (now.atMs - atMonoMs) - utcMs > gnssLimits.lateMs) return true;
+  return soonestMs !== null && soonestMs - (utcMs - atMonoMs) > gnssLimits.lateMs;
+}
+
+function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
   if (!fix.rmcValid) return 'fix_void';
-  if (fix.mode === null || !measuredModes.includes(fix.mode)) return 'fix_mode';
+  if (!measuredModes.includes(fix.mode)) return 'fix_mode';
   // Without a time a new fix cannot be distinguished from one that is repeated for ever.
   if (fix.utcMs === null) return 'fix_time';
   if (fix.speedKmh === null) return 'fix_speed';
-  if (fix.hdop === null || fix.hdop > hdopMost) return 'hdop';
-  return fix.doubts.length > 0 ? 'doubtful' : null;
+  if (fix.hdop === null || fix.hdop > Math.min(now.hdopMost, gnssLimits.hdop)) return 'hdop';
+  if (fix.doubts.length > 0) return 'doubtful';
+  return isLate(state, fix, now) ? 'fix_late' : null;
 }
+
+const isSamePlace = (a: Fix | null, b: Fix): boolean =>
+  a !== null && a.latitude === b.latitude && a.longitude === b.longitude;
 
 function isRepeated(a: Fix | null, b: Fix): boolean {
   return (
     a !== null &&
-    a.latitude === b.latitude &&
-    a.longitude === b.longitude &&
+    isSamePlace(a, b) &&
     a.altitudeM === b.altitudeM &&
     a.speedKmh === b.speedKmh &&
     a.hdop === b.hdop &&
@@ -163,7 +204,9 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
   const dropKmh = state.speedKmh - speedKmh;
   // A burst that is read late makes the next step look short.
   const isDrop = dropKmh > (brakingKmhPerS * Math.max(stepMs, state.intervalMs)) / 1000 + 1;
-  if (speedKmh <= restKmh) return { moved, slow, isSudden: isSudden || isDrop };
+  // The slow fix of a stop may be the one that is missing; a whole braking is not.
+  const isMissing = stepMs > 1.5 * state.intervalMs && !isDrop && state.speedKmh <= gnssLimits.nearlySlowKmh;
+  if (speedKmh <= restKmh) return { moved, slow: slow + (isMissing ? 1 : 0), isSudden: isSudden || isDrop };
   const movedNow = speedKmh > standstillKmh ? Math.min(moved + 1, gnssLimits.fixes) : moved;
   // A plausible drive after a sudden drop starts again.
   const isForgotten = speedKmh > slowKmh && movedNow >= gnssLimits.fixes && !isDrop;
@@ -176,30 +219,39 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
 
 const isObserved = ({ moved, slow, isSudden }: Approach): boolean => moved >= 3 && slow >= 1 && !isSudden;
 
-/** The standstill after one good fix: continues, starts here, or ends. */
-function stillAfter(state: GnssState, sample: Sample): Pick<GnssState, 'still' | 'samples'> {
-  const { restKmh, restMeanKmh, placeM, placePerHdopM, windowMs } = gnssLimits;
-  if (sample.speedKmh > restKmh) return { still: null, samples: [] };
-  const kept = state.still === null ? [] : state.samples.filter(({ atMs }) => sample.atMs - atMs <= windowMs);
-  const all = [...kept, sample];
-  const hdop = Math.max(...all.map((one) => one.hdop));
-  const allowedM = Math.max(placeM, placePerHdopM * hdop);
-  const isAway = kept.some(({ at }) => distanceM(at, sample.at) > allowedM);
-  const meanKmh = all.reduce((sum, { speedKmh }) => sum + speedKmh, 0) / all.length;
-  if (state.still === null || isAway || meanKmh > restMeanKmh)
-    return { still: { sinceMs: sample.atMs, at: sample.at }, samples: [sample] };
-  const newest = kept.at(-1);
-  const isSparse = newest === undefined || sample.atMs - newest.atMs >= 900;
-  return { still: state.still, samples: isSparse ? all : kept };
+type Standing = Pick<GnssState, 'samples' | 'restSinceMs' | 'drift'>;
+const moved: Standing = { samples: [], restSinceMs: null, drift: noDrift };
+
+/**
+ * The standstill after one good fix: continues, starts here, or ends.
+ * @param isSettling the vehicle has just stopped, and the filter of the receiver may move the position on.
+ */
+function standingAfter(state: GnssState, sample: RestingFix, isSettling: boolean): Standing {
+  const { restKmh, restMeanKmh, windowMs, trackMs, trackStepMs } = gnssLimits;
+  const { atMs } = sample;
+  if (sample.speedKmh > restKmh) return moved;
+  const begun: Standing = { samples: [sample], restSinceMs: atMs, drift: noDrift };
+  if (state.restSinceMs === null || isJump(state.samples, sample)) return begun;
+  const newest = state.samples.at(-1);
+  const isSparse = newest === undefined || atMs - newest.atMs >= trackStepMs;
+  const samples = isSparse
+    ? [...state.samples.filter((one) => atMs - one.atMs <= trackMs), sample]
+    : state.samples;
+  const recent = samples.filter((one) => atMs - one.atMs <= windowMs);
+  const meanKmh = recent.reduce((sum, { speedKmh }) => sum + speedKmh, 0) / Math.max(1, recent.length);
+  if (meanKmh > restMeanKmh) return begun;
+  const drift = isSparse ? driftOf(samples) : state.drift;
+  if (drift.isAway && isSettling) return begun;
+  return { samples, restSinceMs: drift.isAway ? atMs : state.restSinceMs, drift };
 }
 
 /** The position of the last moving fix again: a receiver holds it at a crawl, and never from a drive. */
-function isFrozenArrival({ speedKmh, place }: GnssState, { at }: Sample): boolean {
+function isFrozenArrival({ speedKmh, place }: GnssState, { at }: RestingFix): boolean {
   if (speedKmh <= gnssLimits.heldKmh || place === null) return false;
   return place.latitude === at.latitude && place.longitude === at.longitude;
 }
 
-function stopAfter(state: GnssState, approach: Approach, sample: Sample): number | null {
+function stopAfter(state: GnssState, approach: Approach, sample: RestingFix): number | null {
   if (sample.speedKmh > gnssLimits.standstillKmh) return null;
   if (sample.speedKmh > gnssLimits.restKmh) return state.stopMs;
   const arrives = state.lastGoodMs !== null && state.speedKmh > gnssLimits.restKmh;
@@ -207,48 +259,80 @@ function stopAfter(state: GnssState, approach: Approach, sample: Sample): number
   return isStop ? sample.atMs : state.stopMs;
 }
 
-/**
- * Records one fix that was checked for plausibility.
- * @param hdopMost a fix with a higher HDOP proves nothing.
- */
-export function recordGnssFix(before: GnssState, fix: Fix, hdopMost: number): GnssState {
-  const variedMs = isRepeated(before.last, fix) ? before.variedMs : fix.atMonoMs;
-  const known: GnssState = { ...before, last: fix, variedMs };
-  const fault = faultOf(fix, Math.min(hdopMost, gnssLimits.hdop));
-  if (fault !== null || fix.speedKmh === null || fix.hdop === null) {
-    const mayMove = fix.speedKmh === null || fix.speedKmh > gnssLimits.standstillKmh;
-    const isSuspect = mayMove || fix.doubts.length > 0;
-    return { ...blank(known, fault ?? 'fix_speed'), suspectMs: isSuspect ? fix.atMonoMs : known.suspectMs };
-  }
-  const { speedKmh, hdop, atMonoMs: atMs } = fix;
+/** When a fix is taken in, and by what it is measured. */
+export interface FixTime {
+  /** Monotonic. */
+  readonly atMs: number;
+  /** Trusted UTC at that moment; null while there is none. */
+  readonly utcMs: number | null;
+  /** A fix with a higher HDOP proves nothing. */
+  readonly hdopMost: number;
+}
+
+/** Records one fix that was checked for plausibility. */
+export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssState {
+  const { atMonoMs: atMs, speedKmh: saidKmh } = fix;
+  const varied = isRepeated(before.last, fix) ? {} : { variedMs: atMs };
+  const wandered = isSamePlace(before.last, fix) ? {} : { wanderedMs: atMs };
+  const said = saidKmh === null ? before.said : { speedKmh: saidKmh, atMs };
+  const known: GnssState = { ...before, last: fix, ...varied, ...wandered, said };
+  const fault = faultOf(known, fix, now);
+  if (fault !== null || fix.speedKmh === null || fix.hdop === null)
+    return recordFault(known, fix, fault ?? 'fix_speed');
+  const { speedKmh, hdop } = fix;
   const stepMs = known.lastGoodMs === null ? 0 : atMs - known.lastGoodMs;
-  const state = stepMs > ageLimitMs(known) ? blank(known, 'few_fixes') : known;
+  const isGap = stepMs > ageLimitMs(known);
+  const isLost = stepMs > gnssLimits.gapMs || (isGap && known.isAfterGap);
+  const state = isLost ? blank(known, 'few_fixes') : known;
   const isGoingOn = state.lastGoodMs !== null;
-  const sample: Sample = { atMs, at: { latitude: fix.latitude, longitude: fix.longitude }, speedKmh, hdop };
+  const sample: RestingFix = {
+    atMs,
+    at: { latitude: fix.latitude, longitude: fix.longitude },
+    speedKmh,
+    hdop,
+  };
   const approach = approachAfter(state, speedKmh, stepMs);
   const stopMs = stopAfter(state, approach, sample);
-  const { still, samples } = stillAfter(state, sample);
-  // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
-  const isRestarted = state.still !== null && still !== null && still.sinceMs !== state.still.sinceMs;
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
+  const standing = standingAfter(state, sample, isSettling);
+  // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
+  const isRestarted =
+    state.restSinceMs !== null && standing.restSinceMs !== null && standing.restSinceMs !== state.restSinceMs;
+  const offsetMs = (fix.utcMs ?? 0) - atMs;
   return {
     ...state,
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
-    intervalMs: isGoingOn ? (state.intervalMs + stepMs) / 2 : state.intervalMs,
+    takenMs: now.atMs,
+    isAfterGap: isGap && !isLost,
+    // A gap is none of the receiver's intervals.
+    intervalMs:
+      isGoingOn && stepMs <= 2 * state.intervalMs ? (state.intervalMs + stepMs) / 2 : state.intervalMs,
     speedKmh,
     place: sample.at,
-    samples,
-    still,
+    ...standing,
     approach: speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0 } : approach,
     stopMs: isRestarted && !isSettling ? null : stopMs,
     fault: null,
+    soonestMs: Math.max(state.soonestMs ?? offsetMs, offsetMs),
   };
 }
 
-/** Records an epoch without a fix: speed is unknown from now on. */
-export function recordGnssVoid(state: GnssState): GnssState {
-  return blank(state, 'no_fix');
+function recordFault(state: GnssState, fix: Fix, fault: GnssFault): GnssState {
+  const { atMonoMs: atMs, speedKmh, doubts } = fix;
+  const mayMove = speedKmh === null || speedKmh > gnssLimits.standstillKmh;
+  if (!mayMove && doubts.length === 0) return lapse(state, fault, atMs);
+  return { ...blank(state, fault), suspectMs: atMs };
+}
+
+/** Records an epoch without a fix: speed is unknown from now on, but for what the epoch says of it without a measurement. */
+export function recordGnssVoid(
+  state: GnssState,
+  atMs: number,
+  estimatedKmh: number | null = null,
+): GnssState {
+  const said = estimatedKmh === null ? state.said : { speedKmh: estimatedKmh, atMs };
+  return lapse({ ...state, said }, 'no_fix', atMs);
 }
 
 /** What else is known of this standstill. */
@@ -261,31 +345,40 @@ export interface KnownPlace {
 
 /** The receiver's claim at this moment. */
 export type GnssClaim =
-  | { readonly kind: 'still'; readonly forMs: number; readonly at: Point }
+  /** `fixMs`: when the newest fix was taken in, monotonic. */
+  | { readonly kind: 'still'; readonly forMs: number; readonly at: Point; readonly fixMs: number }
   /** `fixes`: good ones in a row above `standstillKmh`, capped. */
   | { readonly kind: 'moving'; readonly speedKmh: number; readonly fixes: number }
-  /** `heldMs`: for how long it has held its place, where only that lacks. */
-  | { readonly kind: 'unknown'; readonly fault: GnssFault; readonly heldMs?: number };
+  /** `heldMs`: for how long it has held its place, where only that lacks. `saidKmh`: a speed that it states all the same. */
+  | {
+      readonly kind: 'unknown';
+      readonly fault: GnssFault;
+      readonly heldMs?: number;
+      readonly saidKmh?: number;
+    };
 
 /** The claim at `nowMs`, monotonic. */
 export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
-  const unknown = (fault: GnssFault) => ({ kind: 'unknown', fault }) as const;
-  const { lastGoodMs, fault, still, speedKmh } = state;
+  const { lastGoodMs, fault, restSinceMs, speedKmh, said } = state;
+  const saidKmh = said !== null && nowMs - said.atMs <= ageLimitMs(state) ? { saidKmh: said.speedKmh } : {};
+  const unknown = (why: GnssFault) => ({ kind: 'unknown', fault: why, ...saidKmh }) as const;
   if (lastGoodMs === null || fault !== null) return unknown(fault ?? 'no_fix');
   if (nowMs - lastGoodMs > ageLimitMs(state)) return unknown('fix_old');
   if (speedKmh > gnssLimits.standstillKmh) {
     return { kind: 'moving', speedKmh, fixes: state.approach.moved };
   }
   if (state.goodFixes < gnssLimits.fixes) return unknown('few_fixes');
-  if (still === null) return unknown('moving');
-  if (state.variedMs < known.engineOnMs) return unknown('frozen');
-  const forMs = lastGoodMs - still.sinceMs;
-  const isThere = known.at !== null && distanceM(known.at, still.at) <= gnssLimits.samePlaceM;
-  if (state.stopMs !== null || isThere) return { kind: 'still', forMs, at: still.at };
-  if (nowMs - state.variedMs > gnssLimits.variedMs) return unknown('frozen');
-  return forMs >= gnssLimits.holdMs
-    ? { kind: 'still', forMs, at: still.at }
-    : { ...unknown('no_stop_seen'), heldMs: forMs };
+  const at = placeOf(state.samples, gnssLimits.windowMs);
+  if (restSinceMs === null || at === null) return unknown('moving');
+  if (state.drift.isAway) return unknown('unsteady');
+  if (state.variedMs < known.engineOnMs || nowMs - state.variedMs > gnssLimits.variedMs)
+    return unknown('frozen');
+  const forMs = lastGoodMs - restSinceMs;
+  const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
+  if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
+  const isThere = known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM;
+  if (state.stopMs !== null || isThere) return still;
+  return forMs >= gnssLimits.holdMs ? still : { ...unknown('no_stop_seen'), heldMs: forMs };
 }
 
 /** True when a doubtful or moving position arrived within the last minute. */

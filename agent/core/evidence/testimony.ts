@@ -1,16 +1,19 @@
 // The evidence at one moment: every witness with its state and claim, and all inputs of the interlock. Derived from
 // the state of `evidence.ts`; changes nothing.
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
+import type { Cause } from './common-causes.ts';
 import { type Contact, restingForMs, type Sensed } from './contact.ts';
 import { creditState } from './credit.ts';
 import {
+  causesNow,
   claimOf,
+  countedContact,
   type EvidenceState,
   evidenceLimits,
   isStill,
   type Level,
   type StepTime,
-} from './evidence.ts';
+} from './evidence-state.ts';
 import type { GnssClaim } from './gnss-standing.ts';
 
 /** The claim of one witness at this moment, and whether it counts. */
@@ -20,15 +23,20 @@ export interface Witness {
   readonly claim: 'rest' | 'active' | null;
   /** For how long it has been at rest, ms; null when it is not. */
   readonly restForMs: number | null;
+  /** Single faults that could make it claim rest wrongly. */
+  readonly causes: readonly Cause[];
 }
+
+/** State and causes of a witness, which do not depend on its claim. */
+type Standing = Pick<Witness, 'state' | 'causes'>;
 
 export type Witnesses = Readonly<Record<WitnessName, Witness>>;
 
-function levelWitness(level: Level, state: WitnessState, nowMs: number): Witness {
-  if (level.activity === 'active') return { state, claim: 'active', restForMs: null };
+function levelWitness(level: Level, standing: Standing, nowMs: number): Witness {
+  if (level.activity === 'active') return { ...standing, claim: 'active', restForMs: null };
   const restForMs = level.activity === 'rest' ? nowMs - level.sinceMs : null;
   return {
-    state,
+    ...standing,
     claim: restForMs !== null && restForMs >= evidenceLimits.restMs ? 'rest' : null,
     restForMs,
   };
@@ -36,13 +44,13 @@ function levelWitness(level: Level, state: WitnessState, nowMs: number): Witness
 
 function contactWitness(
   contact: Contact,
-  state: WitnessState,
+  standing: Standing,
   now: { atMs: number; quietMs: number; pulseMs: number },
 ): Witness {
   const isPulsing = now.atMs - contact.activeMs <= now.pulseMs;
-  if (contact.sensed.value === true || isPulsing) return { state, claim: 'active', restForMs: null };
+  if (contact.sensed.value === true || isPulsing) return { ...standing, claim: 'active', restForMs: null };
   const restForMs = restingForMs(contact, now.atMs);
-  return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
+  return { ...standing, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
 }
 
 /**
@@ -54,26 +62,34 @@ export function witnessesOf(
   now: StepTime,
   claim = claimOf(state, now.atMs),
 ): Witnesses {
-  const { atMs, utcMs } = now;
+  const { atMs } = now;
   const { quietMs, pulseMs } = evidenceLimits;
+  const counted = {
+    ignition: countedContact(state, 'ignition', claim),
+    motion: countedContact(state, 'motion', claim),
+  };
   const stateOf = (name: WitnessName): WitnessState => {
     if (!state.fitted.includes(name)) return 'absent';
-    const credit = creditState(state.credit.credits[name], utcMs);
-    const isSuspended = (name === 'ignition' || name === 'motion') && state[name].suspension !== null;
+    const credit = creditState(state.credit.credits[name]);
+    const isSuspended = (name === 'ignition' || name === 'motion') && counted[name].suspension !== null;
     return credit === 'proven' && isSuspended ? 'suspended' : credit;
   };
+  const standing = (name: WitnessName): Standing => ({
+    state: stateOf(name),
+    causes: causesNow(state, name),
+  });
   const gnss: Witness = {
-    state: stateOf('gnss'),
+    ...standing('gnss'),
     claim:
       claim.kind === 'unknown' ? null : claim.kind === 'moving' ? 'active' : isStill(claim) ? 'rest' : null,
     restForMs: claim.kind === 'still' ? claim.forMs : null,
   };
   return {
     gnss,
-    motion: contactWitness(state.motion, stateOf('motion'), { atMs, quietMs, pulseMs }),
-    ignition: contactWitness(state.ignition, stateOf('ignition'), { atMs, quietMs: 0, pulseMs: -1 }),
-    rpm: levelWitness(state.rpm, stateOf('rpm'), atMs),
-    voltage: levelWitness(state.voltage, stateOf('voltage'), atMs),
+    motion: contactWitness(counted.motion, standing('motion'), { atMs, quietMs, pulseMs }),
+    ignition: contactWitness(counted.ignition, standing('ignition'), { atMs, quietMs: 0, pulseMs: -1 }),
+    rpm: levelWitness(state.rpm, standing('rpm'), atMs),
+    voltage: levelWitness(state.voltage, standing('voltage'), atMs),
   };
 }
 
@@ -93,7 +109,7 @@ export function witnessStatesOf(
 export function looksStill(claim: GnssClaim): boolean {
   return (
     claim.kind === 'still' ||
-    (claim.kind === 'unknown' && ['no_stop_seen', 'frozen', 'moving'].includes(claim.fault))
+    (claim.kind === 'unknown' && ['no_stop_seen', 'frozen', 'moving', 'unsteady'].includes(claim.fault))
   );
 }
 
@@ -135,8 +151,8 @@ export function testimonyOf(
   state: EvidenceState,
   now: StepTime,
 ): Pick<Evidence, 'ignition' | 'isIgnitionSuspended' | 'gnss' | 'suspectMs' | 'witnesses' | 'drive'> {
-  const { sensed, suspension, activeMs } = state.ignition;
   const claim = claimOf(state, now.atMs);
+  const { sensed, suspension, activeMs } = countedContact(state, 'ignition', claim);
   const sinceMs = sensed.value === false ? Math.max(sensed.sinceMs, activeMs) : sensed.sinceMs;
   return {
     ignition: { value: sensed.value, sinceMs },

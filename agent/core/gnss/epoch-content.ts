@@ -33,6 +33,8 @@ export interface EpochContent {
   readonly speedKmh: number | null;
   readonly headingDeg: number | null;
   readonly mode: string | null;
+  /** Speed by dead reckoning. */
+  readonly estimatedKmh: number | null;
   readonly vtgSpeedKmh: number | null;
 }
 
@@ -56,6 +58,7 @@ export const emptyContent: EpochContent = {
   speedKmh: null,
   headingDeg: null,
   mode: null,
+  estimatedKmh: null,
   vtgSpeedKmh: null,
 };
 
@@ -150,9 +153,14 @@ function recordPosition(
   return { ...content, source, latitude, longitude };
 }
 
+/** The speed of an RMC that is estimated (dead reckoning); null for any other sentence. */
+export function estimateOf(sentence: Sentence): number | null {
+  return sentence.type === 'RMC' && sentence.mode === 'E' ? sentence.speedKmh : null;
+}
+
 function recordRmc(content: EpochContent, rmc: Rmc): EpochContent {
   const day = rmc.day ?? content.day;
-  if (isVoidWitness(rmc)) return { ...content, day };
+  if (isVoidWitness(rmc)) return { ...content, day, estimatedKmh: estimateOf(rmc) ?? content.estimatedKmh };
   const { speedKmh, headingDeg, mode } = rmc;
   return recordPosition({ ...content, day, rmcValid: true, speedKmh, headingDeg, mode }, rmc, 4);
 }

@@ -6,6 +6,7 @@ import {
   addSentence,
   type EpochContent,
   emptyContent,
+  estimateOf,
   hasVerdict,
   isFix,
   isVoidWitness,
@@ -53,7 +54,13 @@ export interface Fix {
 
 export type EpochReport =
   | { readonly kind: 'fix'; readonly fix: Fix }
-  | { readonly kind: 'void'; readonly utcMs: number | null; readonly atMonoMs: number };
+  /** `estimatedKmh`: speed by dead reckoning (mode E of RMC), which proves no standstill; null without. */
+  | {
+      readonly kind: 'void';
+      readonly utcMs: number | null;
+      readonly atMonoMs: number;
+      readonly estimatedKmh: number | null;
+    };
 
 export interface EpochConfig {
   /** Build date of the agent: an earlier time from a receiver is wrong. */
@@ -212,7 +219,13 @@ function recordLate(state: EpochState, sentence: Sentence, before = none): Epoch
   if (closed === null || timeOf(sentence) === null) return { state, reports: before };
   const silenceMs = open === null ? Math.min(state.silenceMs * 2, epochLimits.maxSilenceMs) : state.silenceMs;
   if (!closed.wasFix || !isVoidWitness(sentence)) return { state: { ...state, silenceMs }, reports: before };
-  const report: EpochReport = { kind: 'void', utcMs: closed.utcMs, atMonoMs: closed.firstMonoMs };
+  const estimatedKmh = estimateOf(sentence);
+  const report: EpochReport = {
+    kind: 'void',
+    utcMs: closed.utcMs,
+    atMonoMs: closed.firstMonoMs,
+    estimatedKmh,
+  };
   return {
     state: { ...state, silenceMs, closed: { ...closed, wasFix: false } },
     reports: [...before, report],
@@ -234,7 +247,7 @@ function close(state: EpochState, epoch: OpenEpoch): EpochStep {
   const closed: ClosedEpoch = { timeMs, utcMs, firstMonoMs, wasFix };
   const report: EpochReport = wasFix
     ? { kind: 'fix', fix: fixOf(state.config, epoch, utcMs) }
-    : { kind: 'void', utcMs, atMonoMs: firstMonoMs };
+    : { kind: 'void', utcMs, atMonoMs: firstMonoMs, estimatedKmh: content.estimatedKmh };
   return { state: { ...state, open: null, closed, date }, reports: [report] };
 }
 

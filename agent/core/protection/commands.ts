@@ -92,7 +92,14 @@ const presentVerdict = (evidence: Evidence, judged: () => Verdict): Verdict =>
  */
 export function rehearseCut(state: CommandsState, evidence: Evidence): Verdict {
   const changesUtcMs = state.record.changesUtcMs.enginecutoff ?? [];
-  const change = { feature: 'enginecutoff', state: '1', occasion: 'command', changesUtcMs } as const;
+  const fixAgeMostMs = Number.POSITIVE_INFINITY;
+  const change = {
+    feature: 'enginecutoff',
+    state: '1',
+    occasion: 'command',
+    changesUtcMs,
+    fixAgeMostMs,
+  } as const;
   return presentVerdict(evidence, () => judge(change, evidence, state.rules));
 }
 
@@ -138,7 +145,9 @@ function afterCommit(
     setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
     return;
   }
-  const verdict = verdictOn(draft.state, command, evidence);
+  const fixAgeMostMs = interlockLimits.fixAgeStoredMs;
+  const change = { ...changeOf(draft.state, command), fixAgeMostMs };
+  const verdict = judge(change, evidence, draft.state.rules);
   const atMs = evidence.trustedUtcMs ?? 0;
   if (!isAllowed(verdict)) return wait(draft, command, { verdict, evidence });
   if (isExpired(command, evidence, draft.state.ends)) {

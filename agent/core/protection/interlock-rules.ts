@@ -1,6 +1,6 @@
 // The limits of the interlock, and what an installer may choose within them. No setting weakens a limit, and no
 // message reaches any of this.
-import { evidenceLimits } from '../evidence/evidence.ts';
+import { evidenceLimits } from '../evidence/evidence-state.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 
 export const interlockLimits = {
@@ -24,6 +24,10 @@ export const interlockLimits = {
   runningDriveMs: 500,
   /** Independent proven witnesses that must agree. */
   witnesses: 2,
+  /** What rests on a receiver is decided this soon after a fix: a filtered speed is old enough by then ... */
+  fixAgeMs: 300,
+  /** ... and may wait this long for the disk. */
+  fixAgeStoredMs: 1000,
   /**
    * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
    * `settledMs` without interruption.

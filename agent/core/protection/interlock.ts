@@ -1,19 +1,14 @@
 // The safety interlock: may this relay change happen now? One function for every change away from the safe state:
 // commands, re-applied cuts, cargo, geozones and timers. Pure and total; the outcome is data, and an unknown value
 // waits. The installer's choices (`protection.ts`) can only make it stricter or select a mode; no message reaches it.
-import type { AttributeValue, FeatureName, FeatureState } from '../../../src/core/events/event.ts';
-import {
-  isAllowed,
-  type RuleFinding,
-  type RuleName,
-  type Verdict,
-  verdictOf,
-} from '../../../src/core/verdict/verdict.ts';
-import type { WitnessName } from '../../../src/core/verdict/witness.ts';
-import { evidenceLimits } from '../evidence/evidence.ts';
+import type { FeatureName, FeatureState } from '../../../src/core/events/event.ts';
+import { isAllowed, type RuleFinding, type Verdict, verdictOf } from '../../../src/core/verdict/verdict.ts';
+import { evidenceLimits, isBlind } from '../evidence/evidence-state.ts';
 import { gnssLimits } from '../evidence/gnss-standing.ts';
 import type { Evidence } from '../evidence/testimony.ts';
 import { type InterlockRules, interlockLimits, standardRules } from './interlock-rules.ts';
+import { found, lasting, seconds } from './rule-findings.ts';
+import { keys, ofVehicle, witnessRules } from './witness-rules.ts';
 
 /**
  * Reason of a change. `command`: an operator's command. `automatic`: a geozone or timer. `reapply`: a confirmed cut
@@ -37,36 +32,13 @@ export interface RelayChange {
    * again.
    */
   readonly isOnTheWay?: boolean;
+  /** How old the newest fix may be, ms; `interlockLimits.fixAgeMs` unless given. */
+  readonly fixAgeMostMs?: number;
 }
 
 /** Engine enabled and cargo locked are the safe states: the relay is de-energised. */
 export function isSafeState(_feature: FeatureName, state: FeatureState): boolean {
   return state === '0';
-}
-
-interface Finding {
-  readonly isMet: boolean;
-  readonly value: AttributeValue;
-  readonly needed: AttributeValue;
-  readonly sinceMs?: number | null;
-}
-
-const found = (rule: RuleName, { isMet, value, needed, sinceMs = null }: Finding): RuleFinding => ({
-  rule,
-  isMet,
-  value,
-  needed,
-  sinceMs,
-});
-
-const seconds = (ms: number): number => Math.floor(ms / 1000);
-
-/** A duration rule: met once `forMs` reaches `neededMs`; null = it has not begun. */
-function lasting(rule: RuleName, forMs: number | null, neededMs: number, nowMs: number): RuleFinding {
-  const isMet = forMs !== null && forMs >= neededMs;
-  const value = forMs === null || forMs === Number.POSITIVE_INFINITY ? null : seconds(forMs);
-  const sinceMs = forMs === null || !Number.isFinite(forMs) ? null : nowMs - forMs;
-  return found(rule, { isMet, value, needed: seconds(neededMs), sinceMs });
 }
 
 /** Board, time and unrest of the relay. */
@@ -140,18 +112,13 @@ function automaticRules(evidence: Evidence, rules: InterlockRules): readonly Rul
 function movementRules({ gnss, witnesses }: Evidence): readonly RuleFinding[] {
   const { motion } = witnesses;
   const isActive = motion.claim === 'active' && motion.state !== 'contradicted';
-  const speed =
-    gnss.kind === 'moving'
-      ? [
-          found('speed_kmh', {
-            isMet: false,
-            value: Math.round(gnss.speedKmh * 10) / 10,
-            needed: gnssLimits.standstillKmh,
-          }),
-        ]
-      : [];
+  const { standstillKmh } = gnssLimits;
+  // An estimate proves no standstill, and is a good reason to wait.
+  const speedKmh = gnss.kind === 'moving' ? gnss.speedKmh : gnss.kind === 'unknown' ? (gnss.saidKmh ?? 0) : 0;
+  const value = Math.round(speedKmh * 10) / 10;
+  const speed = found('speed_kmh', { isMet: false, value, needed: standstillKmh });
   return [
-    ...speed,
+    ...(speedKmh > standstillKmh ? [speed] : []),
     found('no_movement', { isMet: !isActive, value: isActive ? 'motion' : 'none', needed: 'none' }),
   ];
 }
@@ -189,11 +156,6 @@ function standstillByMotion(
   ];
 }
 
-/** The receiver gives no position at all. */
-function isBlind(gnss: Evidence['gnss']): boolean {
-  return gnss.kind === 'unknown' && ['no_fix', 'fix_old', 'fix_void'].includes(gnss.fault);
-}
-
 /** Whether the receiver shows standstill, for at least `leastMs`. */
 function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): readonly RuleFinding[] {
   const isStill = gnss.kind === 'still';
@@ -208,54 +170,26 @@ function standstillByReceiver({ gnss, nowMs }: Evidence, leastMs: number): reado
 function standstillRules(evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   const { gnss } = evidence;
   // Only a receiver that gives no position at all is left out; one that gives a bad one is waited for.
-  return gnss.kind === 'unknown' && isBlind(gnss)
+  return isBlind(gnss)
     ? standstillByMotion(evidence, rules, gnss.fault)
     : standstillByReceiver(evidence, rules.standstillMs);
-}
-
-const listed: readonly WitnessName[] = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'];
-const ofVehicle: readonly WitnessName[] = ['gnss', 'motion'];
-
-/** Two keys: independent witnesses that have earned credit and agree, one of them about the vehicle itself. */
-function witnessRules(
-  { witnesses }: Evidence,
-  wanted: {
-    readonly names: readonly WitnessName[];
-    readonly needsEngine: boolean;
-    /** Ignition must have been off this long to count. */
-    readonly offMs: number;
-  },
-): readonly RuleFinding[] {
-  const { names, needsEngine, offMs } = wanted;
-  const isLong = (name: WitnessName): boolean =>
-    name !== 'ignition' || (witnesses.ignition.restForMs ?? 0) >= offMs;
-  const agreeing = names.filter(
-    (name) => witnesses[name].state === 'proven' && witnesses[name].claim === 'rest' && isLong(name),
-  );
-  const hasVehicle = agreeing.some((name) => ofVehicle.includes(name));
-  const hasEngine = !needsEngine || agreeing.some((name) => !ofVehicle.includes(name));
-  const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;
-  const rule = found('witnesses', { isMet, value: agreeing.length, needed: interlockLimits.witnesses });
-  if (isMet) return [rule];
-  const others = names
-    .filter((name) => !agreeing.includes(name) && witnesses[name].state !== 'absent')
-    .map((name) => {
-      const { state, claim } = witnesses[name];
-      const value = state === 'proven' ? (claim === 'active' ? 'active' : 'silent') : state;
-      return found(`witness_${name}`, { isMet: false, value, needed: 'proven' });
-    });
-  return [rule, ...others];
 }
 
 const keyReading = ({ value }: Evidence['ignition']): 'on' | 'off' | 'unknown' =>
   value === null ? 'unknown' : value ? 'on' : 'off';
 
+/** Why an ignition that reads off does not count; null when it does. */
+function ignitionDoubt({ isIgnitionSuspended, witnesses }: Evidence): 'suspended' | 'contradicted' | null {
+  if (witnesses.ignition.state === 'contradicted') return 'contradicted';
+  return isIgnitionSuspended ? 'suspended' : null;
+}
+
 /** The key is off, and has been for long enough. */
 function ignitionRules(evidence: Evidence, offMs: number): readonly RuleFinding[] {
-  const { ignition, isIgnitionSuspended, nowMs } = evidence;
-  const isOff = ignition.value === false && !isIgnitionSuspended;
-  const reading = keyReading(ignition);
-  const value = reading === 'off' && isIgnitionSuspended ? 'suspended' : reading;
+  const { ignition, nowMs } = evidence;
+  const doubt = ignitionDoubt(evidence);
+  const isOff = ignition.value === false && doubt === null;
+  const value = ignition.value === false && doubt !== null ? doubt : keyReading(ignition);
   const forMs = ignition.value === false ? nowMs - ignition.sinceMs : null;
   return [
     found('ignition_off', { isMet: isOff, value, needed: 'off', sinceMs: ignition.sinceMs }),
@@ -279,7 +213,7 @@ function preventStart(
     ...movementRules(evidence),
     engineRule(evidence),
     ...standstill,
-    ...witnessRules(evidence, { names: listed, needsEngine: rules.canStopEngine, offMs }),
+    ...witnessRules(evidence, { names: keys, needsEngine: rules.canStopEngine, offMs }),
   ];
 }
 
@@ -327,14 +261,30 @@ function cutRules(change: RelayChange, evidence: Evidence, rules: InterlockRules
     : [...automatic, ...preventStart(change, evidence, rules)];
 }
 
-/** Cargo opens at proven standstill only; the engine may run where two keys about the vehicle itself agree. */
+/** Cargo opens with the key off; with the key on, or unknown, where receiver and motion input agree. */
 function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRules): readonly RuleFinding[] {
   if (change.occasion === 'attended') return attendedRules(evidence, rules);
+  const isOff = evidence.ignition.value === false && ignitionDoubt(evidence) === null;
+  const offMs = rules.ignitionOffMs;
+  if (!isOff && evidence.witnesses.motion.state === 'proven')
+    return [
+      ...movementRules(evidence),
+      ...standstillByReceiver(evidence, rules.standstillMs),
+      ...witnessRules(evidence, { names: ofVehicle, needsEngine: false, offMs }),
+    ];
   return [
     ...movementRules(evidence),
+    ...ignitionRules(evidence, offMs),
     ...standstillRules(evidence, rules),
-    ...witnessRules(evidence, { names: listed, needsEngine: false, offMs: rules.ignitionOffMs }),
+    ...witnessRules(evidence, { names: keys, needsEngine: false, offMs }),
   ];
+}
+
+/** Where a receiver shows the standstill, the decision follows its fix at once. */
+function fixRule({ gnss, nowMs }: Evidence, mostMs: number): readonly RuleFinding[] {
+  if (gnss.kind !== 'still') return [];
+  const ageMs = nowMs - gnss.fixMs;
+  return [found('fix_age_ms', { isMet: ageMs <= mostMs, value: ageMs, needed: mostMs })];
 }
 
 const nothing: Verdict = verdictOf([]);
@@ -358,7 +308,12 @@ export function judge(
   if (isSafeState(change.feature, change.state)) return nothing;
   const first = change.isOnTheWay === true ? [] : preconditions(change, evidence);
   const then = change.feature === 'enginecutoff' ? cutRules : unlockRules;
-  const findings = [...first, ...then(change, evidence, rules)];
+  const asked = [...first, ...then(change, evidence, rules)];
+  const isOwed =
+    change.isOnTheWay !== true && change.occasion !== 'attended' && asked.every(({ isMet }) => isMet);
+  const findings = isOwed
+    ? [...asked, ...fixRule(evidence, change.fixAgeMostMs ?? interlockLimits.fixAgeMs)]
+    : asked;
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
@@ -367,11 +322,14 @@ export function orderWithinMs(evidence: Evidence, usualMs: number): number {
   return evidence.ignition.value === true ? Math.min(usualMs, interlockLimits.runningDriveMs) : usualMs;
 }
 
-/** All is proven but the warning, which is to sound now. */
+/** All is proven but the warning, which is to sound now, and until the next fix. */
 export function wantsWarningOnly(verdict: Verdict): boolean {
   if (isAllowed(verdict)) return false;
   return verdict.rules.every(
     ({ rule, isMet, value }) =>
-      isMet || rule === 'warning_s' || (rule === 'warning_output' && value === 'failed'),
+      isMet ||
+      rule === 'warning_s' ||
+      rule === 'fix_age_ms' ||
+      (rule === 'warning_output' && value === 'failed'),
   );
 }

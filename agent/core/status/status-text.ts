@@ -66,7 +66,15 @@ function boardLine({ board }: VehicleStatus): StatusLine {
       todo: 'Check its supply and the A/B wires; stop the agent and `fleetward-agent doctor` finds speed and unit id.',
     };
   }
-  const problems = Object.entries(board.problems).map(([place, reason]) => `${place}: ${reason}`);
+  const { life, ...unfit } = board.problems;
+  if (life !== undefined)
+    return {
+      level: 'fault',
+      name,
+      words: `the life input reads 0: ${life}`,
+      todo: 'Check supply, fuse and common of the contacts, then the wire of the life input: `fleetward-agent doctor --watch` shows it live.',
+    };
+  const problems = Object.entries(unfit).map(([place, reason]) => `${place}: ${reason}`);
   if (problems.length > 0)
     return {
       level: 'fault',

@@ -6,7 +6,7 @@ import type { WitnessName, WitnessStates } from '../../../src/core/verdict/witne
 import { wiringsOf } from '../board/board-profile.ts';
 import { readingOf } from '../board/inputs.ts';
 import { activeRecord } from '../config/config-slots.ts';
-import { claimOf, type EvidenceState } from '../evidence/evidence.ts';
+import { claimOf, type EvidenceState } from '../evidence/evidence-state.ts';
 import { wasSuspectAt } from '../evidence/gnss-standing.ts';
 import { witnessStatesOf } from '../evidence/testimony.ts';
 import { deliveryLimits } from '../link/delivery.ts';
@@ -226,10 +226,16 @@ function unitsOf({ board }: VehicleState, nowMs: number): readonly UnitStatus[] 
 
 function relaysOf(state: VehicleState, nowMs: number): readonly RelayStatus[] {
   return wiringsOf(state.board.profile).map(([feature]) => {
-    const reading = feature === 'warning' ? state.warning.reading : (state.relays.readings[feature] ?? null);
+    const isOutput = feature === 'warning' || feature === 'loopback';
+    const reading =
+      feature === 'warning'
+        ? state.warning.reading
+        : feature === 'loopback'
+          ? state.loopback.output
+          : (state.relays.readings[feature] ?? null);
     const isFresh = reading !== null && nowMs - reading.atMs <= vehicleLimits.relaysAgeMs;
-    const isKnown = isFresh && (feature === 'warning' || state.relaysReadMs !== null);
-    const wanted = feature === 'warning' ? null : wantedState(state.commands.record, feature) === '1';
+    const isKnown = isFresh && (isOutput || state.relaysReadMs !== null);
+    const wanted = isOutput ? null : wantedState(state.commands.record, feature) === '1';
     return { feature, isEnergised: isKnown ? reading.on : null, wanted };
   });
 }

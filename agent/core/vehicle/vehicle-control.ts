@@ -7,6 +7,7 @@ import type { CommandBody } from '../../../src/core/wire/wire.ts';
 import { stepBoard } from '../board/board.ts';
 import type { RelayName } from '../board/board-profile.ts';
 import type { BoardInput, BoardOutput } from '../board/board-types.ts';
+import { recordLoopbackOrder, recordLoopbackOutput } from '../board/loopback.ts';
 import type { CommandEffect, CommandStep } from '../protection/command-draft.ts';
 import { localPrefix } from '../protection/command-intake.ts';
 import { adoptRelay, type LocalSource } from '../protection/command-record.ts';
@@ -27,6 +28,7 @@ import {
 } from '../protection/relays.ts';
 import { recordWarningOrder, recordWarningRead, stepWarning } from '../protection/warning.ts';
 import { offerIssuedTime } from '../timekeeping.ts';
+import { loopbackOrder, putLoopback } from './vehicle-loopback.ts';
 import { handleBoardOutputs } from './vehicle-sensing.ts';
 import { commitNow, evidenceOf, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 
@@ -45,7 +47,7 @@ type Task =
   /** Relays as they were read, for commands whose outcome is unknown. */
   | { readonly kind: 'readBack'; readonly known: KnownRelays }
   | { readonly kind: 'guard' | 'withdraw'; readonly relay: FeatureName }
-  | { readonly kind: 'supervise' | 'superviseWarning' };
+  | { readonly kind: 'supervise' | 'superviseWarning' | 'superviseLoopback' };
 
 type Tasks = readonly Task[];
 type KnownRelays = Readonly<Partial<Record<FeatureName, boolean>>>;
@@ -67,6 +69,8 @@ function perform(context: StepContext, task: Task): Tasks {
       return supervise(context);
     case 'superviseWarning':
       return superviseWarning(context);
+    case 'superviseLoopback':
+      return superviseLoopback(context);
     case 'guard':
       return guardOrder(context, task.relay);
     case 'withdraw': {
@@ -120,10 +124,12 @@ function handleRelays(
   context: StepContext,
   values: Readonly<Partial<Record<RelayName, boolean | null>>>,
 ): Tasks {
-  const { warning } = values;
+  const { warning, loopback } = values;
+  if (loopback !== undefined)
+    putLoopback(context, recordLoopbackOutput(context.state.loopback, loopback, context.now.monoMs));
   if (warning !== undefined)
     put(context, { warning: recordWarningRead(context.state.warning, warning, context.now.monoMs) });
-  // A range that holds only the warning output does not include the others.
+  // A range that holds only the other outputs does not include these.
   if (featureNames.every((name) => values[name] === undefined)) return [{ kind: 'superviseWarning' }];
   const known: Partial<Record<FeatureName, boolean>> = {};
   for (const name of featureNames) {
@@ -159,6 +165,10 @@ function handleResult(context: StepContext, result: Extract<BoardOutput, { kind:
   const { relay, token, outcome, readBack } = result;
   const reason = result.reason ?? outcome;
   const atMs = context.now.monoMs;
+  if (relay === 'loopback') {
+    putLoopback(context, recordLoopbackOrder(context.state.loopback, { outcome, readBack }, atMs));
+    return [];
+  }
   if (relay === 'warning') {
     put(context, { warning: recordWarningOrder(context.state.warning, readBack, atMs) });
     log(context, outcome === 'confirmed' ? 'info' : 'warn', 'warning_output', {
@@ -189,7 +199,8 @@ function orderRelay(
   const { relay, on, token, withinMs } = order;
   const { unlockMs } = context.state.commands.rules;
   const isUnlock = relay === 'cargoaccess' && on;
-  log(context, 'info', 'relay_order', { relay, energised: on, order: token });
+  // A loop-back is ordered every few seconds; its answer is what is logged.
+  if (relay !== 'loopback') log(context, 'info', 'relay_order', { relay, energised: on, order: token });
   if (isUnlock) put(context, { relays: recordUnlock(context.state.relays, atMs + unlockMs) });
   const outputs = stepBoardOf(context, {
     kind: 'setRelay',
@@ -234,8 +245,8 @@ function performCommandEffect(context: StepContext, effect: CommandEffect): Task
   }
 }
 
-/** A warning order that waits in the queue this long is decided again. */
-const warnWithinMs = 1000;
+/** A warning or loop-back order that waits in the queue this long is decided again. */
+const outputWithinMs = 1000;
 
 /** Sounds or silences the warning output, as the commands want it at this moment. */
 function superviseWarning(context: StepContext): Tasks {
@@ -247,7 +258,14 @@ function superviseWarning(context: StepContext): Tasks {
   put(context, { warning: state });
   if (draft !== null) record(context, draft);
   if (order === null) return [];
-  return orderRelay(context, { relay: 'warning', on: order, token: 'warning', withinMs: warnWithinMs });
+  return orderRelay(context, { relay: 'warning', on: order, token: 'warning', withinMs: outputWithinMs });
+}
+
+/** Toggles the spare output of the loop-back while a restrictive change waits; else it rests. */
+function superviseLoopback(context: StepContext): Tasks {
+  const on = loopbackOrder(context);
+  if (on === null) return [];
+  return orderRelay(context, { relay: 'loopback', on, token: 'loopback', withinMs: outputWithinMs });
 }
 
 function supervise(context: StepContext): Tasks {
@@ -313,7 +331,7 @@ function guardOrder(context: StepContext, relay: FeatureName): Tasks {
  */
 export function guardOrders(context: StepContext): void {
   const guards = featureNames.map((relay) => ({ kind: 'guard', relay }) as const);
-  performAll(context, [{ kind: 'superviseWarning' }, ...guards]);
+  performAll(context, [{ kind: 'superviseWarning' }, ...guards, { kind: 'superviseLoopback' }]);
 }
 
 /** A verified command envelope for this device. The receipt is given once the commit that holds it is durable. */

@@ -1,17 +1,13 @@
 // The vehicle's evidence: which witnesses are fitted and how they are wired, their present readings, and when the
 // record is written to disk. It moves nothing; the interlock reads it.
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
-import type { BoardProfile } from '../board/board-profile.ts';
+import { type BoardProfile, proofOf } from '../board/board-profile.ts';
+import { boardAnsweredMs } from '../board/loopback.ts';
+import type { Cause, Causes } from '../evidence/common-causes.ts';
 import type { Sensed } from '../evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  evidenceLimits,
-  isStepDue,
-  type Seen,
-  stepEvidence,
-} from '../evidence/evidence.ts';
+import { isStepDue, stepEvidence } from '../evidence/evidence.ts';
 import { parseEvidence } from '../evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState, evidenceLimits, type Seen } from '../evidence/evidence-state.ts';
 import { trustedUtcMs } from '../timekeeping.ts';
 import { deliver } from './vehicle-delivery.ts';
 import { commitNow, put, type StepContext, sensed, type VehicleState } from './vehicle-state.ts';
@@ -27,11 +23,26 @@ function printOf(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Names the wiring of everything that can be a witness: with another board, profile or input each credit is void. */
-export function wiringOf({ name, units, polls, inputs, analogs }: BoardProfile): string {
+/** The unit whose sensors earn credit. */
+export interface UnitIdentity {
+  readonly accountID: string;
+  readonly deviceID: string;
+  /** Names the hardware; '' where it has no name. */
+  readonly hardwareID: string;
+}
+
+/**
+ * Names the unit and the wiring of everything that can be a witness, and of what proves it: on another unit, or with another board, profile,
+ * input, life input or loop-back, each credit is void.
+ */
+export function wiringOf(
+  { name, units, polls, inputs, analogs, life, loopback }: BoardProfile,
+  { accountID, deviceID, hardwareID }: UnitIdentity,
+): string {
   const { ignition, motion } = inputs;
   const { rpm, supplyVoltage } = analogs;
-  return `${name}-${printOf(JSON.stringify([units, polls, ignition, motion, rpm, supplyVoltage]))}`;
+  const witnesses = [units, polls, ignition, motion, rpm, supplyVoltage, life, loopback];
+  return `${name}-${printOf(JSON.stringify([accountID, deviceID, hardwareID, ...witnesses]))}`;
 }
 
 /** Witnesses that a configuration names. A receiver is always expected. */
@@ -48,13 +59,41 @@ export function fittedWitnesses({
   ];
 }
 
+/**
+ * What can fail together, as this vehicle is wired. All contacts of one board share their supply, unless a life input reads it or the contact
+ * is one of an antivalent pair; and everything that one board reads may be old.
+ */
+export function causesOf(profile: BoardProfile): Causes {
+  const { inputs, analogs, polls } = profile;
+  const unitOf = (signal: { readonly poll: string } | undefined): string =>
+    polls[signal?.poll ?? '']?.unit ?? '';
+  const contact = (name: 'ignition' | 'motion'): readonly Cause[] => {
+    const unit = unitOf(inputs[name]);
+    const proof = proofOf(profile, name);
+    const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
+    return [`sensor:${name}`, ...(isLive ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
+  };
+  const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => [
+    `sensor:${name}`,
+    `board:${unitOf(analogs[name])}`,
+  ];
+  return {
+    gnss: ['receiver'],
+    motion: contact('motion'),
+    ignition: contact('ignition'),
+    rpm: analog('rpm'),
+    voltage: analog('supplyVoltage'),
+  };
+}
+
 /** @param kept the stored evidence, as it was read from disk. */
 export function startEvidence(
-  config: Pick<VehicleConfig, 'profile'>,
+  config: Pick<VehicleConfig, 'profile' | keyof UnitIdentity>,
   given: { readonly kept: unknown; readonly hdopMost: number; readonly nowMs: number },
 ): EvidenceState {
-  const record = parseEvidence(given.kept, wiringOf(config.profile));
-  return createEvidence({ ...given, record, fitted: fittedWitnesses(config.profile) });
+  const record = parseEvidence(given.kept, wiringOf(config.profile, config));
+  const { profile } = config;
+  return createEvidence({ ...given, record, fitted: fittedWitnesses(profile), causes: causesOf(profile) });
 }
 
 /**
@@ -74,12 +113,23 @@ function freshAnalog(state: VehicleState, name: 'rpm' | 'supplyVoltage', nowMs: 
   return isFresh ? (state.analogs[name] ?? null) : null;
 }
 
-function seenBy(state: VehicleState, nowMs: number): Seen {
+/** An answer of the loop-back is valid for this long: a driver does not get a vehicle under way within it. */
+const answerMs = 1500;
+
+/** Units whose loop-back answered just now. */
+function answeringUnits(state: VehicleState, profile: BoardProfile, nowMs: number): readonly string[] {
+  const answeredMs = boardAnsweredMs(state.loopback);
+  const unit = profile.polls[profile.loopback?.input.poll ?? '']?.unit;
+  return unit !== undefined && answeredMs !== null && nowMs - answeredMs <= answerMs ? [unit] : [];
+}
+
+function seenBy(state: VehicleState, profile: BoardProfile, nowMs: number): Seen {
   return {
     ignition: alertTo(state, 'ignition'),
     motion: alertTo(state, 'motion'),
     rpm: freshAnalog(state, 'rpm', nowMs),
     supplyV: freshAnalog(state, 'supplyVoltage', nowMs),
+    answering: answeringUnits(state, profile, nowMs),
   };
 }
 
@@ -96,7 +146,7 @@ function hasWitnessChanged(before: EvidenceState, next: EvidenceState): boolean 
 export function watchEvidence(context: StepContext): void {
   const { evidence, time } = context.state;
   const { monoMs: atMs } = context.now;
-  const seen = seenBy(context.state, atMs);
+  const seen = seenBy(context.state, context.config.profile, atMs);
   if (!isStepDue(evidence, seen, atMs)) return;
   const next = stepEvidence(evidence, seen, { atMs, utcMs: trustedUtcMs(time, atMs) });
   put(context, { evidence: next });

@@ -2,7 +2,7 @@
 // records its findings. It decides nothing itself.
 
 import { readingOf } from '../board/inputs.ts';
-import { claimOf } from '../evidence/evidence.ts';
+import { claimOf } from '../evidence/evidence-state.ts';
 import { looksStill } from '../evidence/testimony.ts';
 import { stepFuel } from '../fuel/fuel.ts';
 import { fuelEventDraft } from '../fuel/fuel-events.ts';

@@ -4,17 +4,19 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts';
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
+import { recordLoopbackInput } from '../board/loopback.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
-import { offerGnssTime } from '../timekeeping.ts';
+import { offerGnssTime, trustedUtcMs } from '../timekeeping.ts';
 import { watchSky, watchVehicle } from './vehicle-alarms.ts';
 import { addCount } from './vehicle-diagnosis.ts';
 import { watchEvidence } from './vehicle-evidence.ts';
 import { watchFuel } from './vehicle-fuel.ts';
+import { putLoopback } from './vehicle-loopback.ts';
 import { commitNow, log, put, record, type StepContext, stamp } from './vehicle-state.ts';
 import { watchZones } from './vehicle-zones.ts';
 
@@ -35,6 +37,9 @@ export function handleBoardOutputs(context: StepContext, outputs: readonly Board
         });
         if (output.values.fuel !== undefined) watchFuel(context, output.values.fuel);
         watchVehicle(context, { kind: 'time' });
+        break;
+      case 'loopback':
+        putLoopback(context, recordLoopbackInput(context.state.loopback, output.on, output.atMs));
         break;
       case 'boardUp':
         put(context, { isBoardFresh: true });
@@ -159,18 +164,24 @@ export function flushGnss(context: StepContext): void {
 
 function handleReport(context: StepContext, report: EpochReport): void {
   if (report.kind === 'void') {
-    put(context, { evidence: recordVoid(context.state.evidence) });
+    put(context, { evidence: recordVoid(context.state.evidence, report) });
     watchEvidence(context);
     return watchVehicle(context, { kind: 'epoch', epoch: { kind: 'void', atMs: report.atMonoMs } });
   }
   const judged = judgeFix(context.state.plausibility, report.fix);
+  const atMs = context.now.monoMs;
+  const now = { atMs, utcMs: trustedUtcMs(context.state.time, atMs) };
   put(context, {
     plausibility: judged.state,
-    evidence: takeFixEvidence(context.state.evidence, judged.fix),
+    evidence: takeFixEvidence(context.state.evidence, judged.fix, now),
     fixes: context.state.fixes + 1,
   });
   recordFix(context, judged.fix);
   watchEvidence(context);
+  // What waits for a proof is decided now: a fix says something of this moment only.
+  const { commands, relays } = context.state;
+  if (Object.keys(commands.record.active).length > 0 || Object.keys(relays.watch).length > 0)
+    put(context, { tickMs: atMs });
   const kind = isBelievable(judged.fix) ? 'fix' : 'doubtful';
   watchVehicle(context, { kind: 'epoch', epoch: { kind, fix: judged.fix } });
 }

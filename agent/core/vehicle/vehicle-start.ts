@@ -5,6 +5,7 @@ import { createAlarms } from '../alarms/alarms.ts';
 import { createBoard } from '../board/board.ts';
 import { createBoardReport } from '../board/board-report.ts';
 import { createInputs, type InputRule } from '../board/inputs.ts';
+import { createLoopback } from '../board/loopback.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
@@ -101,6 +102,7 @@ export function createVehicle(
     commands: createCommandsState(given.record, rules),
     relays: createRelaysState(),
     warning: createWarning(),
+    loopback: createLoopback(),
     service: createService(given.record.service, monoMs),
     nextLocal: 1,
     relaysReadMs: null,

@@ -15,9 +15,10 @@ import type { AnalogName } from '../board/board-profile.ts';
 import type { BoardReportState } from '../board/board-report.ts';
 import type { BoardState } from '../board/board-types.ts';
 import { type InputsState, readingOf } from '../board/inputs.ts';
+import type { LoopbackState } from '../board/loopback.ts';
 import type { ConfigState } from '../config/config-types.ts';
 import type { Sensed } from '../evidence/contact.ts';
-import { type EvidenceState } from '../evidence/evidence.ts';
+import { type EvidenceState } from '../evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../evidence/testimony.ts';
 import { fuelMemoryOf } from '../fuel/fuel-memory.ts';
 import type { FuelState } from '../fuel/fuel-types.ts';
@@ -82,6 +83,8 @@ export interface VehicleState {
   readonly commands: CommandsState;
   readonly relays: RelaysState;
   readonly warning: WarningState;
+  /** At rest and without an answer for ever where the profile has none. */
+  readonly loopback: LoopbackState;
   readonly service: ServiceState;
   /** Number of the next local command of this boot. */
   readonly nextLocal: number;

@@ -18,6 +18,8 @@ import type { EntryState } from '../protection/service-entry.ts';
 export interface VehicleConfig {
   readonly accountID: string;
   readonly deviceID: string;
+  /** Names the unit's hardware; '' where it has no name. */
+  readonly hardwareID: string;
   readonly agentVersion: string;
   readonly earliestUtcMs: number;
   readonly boot: string;

@@ -47,7 +47,7 @@ function sharedConfig({ scenario, accountID, publicKey, version }: FleetOptions)
     local: { socket: '' },
     log: { level: 'info' as const },
   };
-  return toAgentConfig(file, { secret: 'set for each vehicle', agentVersion: version });
+  return toAgentConfig(file, { secret: 'set for each vehicle', agentVersion: version, hardwareID: '' });
 }
 
 /** Recorded tracks, read once; several vehicles may drive the same track. */

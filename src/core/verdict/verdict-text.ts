@@ -13,6 +13,8 @@ const standstillTexts = mapOf({
   fix_mode: 'The position is not a measurement',
   fix_time: 'The receiver gives no time',
   fix_speed: 'The receiver gives no speed',
+  fix_late: 'The position is of an earlier moment',
+  unsteady: 'The position wanders too much to show standstill',
   hdop: 'The position is not precise enough',
   doubtful: 'The position is doubtful',
   few_fixes: 'Too few positions in a row',
@@ -40,7 +42,7 @@ const witnessNames = mapOf({
 const stateTexts = mapOf({
   absent: 'is not fitted',
   unproven: 'is not proven on this vehicle yet',
-  stale: 'was last proven too long ago',
+  stale: 'may have missed a drive, and must be proven by the next one',
   contradicted: 'was contradicted by another sensor',
   suspended: 'must be seen active once more',
   silent: 'gives no reading',
@@ -60,6 +62,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 
 function ignitionText(value: RuleFinding['value']): string {
   if (value === 'on') return 'Ignition is on';
+  if (value === 'contradicted') return 'Ignition reads off, but another sensor contradicted it';
   return value === 'suspended'
     ? 'Ignition reads off, but must be seen on once before that counts'
     : 'Ignition is unknown';
@@ -99,6 +102,11 @@ const texts = mapOf<Text>({
   warning_output: ({ value }) =>
     value === 'absent' ? 'No warning output is fitted' : 'The warning output does not follow',
   warning_s: ({ needed }) => `The warning sounds for ${secondsOf(needed)} first`,
+  common_cause: ({ value }) =>
+    value === 'board'
+      ? 'The sensors that agree are read by one I/O board, which may repeat old values'
+      : 'The sensors that agree share one supply of their contacts, which may be lost',
+  fix_age_ms: () => 'It is decided at the next position',
 } satisfies Record<Exclude<RuleName, `witness_${WitnessName}`>, Text>);
 
 /** One rule that is not met, as a sentence without a full stop. A rule of a newer vehicle is named as it is. */
@@ -134,9 +142,11 @@ const hints = mapOf({
   no_movement: 'If the vehicle stands, check that sensor with fleetward-agent doctor',
   engine_at_rest: 'Stop the engine, or disconnect an external charger',
   no_position_allowed: 'Give the receiver a view of the sky, or see [protection] noGnss',
-  standstill: 'Give the receiver a view of the sky, or wire a motion input',
+  standstill: 'Give the receiver a view of the sky, or wire a motion input with a life input and a loop-back',
   witnesses:
     'Drive at least a minute with a view of the sky, stop and switch off: the sensors then prove each other',
+  common_cause:
+    'Give the receiver a view of the sky; a life input shows the loss of a contact supply, a loop-back a board that repeats old values',
   warning_output: 'Check the warning output with fleetward-agent doctor --relay-test warning',
 });
 

@@ -21,7 +21,7 @@ export const ruleNames = [
   'automation_enabled',
   /** Seconds since panic was last active or unknown; null while it is. */
   'panic_calm_s',
-  /** The key. Value: `on`, `off`, `unknown`, or `suspended` (the input must be seen on once before its "off" counts). */
+  /** The key. Value: `on`, `off`, `unknown`, `suspended` (the input must be seen on once before its "off" counts), or `contradicted`. */
   'ignition_off',
   /** Seconds for which ignition has been off. */
   'ignition_off_s',
@@ -51,6 +51,10 @@ export const ruleNames = [
   'warning_output',
   /** Seconds for which the warning has sounded. */
   'warning_s',
+  /** What agreeing witnesses have in common, so that one fault explains them all. Value: `contacts`, `board`, or `none`. */
+  'common_cause',
+  /** Age of the newest fix, ms; needed: at most. Listed last, where all else is met: a decision follows a fix at once. */
+  'fix_age_ms',
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
 

@@ -5,8 +5,8 @@ export const witnessNames = ['gnss', 'motion', 'ignition', 'rpm', 'voltage'] as 
 export type WitnessName = (typeof witnessNames)[number];
 
 /**
- * `absent`: not fitted. `unproven`: never seen to change in step with an independent one. `proven`. `stale`: proven
- * too long ago. `contradicted`: an independent one disagreed since. `suspended`: proven, but its present claim does
+ * `absent`: not fitted. `unproven`: never seen to change in step with an independent one. `proven`. `stale`: proven,
+ * and a drive may have passed since that it did not see. `contradicted`: an independent one disagreed since. `suspended`: proven, but its present claim does
  * not count until it was seen active (after a restart, a lost board, a common-cause loss, chatter).
  */
 export const witnessStates = ['absent', 'unproven', 'proven', 'stale', 'contradicted', 'suspended'] as const;

@@ -51,6 +51,8 @@ export interface Life {
 
 export interface World {
   readonly luck: () => number;
+  /** Nothing fails, and commands live for an hour. */
+  readonly isHonest: boolean;
   readonly rules: InterlockRules;
   readonly disk: { now: Disk };
   readonly truth: Truth;

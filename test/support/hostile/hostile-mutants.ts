@@ -13,8 +13,9 @@ export interface Mutant {
   readonly also?: { readonly file?: string; readonly find: string; readonly put: string };
   /** The first seed to live: one that is known to find it, so that the test is quick. */
   readonly from?: number;
-  /** The campaign that finds it; the default mode when absent. */
+  /** The campaign that finds it; the default mode on plain wiring when absent. */
   readonly mode?: CutMode;
+  readonly isPositive?: boolean;
 }
 
 const interlock = 'protection/interlock.js';
@@ -23,13 +24,17 @@ const gnss = 'evidence/gnss-standing.js';
 const contact = 'evidence/contact.js';
 const credit = 'evidence/credit.js';
 const intake = 'protection/command-intake.js';
+const witness = 'protection/witness-rules.js';
+
+const stillRule = "found('standstill', { isMet: isStill, value, needed: 'proven' })";
+const pairRule = "pairs.length > 0 && common === 'none'";
 
 export const mutants: readonly Mutant[] = [
   {
     rule: 'ignition must read off',
     from: 385,
     file: interlock,
-    find: 'const isOff = ignition.value === false && !isIgnitionSuspended;',
+    find: 'const isOff = ignition.value === false && doubt === null;',
     put: 'const isOff = true;',
   },
   {
@@ -50,38 +55,35 @@ export const mutants: readonly Mutant[] = [
     rule: 'standstill must be proven',
     from: 40,
     file: interlock,
-    find: "return [found('standstill', { isMet: false, value: fault, needed: 'proven' })];",
-    put: 'return [];',
-    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
+    find: stillRule,
+    put: stillRule.replace('isMet: isStill', 'isMet: true'),
+    also: { file: witness, find: pairRule, put: 'true' },
   },
   {
     rule: 'without a position a proven, quiet motion input is needed',
     file: interlock,
     find: 'const isQuiet = isProven && restForMs !== null && restForMs >= quietMs;',
     put: 'const isQuiet = true;',
-    also: {
-      find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine',
-      put: 'agreeing.length >= 1',
-    },
+    also: { file: witness, find: pairRule, put: 'agreeing.length >= 1' },
   },
   {
     rule: 'two witnesses must agree',
     from: 355,
-    file: interlock,
-    find: 'const isMet = agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine;',
-    put: 'const isMet = agreeing.length >= 1;',
+    file: witness,
+    find: pairRule,
+    put: 'agreeing.length >= 1',
   },
   {
     rule: 'a witness counts only when it is proven',
     from: 490,
-    file: interlock,
+    file: witness,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].claim === 'rest'",
   },
   {
     rule: 'a witness counts only when it says "at rest"',
     from: 355,
-    file: interlock,
+    file: witness,
     find: "witnesses[name].state === 'proven' && witnesses[name].claim === 'rest'",
     put: "witnesses[name].state === 'proven'",
   },
@@ -110,9 +112,9 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'with ignition on the vehicle must be proven to stand',
     file: interlock,
-    find: "found('standstill', { isMet: isStill, value: isStill ? 'gnss' : fault, needed: 'proven' }),\n        ...(isStill ? [lasting(",
-    put: '...(isStill ? [lasting(',
-    also: { find: 'agreeing.length >= interlockLimits.witnesses && hasVehicle && hasEngine', put: 'true' },
+    find: stillRule,
+    put: stillRule.replace('isMet: isStill', 'isMet: true'),
+    also: { file: witness, find: pairRule, put: 'true' },
     mode: 'at_standstill',
   },
   {
@@ -153,11 +155,11 @@ export const mutants: readonly Mutant[] = [
     put: 'if (false) {',
   },
   {
-    rule: 'the place must be held',
+    rule: 'a position that moves on is no standstill, whatever the Doppler speed says',
     from: 350,
-    file: gnss,
-    find: 'const isAway = kept.some(({ at }) => distanceM(at, sample.at) > allowedM);',
-    put: 'const isAway = false;',
+    file: 'evidence/position-drift.js',
+    find: 'isAway: isFar && slopeMs > driftMs && slopeMs > errorMs',
+    put: 'isAway: false',
   },
   {
     rule: 'a sudden stop is not an observed one',
@@ -177,8 +179,8 @@ export const mutants: readonly Mutant[] = [
     rule: 'a fix that never varies proves nothing',
     from: 1050,
     file: gnss,
-    find: 'if (nowMs - state.variedMs > gnssLimits.variedMs)',
-    put: 'if (false)',
+    find: 'nowMs - state.variedMs > gnssLimits.variedMs',
+    put: 'false',
   },
   {
     rule: 'a fix goes stale',
@@ -204,7 +206,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a restart suspends the inputs',
     from: 70,
     file: contact,
-    find: "suspension: 'start',",
+    find: "suspension: isLive ? null : 'start',",
     put: 'suspension: null,',
   },
   {
@@ -217,9 +219,28 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'a motion input must be quiet for longer than its pulses',
     from: 720,
-    file: evidence,
+    file: 'evidence/evidence-state.js',
     find: 'quietMs: 30_000,',
     put: 'quietMs: 1000,',
+  },
+  {
+    rule: 'what can fail together is one key',
+    file: 'evidence/common-causes.js',
+    find: 'return a.filter((cause) => b.includes(cause));',
+    put: 'return [];',
+  },
+  {
+    rule: 'a board that does not answer its loop-back may repeat old values',
+    file: 'evidence/evidence-state.js',
+    find: 'return answering.length === 0\n        ? causes[name]',
+    put: "return answering.length === 0\n        ? causes[name].filter((cause) => !cause.startsWith('board:'))",
+    isPositive: true,
+  },
+  {
+    rule: 'a fix of an earlier moment says nothing',
+    file: gnss,
+    find: "return isLate(state, fix, now) ? 'fix_late' : null;",
+    put: 'return null;',
   },
   {
     rule: 'another wiring voids the credit',

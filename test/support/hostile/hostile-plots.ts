@@ -1,5 +1,4 @@
 // What a life in the hostile world is about: the plots, the faults that come in them, and the life itself from one number.
-import { type CutMode } from '../../../agent/core/protection/interlock-rules.ts';
 import {
   chance,
   type Life,
@@ -17,6 +16,7 @@ import {
   countRefusals,
   createWorld,
   faultFor,
+  type LifeSetup,
   meddle,
   mendServer,
   operate,
@@ -89,7 +89,24 @@ const roadScripts: readonly ((world: World) => void)[] = [
     addFault(world, { part: 'gnss', kind: 'plausible-stop', fromMs: 45_000, ...forGood });
     world.tunnelAtMs = Number.POSITIVE_INFINITY;
   },
+  // At a light: the supply of the contacts is lost, or the board goes on with what it read, and the way leads into a tunnel.
+  (world) => stopAtLight(world, { part: 'board', kind: 'contacts' }),
+  (world) => stopAtLight(world, { part: 'board', kind: 'latched' }),
+  (world) => {
+    // The receiver hangs at the light, under the sky; the ignition wire breaks much later.
+    stopAtLight(world, { part: 'gnss', kind: 'frozen-still' });
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 75_000, ...forGood });
+  },
 ];
+
+/** Stands from the beginning on; what breaks meanwhile shows no edge. */
+function stopAtLight(world: World, { part, kind }: Pick<Fault, 'part' | 'kind'>): void {
+  world.truth.targetKmh = 0;
+  addFault(world, { part, kind, fromMs: 12_000, ...forGood });
+  world.driveAtMs = 14_000;
+  world.tunnelAtMs = 13_000;
+}
 
 /** Into a tunnel after 14 s, with inputs that are dead once the board is back. */
 function returnDead(world: World): void {
@@ -99,6 +116,11 @@ function returnDead(world: World): void {
 
 /** What begins parked: the board, or the whole unit, is off while the vehicle drives away; or the unit is wired anew. */
 const parkedScripts: readonly ((world: World) => void)[] = [
+  ...(['contacts', 'latched', 'swapped'] as const).map((kind) => (world: World) => {
+    // While it is parked, where nothing shows it; then it drives where no position shows it.
+    addFault(world, { part: 'board', kind, fromMs: 10_000, ...forGood });
+    world.driveAtMs = 14_000;
+  }),
   (world) => {
     addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 });
     returnDead(world);
@@ -192,8 +214,9 @@ function passPlot(world: World, plot: Plot, harm: number): void {
 }
 
 /** Lives one life; `counts` sums over lives. */
-export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Life {
-  const world = createWorld(seed, mode, counts);
+export function liveHostile(seed: number, setup: LifeSetup, counts: LifeCounts): Life {
+  const { mode } = setup;
+  const world = createWorld(seed, setup, counts);
   counts.lives += 1;
   const plot = pick<Plot>(world, ['chaos', 'drive', 'drive', 'wait', 'park', 'script']);
   beginPlot(world, plot);
@@ -219,13 +242,40 @@ export function liveHostile(seed: number, mode: CutMode, counts: LifeCounts): Li
   return { breaches: world.breaches, trail: world.trail, confirmedMs: null };
 }
 
-/** A parked, commissioned vehicle with good sensors: how long until a cut is confirmed, ms after it was sent; null = not within a minute. */
-export function liveParked(seed: number, mode: CutMode, counts: LifeCounts): Life {
-  const world = createWorld(seed, mode, counts, true);
+/** Where a vehicle with good sensors is parked. */
+export type Circumstance = 'sky' | 'garage' | 'charger' | 'restart' | 'missing fixes' | 'town';
+
+/**
+ * A parked, commissioned vehicle with good sensors: how long until a cut is confirmed, ms after it was sent; null = not within two
+ * minutes.
+ */
+export function liveParked(
+  seed: number,
+  given: LifeSetup & { readonly where: Circumstance },
+  counts: LifeCounts,
+): Life {
+  const { where } = given;
+  const world = createWorld(seed, { ...given, isHonest: true }, counts);
+  const { senses, truth } = world;
   const parkedMs = Math.floor((60_000 + world.luck() * 60_000) / stepMs) * stepMs;
-  while (world.nowMs < parkedMs) passStep(world, 0.02);
+  // The sky is out of sight when the key is turned, on the ramp.
+  const isDriven = where === 'garage' || where === 'charger';
+  senses.isCharged = where === 'charger';
+  senses.lostShare = where === 'missing fixes' ? 0.1 : 0;
+  senses.scatterM = where === 'town' ? 4 : 0;
+  if (isDriven) driveOff(world);
+  while (world.nowMs < parkedMs) {
+    if (isDriven && world.nowMs === 40_000) {
+      truth.targetKmh = 0;
+      truth.isInTunnel = where === 'garage';
+    }
+    if (isDriven && world.nowMs === 52_000) turnKey(truth, false, world.nowMs);
+    if (where === 'restart' && world.nowMs === parkedMs - 30_000) reboot(world);
+    passStep(world, 0.02);
+  }
+  world.isOffline = false;
   operate(world, '1');
-  while (world.nowMs < parkedMs + 60_000 && world.confirmedMs === null) passStep(world, 0.02);
+  while (world.nowMs < parkedMs + 120_000 && world.confirmedMs === null) passStep(world, 0.02);
   const confirmedMs = world.confirmedMs === null ? null : world.confirmedMs - parkedMs;
   return { breaches: world.breaches, trail: world.trail, confirmedMs };
 }

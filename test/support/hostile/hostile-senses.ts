@@ -21,8 +21,11 @@ export const gnssFaults = [
   'behind',
   'jump',
 ] as const;
-/** `common`: every input loses its supply in one sample. `silent`: the board does not answer. `latched`: it repeats old bits. */
-export const boardFaults = ['common', 'silent', 'latched'] as const;
+/**
+ * `common`: inputs and analogs lose their supply in one sample. `contacts`: the contacts alone do. `silent`: the board does not answer.
+ * `latched`: it repeats what it read. `swapped`: another of the same type answers, to which nothing is wired.
+ */
+export const boardFaults = ['common', 'contacts', 'silent', 'latched', 'swapped'] as const;
 
 type Part = WitnessName | 'board';
 
@@ -40,6 +43,8 @@ export interface Senses {
   /** Mapped in the configuration and never wired: reads 0 for ever. */
   readonly unwired: WitnessName[];
   readonly faults: Fault[];
+  /** Wired with a life input and a loop-back. */
+  readonly isPositive: boolean;
   readonly luck: () => number;
   readonly records: Records;
   /** Truth of the last 20 s, for what is delayed. */
@@ -52,12 +57,17 @@ export interface Senses {
   lieKmh: number;
   /** Where the vehicle last stood. */
   restNorthM: number;
+  /** A charger is connected. */
+  isCharged: boolean;
+  /** Share of epochs that the receiver leaves out, and scatter of its positions. */
+  lostShare: number;
+  scatterM: number;
 }
 
 const metresPerDegree = 111_195;
 const pastMs = 20_000;
 
-export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'luck'>): Senses {
+export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'isPositive' | 'luck'>): Senses {
   return {
     ...given,
     records: createRecords(),
@@ -69,6 +79,9 @@ export function createSenses(given: Pick<Senses, 'fitted' | 'unwired' | 'luck'>)
     lieNorthM: 0,
     lieKmh: 0,
     restNorthM: 0,
+    isCharged: false,
+    lostShare: 0,
+    scatterM: 0,
   };
 }
 
@@ -89,7 +102,11 @@ function honestSample(senses: Senses, truth: Truth): Sample {
     // An accelerometer: moves with the vehicle, and for a moment with every bump.
     motion: isWired('motion') && (truth.speedKmh > 1 || (truth.ignition && luck() < 0.003)),
     rpm: isWired('rpm') ? (runs ? 800 + truth.speedKmh * 20 : 0) : fitted.includes('rpm') ? 0 : null,
-    supplyV: isWired('voltage') ? (runs ? 14.1 : 12.6) + luck() * 0.1 : fitted.includes('voltage') ? 0 : null,
+    supplyV: isWired('voltage')
+      ? (runs ? 14.4 : senses.isCharged ? 13.6 : 12.6) + luck() * 0.1
+      : fitted.includes('voltage')
+        ? 0
+        : null,
   };
 }
 
@@ -143,17 +160,24 @@ export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | 
   remember(senses, atMs, { sample: honest });
   const fault = faultOf(senses, 'board', atMs);
   if (fault?.kind === 'silent') return null;
-  if (fault?.kind === 'latched' && senses.lastSample !== null) return senses.lastSample;
-  if (fault?.kind === 'common') return { ignition: false, motion: false, rpm: null, supplyV: null };
+  if (fault?.kind === 'latched' && senses.lastSample !== null)
+    return { ...senses.lastSample, isReading: false };
+  const zeros = { ignition: false, motion: false, life: false };
+  if (fault?.kind === 'swapped')
+    return { ...zeros, rpm: senses.fitted.includes('rpm') ? 0 : null, supplyV: null };
+  if (fault?.kind === 'common') return { ...zeros, rpm: null, supplyV: null, isReading: true };
   const last = senses.lastSample;
   const read: Sample = {
     ignition: contactRead(senses, 'ignition', { honest: honest.ignition === true, atMs }),
     motion: contactRead(senses, 'motion', { honest: honest.motion === true, atMs }),
     rpm: analogRead(senses, 'rpm', { honest: honest.rpm, last: last?.rpm ?? null, atMs }),
     supplyV: analogRead(senses, 'voltage', { honest: honest.supplyV, last: last?.supplyV ?? null, atMs }),
+    life: true,
+    isReading: true,
   };
+  // What a latched board goes on with.
   senses.lastSample = read;
-  return read;
+  return fault?.kind === 'contacts' ? { ...read, ...zeros } : read;
 }
 
 function remember(senses: Senses, atMs: number, part: Partial<Senses['past'][number]>): void {
@@ -169,12 +193,13 @@ function remember(senses: Senses, atMs: number, part: Partial<Senses['past'][num
 
 function honestFix(senses: Senses, truth: Truth, atMs: number): Fix | null {
   const { luck } = senses;
-  if (truth.isInTunnel) return null;
+  if (truth.isInTunnel || luck() < senses.lostShare) return null;
   senses.noiseM += (luck() - 0.5) * 0.8 - senses.noiseM * 0.05;
+  const scatterM = senses.scatterM * 3.5 * (luck() - 0.5);
   return {
     utcMs: startUtcMs + atMs,
     atMonoMs: atMs,
-    latitude: 43 + (truth.northM + senses.noiseM) / metresPerDegree,
+    latitude: 43 + (truth.northM + senses.noiseM + scatterM) / metresPerDegree,
     longitude: -79,
     altitudeM: 90 + Math.round(luck() * 20) / 10,
     speedKmh: Math.max(0, truth.speedKmh + (luck() - 0.5) * 0.6),
@@ -251,7 +276,7 @@ function pastFix({ past }: Senses, thenMs: number, atMonoMs: number): Fix | null
 
 /** Lies of the receiver that nothing but another witness can expose; all others must be seen through. */
 const undetectable: Readonly<Record<string, readonly string[]>> = {
-  gnss: ['plausible-stop', 'delayed', 'frozen'],
+  gnss: ['plausible-stop', 'frozen'],
   ignition: ['stuck-0', 'inverted', 'delayed', 'pulse-25'],
   motion: ['stuck-0', 'inverted', 'delayed'],
   rpm: ['stuck', 'zero', 'drift'],
@@ -306,7 +331,7 @@ export function keepRecords(senses: Senses, truth: Truth, atMs: number): void {
 }
 
 /**
- * The faults that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
+ * The causes that may excuse a closing on a vehicle that moves, each once, however many sensors it takes along: of witnesses that the
  * agent counts, and whose lie nothing could have exposed. A sensor that was never wired, that was exposed, that lost its supply
  * together with others, or that showed no sign of life since `freshMs` excuses nothing.
  */
@@ -321,8 +346,10 @@ export function misleading(
     const record = senses.records[name];
     if (senses.unwired.includes(name) || record.isExposed) continue;
     const own = faultOf(senses, name, now.atMs);
+    // A receiver that repeats itself is found out within 20 s.
+    if (own?.kind === 'frozen' && now.atMs - own.fromMs > 25_000) continue;
     const isInput = name === 'ignition' || name === 'motion';
-    if (isInput && record.activeMs < now.freshMs) continue;
+    if (isInput && !senses.isPositive && record.activeMs < now.freshMs) continue;
     // Nothing else that the board reads could show that its common is lost.
     const isAlone = !senses.fitted.some(
       (other) =>
@@ -331,8 +358,10 @@ export function misleading(
         !senses.unwired.includes(other) &&
         faultOf(senses, other, now.atMs) === undefined,
     );
-    if (isInput && board?.kind === 'common' && isAlone) found.add(`board common: ${name}`);
-    else if (name !== 'gnss' && board?.kind === 'latched') found.add(`board latched: ${name}`);
+    if (isInput && board?.kind === 'common' && isAlone) found.add('board common');
+    else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
+      found.add(`board ${board.kind}`);
+    else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
     else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, own, now.atMs))
       found.add('gnss sudden-stop');
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)

@@ -2,15 +2,9 @@
 // over a board, a disk and a receiver that a hostile world plays. Fast enough for a million lives. It judges nothing.
 import { createInputs, type InputsState, readingOf, stepInputs } from '../../../agent/core/board/inputs.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
-import {
-  createEvidence,
-  type EvidenceState,
-  isStepDue,
-  recordFix,
-  recordVoid,
-  stepEvidence,
-} from '../../../agent/core/evidence/evidence.ts';
+import { isStepDue, recordFix, recordVoid, stepEvidence } from '../../../agent/core/evidence/evidence.ts';
 import { type EvidenceRecord, parseEvidence } from '../../../agent/core/evidence/evidence-record.ts';
+import { createEvidence, type EvidenceState } from '../../../agent/core/evidence/evidence-state.ts';
 import { type Evidence, testimonyOf } from '../../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import { createPlausibilityState, judgeFix } from '../../../agent/core/gnss/plausibility.ts';
@@ -42,6 +36,7 @@ import {
   stepWarning,
   warningEvidence,
 } from '../../../agent/core/protection/warning.ts';
+import { waitsForBoard } from '../../../agent/core/protection/witness-rules.ts';
 import {
   createTimeState,
   isServerBehind,
@@ -57,6 +52,7 @@ import {
 import { type FeatureName, featureNames } from '../../../src/core/events/event.ts';
 import { isAllowed } from '../../../src/core/verdict/verdict.ts';
 import type { WitnessName } from '../../../src/core/verdict/witness.ts';
+import { livingCauses, plainCauses } from '../vehicle/plain-causes.ts';
 
 export const startUtcMs = Date.UTC(2027, 0, 1);
 
@@ -86,6 +82,10 @@ export interface Sample {
   readonly rpm: number | null;
   readonly supplyV: number | null;
   readonly panic?: boolean;
+  /** What a life input reads; false = the contacts have no supply. */
+  readonly life?: boolean;
+  /** The board reads its inputs: its loop-back would answer. */
+  readonly isReading?: boolean;
 }
 
 export interface HostileVehicle {
@@ -117,11 +117,15 @@ export interface HostileVehicle {
   look(): void;
 }
 
+/** As the vehicle has them: how long an answer of the loop-back is valid, and how often it is asked. */
+const answerMs = 1500;
+const askEveryMs = 5000;
+
 const inputRule = { invert: false, debounceMs: 300, staleMs: 1000, immediate: false } as const;
 
 /** The parts that are only seen: inputs, receiver, clocks. */
 function createSenses(given: HostileSetup) {
-  const { disk, rules, fitted, wiring } = given;
+  const { disk, rules, fitted, wiring, isPositive } = given;
   let { nowMs } = given;
   let inputs: InputsState<'ignition' | 'motion'> = createInputs(
     { ignition: inputRule, ...(fitted.includes('motion') ? { motion: inputRule } : {}) },
@@ -130,6 +134,7 @@ function createSenses(given: HostileSetup) {
   let evidence: EvidenceState = createEvidence({
     record: parseEvidence(disk.evidence, wiring),
     fitted,
+    causes: isPositive ? livingCauses : plainCauses,
     hdopMost: rules.hdopMost,
     nowMs,
   });
@@ -147,9 +152,17 @@ function createSenses(given: HostileSetup) {
     const { reading, sinceMs } = readingOf(inputs, name);
     return { value: reading === 'unknown' ? null : reading === 'on', sinceMs };
   };
+  let answeredMs: number | null = null;
+  const answering = (): readonly string[] =>
+    answeredMs !== null && nowMs - answeredMs <= answerMs ? ['io'] : [];
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
   const look = (): void => {
-    const seen = { ignition: sensed('ignition'), motion: sensed('motion'), ...analogs };
+    const seen = {
+      ignition: sensed('ignition'),
+      motion: sensed('motion'),
+      ...analogs,
+      answering: answering(),
+    };
     if (isStepDue(evidence, seen, nowMs)) evidence = stepEvidence(evidence, seen, stamp());
   };
   return {
@@ -158,23 +171,34 @@ function createSenses(given: HostileSetup) {
       time = offerSystemTime(time, { monoMs: ms, utcMs: systemUtcMs });
       inputs = stepInputs(inputs, { kind: 'time', atMs: ms }).state;
     },
-    sample({ ignition, motion, rpm, supplyV, panic = false }: Sample): void {
+    sample({ ignition, motion, rpm, supplyV, panic = false, life = true }: Sample): void {
+      // Without a supply a contact says nothing but that it is closed.
+      const spoken = (value: boolean | null): boolean | null =>
+        isPositive && !life && value === false ? null : value;
       if (rules.isPanicFitted && pressed.value !== panic) pressed = { value: panic, sinceMs: nowMs };
-      inputs = stepInputs(inputs, { kind: 'sample', atMs: nowMs, values: { ignition, motion } }).state;
+      inputs = stepInputs(inputs, {
+        kind: 'sample',
+        atMs: nowMs,
+        values: { ignition: spoken(ignition), motion: spoken(motion) },
+      }).state;
       analogs = { rpm, supplyV };
       look();
     },
     look,
+    answer(isAnswering: boolean): void {
+      answeredMs = isAnswering ? nowMs : null;
+      look();
+    },
     fix(fix: Fix): void {
       const judged = judgeFix(plausibility, fix);
       plausibility = judged.state;
       if (judged.fix.utcMs !== null && judged.fix.doubts.length === 0)
         time = offerGnssTime(time, { monoMs: nowMs, utcMs: judged.fix.utcMs });
-      evidence = recordFix(evidence, judged.fix);
+      evidence = recordFix(evidence, judged.fix, stamp());
       look();
     },
     noFix(): void {
-      evidence = recordVoid(evidence);
+      evidence = recordVoid(evidence, { atMonoMs: nowMs, estimatedKmh: null });
       look();
     },
     welcome(utcMs: number): void {
@@ -203,6 +227,8 @@ export interface HostileSetup {
   readonly fitted: readonly WitnessName[];
   /** Names the wiring; another one voids what was proven. */
   readonly wiring: string;
+  /** With a life input and a loop-back. */
+  readonly isPositive: boolean;
   readonly nowMs: number;
 }
 
@@ -299,6 +325,21 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     if (of.token.startsWith('drive:')) take({ kind: 'driven', token: of.token, outcome, reason: outcome });
     else supervise();
   };
+  let isReading = false;
+  let nextAskMs = 0;
+  /** Something waits for nothing but the answer of the board. */
+  const isBoardAsked = (): boolean => {
+    const { active, confirmed } = commands.record;
+    const changes = featureNames.flatMap((feature) => {
+      const command = active[feature];
+      return command?.state === '1' ? [changeOf(commands, command)] : [];
+    });
+    const isCutOff = confirmed.enginecutoff?.state === '1' && relays.readings.enginecutoff?.on !== true;
+    const cutOff = { feature: 'enginecutoff', state: '1', occasion: 'reapply' } as const;
+    return [...changes, ...(isCutOff ? [cutOff] : [])].some((change) =>
+      waitsForBoard(judge(change, evidence(), rules)),
+    );
+  };
   return {
     commits,
     orders,
@@ -311,7 +352,10 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     welcome: anew(senses.welcome),
     fix: anew(senses.fix),
     noFix: anew(senses.noFix),
-    sample: anew(senses.sample),
+    sample: anew((sample: Sample) => {
+      isReading = sample.isReading === true;
+      senses.sample(sample);
+    }),
     readBack(read, warns, boardCameUp) {
       proven = null;
       readMs = nowMs;
@@ -341,6 +385,12 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     look() {
       proven = null;
       senses.look();
+      take({ kind: 'time' });
+      supervise();
+      if (!given.isPositive || nowMs < nextAskMs || !isBoardAsked()) return;
+      nextAskMs = nowMs + askEveryMs;
+      senses.answer(isReading);
+      proven = null;
       take({ kind: 'time' });
       supervise();
     },

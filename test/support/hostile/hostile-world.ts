@@ -127,7 +127,7 @@ function sense(world: World): void {
 }
 
 function bodyOf(world: World, feature: FeatureName, state: '0' | '1'): CommandBody {
-  const isShort = chance(world, 0.3);
+  const isShort = chance(world, 0.3) && !world.isHonest;
   return {
     accountID: 'a',
     deviceID: 'd',
@@ -207,9 +207,16 @@ export function reboot(world: World): void {
       moveContact(world, { relay, on: false, token: 'power', deadlineMs: nowMs });
     world.isStuck = isStuck;
   }
-  if (chance(world, 0.08)) rewire(world);
+  if (chance(world, 0.08) && !world.isHonest) rewire(world);
   const { fitted } = senses;
-  world.vehicle = createHostileVehicle({ disk: disk.now, rules, fitted, wiring: world.wiring, nowMs });
+  world.vehicle = createHostileVehicle({
+    disk: disk.now,
+    rules,
+    fitted,
+    wiring: world.wiring,
+    isPositive: senses.isPositive,
+    nowMs,
+  });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
   world.isBoardFresh = true;
   world.freshMs = nowMs;
@@ -285,7 +292,17 @@ function evidenceOnDisk(
   return { ...emptyEvidence(wiring), ...state, credits: isFresh ? {} : credits, utcMs: startUtcMs };
 }
 
-export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isHonest = false): World {
+/** What a campaign is about. */
+export interface LifeSetup {
+  readonly mode: CutMode;
+  /** With a life input, a loop-back and a motion input. */
+  readonly isPositive: boolean;
+  /** Every sensor is good, and the vehicle parked. */
+  readonly isHonest?: boolean;
+}
+
+export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts): World {
+  const { mode, isPositive, isHonest = false } = setup;
   const luck = createLuck(seed);
   const by = { luck };
   const fitted = witnessNames.filter(
@@ -293,7 +310,7 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
       name === 'gnss' ||
       name === 'ignition' ||
       chance(by, name === 'motion' ? 0.6 : 0.35) ||
-      (name === 'motion' && mode === 'at_standstill'),
+      (name === 'motion' && (isPositive || mode === 'at_standstill')),
   );
   const isWired = (name: WitnessName): boolean =>
     isHonest || name === 'gnss' || !chance(by, name === 'ignition' ? 0.15 : 0.25);
@@ -314,14 +331,15 @@ export function createWorld(seed: number, mode: CutMode, counts: LifeCounts, isH
   const disk: Disk = { record: createCommandRecord(), evidence, newestUtcMs: startUtcMs - 1000 };
   const world: World = {
     luck,
+    isHonest,
     rules,
     disk: { now: disk },
     truth: createTruth(isParked, 0),
-    senses: createSenses({ fitted, unwired, luck }),
+    senses: createSenses({ fitted, unwired, isPositive, luck }),
     counts,
     breaches: [],
     trail: [],
-    vehicle: createHostileVehicle({ disk, rules, fitted, wiring, nowMs: 0 }),
+    vehicle: createHostileVehicle({ disk, rules, fitted, wiring, isPositive, nowMs: 0 }),
     wiring,
     nowMs: 0,
     systemErrorMs: 0,

@@ -1,5 +1,6 @@
 // The disk of a unit that was installed yesterday, for agents that run as processes of their own: their sensors have proven
 // themselves, and the vehicle is somewhere on the road.
+import { readHardwareID } from '../../../agent/adapters/hardware-id.ts';
 import { readBoardProfile } from '../../../agent/boards.ts';
 import { openOutbox } from '../../../agent/outbox.ts';
 import { commissionedMemory, writeFirstMemory } from '../../../agent/vehicle-record.ts';
@@ -9,7 +10,10 @@ import { createSystemClock } from '../../../src/adapters/system.ts';
 import { silentLog } from './outbox-bench.ts';
 
 /** Writes it; no agent may run on it meanwhile. */
-export async function commissionDisk(path: string, profileName: string): Promise<void> {
+export async function commissionDisk(
+  path: string,
+  unit: { readonly accountID: string; readonly deviceID: string; readonly profileName: string },
+): Promise<void> {
   const clock = createSystemClock();
   const outbox = await openOutbox({
     path,
@@ -22,6 +26,8 @@ export async function commissionDisk(path: string, profileName: string): Promise
     log: silentLog,
   });
   const given = { parkedAt: null, utcMs: clock.utcMs() - 86_400_000 };
-  await writeFirstMemory(outbox, commissionedMemory(await readBoardProfile(profileName), given));
+  const profile = await readBoardProfile(unit.profileName);
+  const config = { ...unit, hardwareID: readHardwareID(), profile };
+  await writeFirstMemory(outbox, commissionedMemory(config, given));
   await outbox.close();
 }

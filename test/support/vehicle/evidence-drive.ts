@@ -1,23 +1,19 @@
 // A vehicle for tests of its evidence: a receiver on a road, two inputs and an engine, stepped as the agent does, with the record
 // that its disk would hold. A restart keeps that record and loses the rest.
+import type { Causes } from '../../../agent/core/evidence/common-causes.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
-import {
-  claimOf,
-  createEvidence,
-  type EvidenceState,
-  recordFix,
-  recordVoid,
-  stepEvidence,
-} from '../../../agent/core/evidence/evidence.ts';
+import { recordFix, recordVoid, stepEvidence } from '../../../agent/core/evidence/evidence.ts';
 import {
   type EvidenceRecord,
   emptyEvidence,
   parseEvidence,
 } from '../../../agent/core/evidence/evidence-record.ts';
+import { claimOf, createEvidence, type EvidenceState } from '../../../agent/core/evidence/evidence-state.ts';
 import { testimonyOf, witnessesOf } from '../../../agent/core/evidence/testimony.ts';
 import type { Fix } from '../../../agent/core/gnss/epochs.ts';
 import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
 import { brakingFrom, createRoadReceiver, driveStartUtcMs } from './gnss-drive.ts';
+import { plainCauses } from './plain-causes.ts';
 
 export const driveWiring = 'board-0badcafe';
 /** Inputs and engine are read this often. */
@@ -33,6 +29,8 @@ interface Reading {
 export interface DriveOptions {
   readonly fitted?: readonly WitnessName[];
   readonly record?: EvidenceRecord;
+  /** How it is wired; plain contacts where nothing stands here. */
+  readonly causes?: Causes;
   /** Between two fixes. */
   readonly fixMs?: number;
 }
@@ -49,11 +47,13 @@ export const commissionedRecord: EvidenceRecord = {
   by: 'gnss',
   utcMs: driveStartUtcMs,
   parkedAt: { latitude: 43.65, longitude: -79.34 },
+  restV: null,
 };
 
 /** Starts with everything off at the place of `commissionedRecord`. */
 export function createEvidenceDrive(options: DriveOptions = {}) {
-  const { fitted = ['gnss', 'motion', 'ignition'], fixMs = 1000 } = options;
+  const { fitted = ['gnss', 'motion', 'ignition'], fixMs = 1000, causes = plainCauses } = options;
+  const answering: string[] = [];
   const road = createRoadReceiver({ stepMs: fixMs });
   const reading: Reading = { ignition: false, motion: false, rpm: null, supplyV: null };
   const since: Record<'ignition' | 'motion', Sensed> = {
@@ -67,7 +67,7 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
   let alter: (fix: Fix) => Fix | null = (fix) => fix;
   const start = (): EvidenceState => {
     const record = parseEvidence(JSON.parse(JSON.stringify(disk)), driveWiring);
-    return createEvidence({ record, fitted, hdopMost: 5, nowMs });
+    return createEvidence({ record, fitted, causes, hdopMost: 5, nowMs });
   };
   let state = start();
   const time = () => ({ atMs: nowMs, utcMs: driveStartUtcMs + nowMs });
@@ -75,13 +75,16 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
     nowMs += stepMs;
     if (nowMs % fixMs === 0) {
       const fix = alter(road.next(speedKmh));
-      state = fix === null ? recordVoid(state) : recordFix(state, fix);
+      state =
+        fix === null
+          ? recordVoid(state, { atMonoMs: nowMs, estimatedKmh: null })
+          : recordFix(state, fix, time());
     }
     if (!isMotionByHand) reading.motion = speedKmh > 1;
     for (const name of ['ignition', 'motion'] as const)
       if (since[name].value !== reading[name]) since[name] = { value: reading[name], sinceMs: nowMs };
     const { rpm, supplyV } = reading;
-    state = stepEvidence(state, { ...since, rpm, supplyV }, time());
+    state = stepEvidence(state, { ...since, rpm, supplyV, answering: [...answering] }, time());
     disk = state.record;
   };
   const drive = {
@@ -110,6 +113,11 @@ export function createEvidenceDrive(options: DriveOptions = {}) {
       for (const kmh of brakingFrom(50).toReversed()) drive.for(1, kmh);
       drive.for(seconds, 50);
       for (const kmh of brakingFrom(50)) drive.for(1, kmh);
+      return drive;
+    },
+    /** The loop-back of its board answers from now on, or does not. */
+    answer(isAnswering: boolean) {
+      answering.splice(0, 1, ...(isAnswering ? ['io'] : []));
       return drive;
     },
     restart() {

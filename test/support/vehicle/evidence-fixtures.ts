@@ -1,10 +1,12 @@
 // Evidence for tests of what is decided by it: a commissioned vehicle as it would testify, from what its sensors read. The claims
 // of the witnesses follow from the readings, so that no test can describe a vehicle that contradicts itself by mistake.
+import type { Causes } from '../../../agent/core/evidence/common-causes.ts';
 import type { Sensed } from '../../../agent/core/evidence/contact.ts';
-import { evidenceLimits } from '../../../agent/core/evidence/evidence.ts';
+import { evidenceLimits } from '../../../agent/core/evidence/evidence-state.ts';
 import { type GnssClaim, type GnssFault, gnssLimits } from '../../../agent/core/evidence/gnss-standing.ts';
 import { type Evidence, type Witness } from '../../../agent/core/evidence/testimony.ts';
 import type { WitnessName, WitnessState } from '../../../src/core/verdict/witness.ts';
+import { plainCauses } from './plain-causes.ts';
 
 export const fixtureUtcMs = 1_790_000_000_000;
 
@@ -16,36 +18,47 @@ export interface Readings extends Partial<Omit<Evidence, 'nowMs' | 'witnesses'>>
   readonly voltage?: 'rest' | 'active' | null;
   /** Of witnesses that are fitted; `proven` where nothing stands here. */
   readonly states?: Readonly<Partial<Record<WitnessName, WitnessState>>>;
+  /** How it is wired; plain contacts where nothing stands here. */
+  readonly causes?: Causes;
 }
 
 const standingMs = 120_000;
 
 /** @param quietMs how long an input must be inactive to be at rest. */
 function contactWitness(
-  state: WitnessState,
+  { state, causes }: Pick<Witness, 'state' | 'causes'>,
   seen: Sensed,
   now: { readonly nowMs: number; readonly quietMs: number },
 ): Witness {
-  if (seen.value === true) return { state, claim: 'active', restForMs: null };
+  if (seen.value === true) return { state, causes, claim: 'active', restForMs: null };
   const isCounted = seen.value === false && state !== 'suspended';
   const restForMs = isCounted ? now.nowMs - seen.sinceMs : null;
-  return { state, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
+  return { state, causes, claim: restForMs !== null && restForMs >= now.quietMs ? 'rest' : null, restForMs };
 }
 
-const absent: Witness = { state: 'absent', claim: null, restForMs: null };
+const absent: Witness = { state: 'absent', claim: null, restForMs: null, causes: [] };
 
 /** The evidence of a commissioned vehicle at `nowMs`, monotonic; GNSS and ignition are its proven witnesses. */
 export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
-  const { motion = null, rpm = null, voltage = null, states = {}, ...given } = readings;
+  const { motion = null, rpm = null, voltage = null, states = {}, causes = plainCauses, ...given } = readings;
   const ignition = given.ignition ?? { value: false, sinceMs: nowMs - standingMs };
-  const gnss = given.gnss ?? still(standingMs);
+  const claimed = given.gnss ?? still(standingMs);
+  // Its fixes are as fresh as can be.
+  const gnss: GnssClaim =
+    claimed.kind === 'still' && claimed.fixMs === freshly ? { ...claimed, fixMs: nowMs } : claimed;
   const level = (claim: 'rest' | 'active' | null, name: 'rpm' | 'voltage'): Witness =>
     claim === null
       ? absent
-      : { state: states[name] ?? 'proven', claim, restForMs: claim === 'rest' ? standingMs : null };
+      : {
+          state: states[name] ?? 'proven',
+          causes: causes[name],
+          claim,
+          restForMs: claim === 'rest' ? standingMs : null,
+        };
   const isStanding = gnss.kind === 'still' && gnss.forMs >= gnssLimits.windowMs;
   const position: Witness = {
     state: states.gnss ?? 'proven',
+    causes: causes.gnss,
     claim: gnss.kind === 'moving' ? 'active' : isStanding ? 'rest' : null,
     restForMs: gnss.kind === 'still' ? gnss.forMs : null,
   };
@@ -55,7 +68,6 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     ignition,
     isIgnitionSuspended: states.ignition === 'suspended',
     panic: { value: false, sinceMs: 0 },
-    gnss,
     suspectMs: null,
     drive: { state: drive, by: drive === 'unknown' ? null : 'gnss', sinceMs: nowMs - standingMs },
     trustedUtcMs: fixtureUtcMs + nowMs,
@@ -65,21 +77,31 @@ export function evidenceAt(nowMs: number, readings: Readings = {}): Evidence {
     isTimeConfirmed: true,
     boardAlive: true,
     ...given,
+    gnss,
     witnesses: {
       gnss: position,
-      ignition: contactWitness(states.ignition ?? 'proven', ignition, { nowMs, quietMs: 0 }),
+      ignition: contactWitness({ state: states.ignition ?? 'proven', causes: causes.ignition }, ignition, {
+        nowMs,
+        quietMs: 0,
+      }),
       motion:
         motion === null
           ? absent
-          : contactWitness(states.motion ?? 'proven', motion, { nowMs, quietMs: evidenceLimits.quietMs }),
+          : contactWitness({ state: states.motion ?? 'proven', causes: causes.motion }, motion, {
+              nowMs,
+              quietMs: evidenceLimits.quietMs,
+            }),
       rpm: level(rpm, 'rpm'),
       voltage: level(voltage, 'voltage'),
     },
   };
 }
 
-export function still(forMs: number): GnssClaim {
-  return { kind: 'still', forMs, at: { latitude: 43.65, longitude: -79.34 } };
+/** Stands for the moment of the evidence. */
+const freshly = Number.POSITIVE_INFINITY;
+
+export function still(forMs: number, fixMs = freshly): GnssClaim {
+  return { kind: 'still', forMs, at: { latitude: 43.65, longitude: -79.34 }, fixMs };
 }
 
 export function moving(speedKmh: number): GnssClaim {

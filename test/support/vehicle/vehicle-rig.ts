@@ -2,7 +2,8 @@
 // for tests of what the vehicle does, without a network. Restarting it keeps the disk and loses the rest. It begins as a
 // commissioned vehicle, by what is on its disk; what its inputs read counts as soon as the receiver shows it where it was parked.
 import { readBoardProfile } from '../../../agent/boards.ts';
-import { applyOverrides, type BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import type { BoardOverrides } from '../../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createCommandRecord } from '../../../agent/core/protection/command-record.ts';
 import { type Protection, standardProtection } from '../../../agent/core/protection/protection.ts';
 import type { UpdateSetup, UpdateTask } from '../../../agent/core/update/update-types.ts';
@@ -15,7 +16,7 @@ import { commissionedMemory, emptyMemory } from '../../../agent/vehicle-record.t
 import { createVirtualClock } from '../../../simulator/clock.ts';
 import { createSeededEntropy } from '../../../simulator/core/random.ts';
 import { createBoard } from '../../../simulator/hardware/board.ts';
-import { type BoardName, fittedOverrides } from '../../../simulator/hardware/board-maps.ts';
+import { type BoardName, fittedOverrides, type WiringName } from '../../../simulator/hardware/board-maps.ts';
 import type { RelayChange } from '../../../simulator/hardware/contacts.ts';
 import { createGnss } from '../../../simulator/hardware/gnss.ts';
 import type { FleetEvent } from '../../../src/core/events/event.ts';
@@ -33,6 +34,8 @@ export const rigCodes = serviceCodesOfSecret('a-device-secret-of-some-length', {
 export interface RigOptions {
   readonly boardName?: BoardName;
   readonly overrides?: BoardOverrides;
+  /** Which wires prove its contacts; plain unless given. */
+  readonly wiring?: WiringName;
   readonly protection?: Partial<Protection>;
   /** With it the vehicle takes firmware jobs up; its tasks are kept and not done. */
   readonly updateSetup?: UpdateSetup;
@@ -58,6 +61,8 @@ export interface RigClocks {
 /** How fast a vehicle changes its speed, km/h per second. */
 const rateKmhPerS = 7;
 const metresPerDegree = 111_195;
+
+const rigUnit = { accountID: 'acme', deviceID: 'truck-1', hardwareID: 'unit-1' } as const;
 
 /** A vehicle on a straight road to the north. */
 function createRoad(monoMs: () => number) {
@@ -86,6 +91,7 @@ function createRoad(monoMs: () => number) {
 export async function createVehicleRig({
   boardName = 'waveshare-relay-d',
   overrides = {},
+  wiring = 'plain',
   protection,
   updateSetup,
   clocks: given = {},
@@ -95,9 +101,15 @@ export async function createVehicleRig({
 }: RigOptions = {}) {
   const clocks: RigClocks = { wallAheadMs: 0, skyAheadMs: 0, quartzPpm: 0, ...given };
   // Inputs are read seldom, so that minutes pass quickly; a test of presses asks for more.
-  const polls = { inputs: { periodMs: 250 }, ...overrides.polls };
-  const inputs = { ...fittedOverrides(boardName).inputs, ...overrides.inputs };
-  const verdict = applyOverrides(await readBoardProfile(boardName), { ...overrides, inputs, polls });
+  const fitted = fittedOverrides(boardName, wiring);
+  const polls = { ...fitted.polls, inputs: { periodMs: 250 }, ...overrides.polls };
+  const inputs = { ...fitted.inputs, ...overrides.inputs };
+  const verdict = applyOverrides(await readBoardProfile(boardName), {
+    ...fitted,
+    ...overrides,
+    inputs,
+    polls,
+  });
   if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
   const clock = createVirtualClock(Date.UTC(2027, 0, 1));
   const entropy = createSeededEntropy('rig');
@@ -106,11 +118,13 @@ export async function createVehicleRig({
   const told: FleetEvent[] = [];
   const updateTasks: UpdateTask[] = [];
   /** Until the board hears what the vehicle writes: a computer that stalls sends late. */
-  const line = { lateMs: 0 };
+  const line = { lateMs: 0, busyUntilMs: 0 };
   const commissioned = { parkedAt: road.now(), utcMs: clock.utcMs() - 86_400_000 };
   const disk = {
     record: createCommandRecord(),
-    memory: isCommissioned ? commissionedMemory(verdict.profile, commissioned) : emptyMemory,
+    memory: isCommissioned
+      ? commissionedMemory({ ...rigUnit, profile: verdict.profile }, commissioned)
+      : emptyMemory,
   };
   let boots = 0;
   let counter = 0;
@@ -134,8 +148,11 @@ export async function createVehicleRig({
     if (effect.kind === 'openPort') queue.push({ kind: 'opened', port: effect.port });
     if (effect.kind === 'writePort' && effect.port === 'board') {
       const { bytes } = effect;
-      if (line.lateMs === 0) board.receive(bytes);
-      else clock.after(line.lateMs, () => board.receive(bytes));
+      // No byte overtakes another.
+      const atMs = Math.max(clock.monoMs() + line.lateMs, line.busyUntilMs);
+      line.busyUntilMs = atMs;
+      if (atMs <= clock.monoMs()) board.receive(bytes);
+      else clock.after(atMs - clock.monoMs(), () => board.receive(bytes));
     }
     if (effect.kind === 'log') onLog?.(effect.event, effect.fields);
     if (effect.kind === 'update') updateTasks.push(effect.task);
@@ -162,6 +179,7 @@ export async function createVehicleRig({
   };
   const board = createBoard({
     name: boardName,
+    wiring,
     clock,
     entropy: entropy.stream('board'),
     send: (bytes) => dispatch({ kind: 'bytes', port: 'board', bytes }),
@@ -182,8 +200,7 @@ export async function createVehicleRig({
   const start = (): void => {
     boots += 1;
     config = {
-      accountID: 'acme',
-      deviceID: 'truck-1',
+      ...rigUnit,
       agentVersion: '0.0.0',
       earliestUtcMs: Date.UTC(2026, 10, 1),
       boot: `b${boots}`,
@@ -223,6 +240,10 @@ export async function createVehicleRig({
     quiet(isOn: boolean) {
       isQuiet = isOn;
       board.setFaults({ silent: isOn });
+    },
+    /** Whether the receiver sees the sky, or says nothing. */
+    sky(isInSight: boolean) {
+      isQuiet = !isInSight;
     },
     run: (seconds: number) => clock.advance(seconds * 1000),
     /** Gathers or loses speed; the key is turned by the ignition signal. */

@@ -3,7 +3,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Agent, createAgent } from '../../../agent/agent.ts';
 import { type AgentConfig, standardProtection, standardSettings } from '../../../agent/config.ts';
-import { applyOverrides, type BoardProfile } from '../../../agent/core/board/board-profile.ts';
+import type { BoardProfile } from '../../../agent/core/board/board-profile.ts';
+import { applyOverrides } from '../../../agent/core/board/profile-parsing.ts';
 import { createLogRing } from '../../../agent/log-ring.ts';
 import { createMemorySlots } from '../../../agent/memory-slots.ts';
 import { type Outbox, openOutbox } from '../../../agent/outbox.ts';
@@ -71,6 +72,7 @@ function configOf(profile: BoardProfile): AgentConfig {
   return {
     accountID: 'acme',
     deviceID: 'truck-1',
+    hardwareID: '',
     agentVersion: '0.0.0',
     earliestUtcMs: Date.UTC(2026, 10, 1),
     broker: { url: 'mqtt://virtual', secret: 'secret', keepaliveS: 30, connectSpreadMs: 2000 },
@@ -207,7 +209,7 @@ export async function createFleet(seed: string, profile: BoardProfile): Promise<
   });
   if (fitted.kind !== 'ok') throw new Error(JSON.stringify(fitted.faults));
   const config = configOf(fitted.profile);
-  const firstMemory = commissionedMemory(config.profile, {
+  const firstMemory = commissionedMemory(config, {
     parkedAt: hardware.world.place(),
     utcMs: startUtcMs - 86_400_000,
   });

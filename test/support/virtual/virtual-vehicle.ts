@@ -54,7 +54,7 @@ function configOf({ maxMb = 16, windowS = 10, reporting = {} }: VirtualVehicleOp
       reporting: { ...standardSettings.reporting, ...reporting },
       log: { level: 'info' },
     },
-    { secret: 'x'.repeat(32), agentVersion: '0.0.0' },
+    { secret: 'x'.repeat(32), agentVersion: '0.0.0', hardwareID: '' },
   );
 }
 

@@ -1,0 +1,307 @@
+// Checks of board profiles, and the installer's overrides laid over one. A profile in which a signal or relay refers to
+// a register that is not polled must never pass, nor one in which the wire that is to prove another is the same wire.
+import { Errors } from 'typebox/value';
+import type { ErrorDetail } from '../../../src/core/errors.ts';
+import {
+  type BoardOverrides,
+  type BoardProfile,
+  type BoardRelay,
+  boardProfileSchema,
+  isSameUnit,
+  pollRequest,
+  type RelayName,
+  readAddress,
+  wiringsOf,
+} from './board-profile.ts';
+import { checkRequest } from './modbus-frame.ts';
+
+/** Relays are read back at least this often (edge-agents 2.3 rule 10). */
+const readBackMostMs = 5000;
+/** Life and loop-back inputs are read at least this often: what they say must not be old. */
+const proofMostMs = 500;
+
+export type ProfileVerdict =
+  | { readonly kind: 'ok'; readonly profile: BoardProfile }
+  | { readonly kind: 'faults'; readonly faults: readonly ErrorDetail[] };
+
+/** Keys that the schema allows at the place an error names. */
+function allowedKeys(schemaPath: string): readonly string[] {
+  let place: unknown = boardProfileSchema;
+  for (const step of schemaPath.split('/').slice(1)) {
+    if (typeof place !== 'object' || place === null) return [];
+    place = (place as Record<string, unknown>)[step.replaceAll('~1', '/')];
+  }
+  return place !== null && typeof place === 'object' && 'properties' in place
+    ? Object.keys(place.properties as object)
+    : [];
+}
+
+/**
+ * Parses any value as a profile: schema first, then references. Every fault names its place; unknown keys name the
+ * allowed ones.
+ */
+export function parseProfile(value: unknown): ProfileVerdict {
+  const faults: ErrorDetail[] = [];
+  for (const error of Errors(boardProfileSchema, value)) {
+    if (error.keyword === 'boolean' || error.keyword === 'const') continue;
+    const unknown = error.keyword === 'additionalProperties' ? error.params.additionalProperties : [];
+    for (const key of unknown) {
+      const allowed = allowedKeys(error.schemaPath).join(', ');
+      const isOff = key === 'off' && error.instancePath.startsWith('/inputs/');
+      const message = isOff
+        ? 'only ignition can have an off contact'
+        : `unknown key "${key}"; allowed: ${allowed}`;
+      faults.push({ pointer: `${error.instancePath}/${key}`, message });
+    }
+    const missing = error.keyword === 'required' ? error.params.requiredProperties : [];
+    const message = missing.length > 0 ? `members are missing: ${missing.join(', ')}` : error.message;
+    if (unknown.length === 0) faults.push({ pointer: error.instancePath, message });
+  }
+  if (faults.length > 0) return { kind: 'faults', faults };
+  const profile = value as BoardProfile;
+  const senses = checkProfile(profile);
+  return senses.length > 0 ? { kind: 'faults', faults: senses } : { kind: 'ok', profile };
+}
+
+type Faults = ErrorDetail[];
+
+/** A bit or register of a poll. */
+interface Place {
+  readonly poll: string;
+  readonly address: number;
+}
+
+function checkProfile(profile: BoardProfile): Faults {
+  const faults: Faults = [];
+  const fault = (pointer: string, message: string) => faults.push({ pointer, message });
+  for (const [key, poll] of Object.entries(profile.polls)) {
+    const request = pollRequest(profile, poll);
+    const wrong = request === null ? `there is no unit "${poll.unit}"` : checkRequest(request);
+    if (wrong !== null) fault(`/polls/${key}`, wrong);
+  }
+  const addresses = Object.values(profile.units).map((unit) => unit.address);
+  if (new Set(addresses).size < addresses.length) fault('/units', 'two units have the same address');
+  for (const [at, setup] of profile.setup.entries()) {
+    if (!(setup.unit in profile.units)) fault(`/setup/${at}/unit`, `there is no unit "${setup.unit}"`);
+  }
+  for (const [key, signal] of Object.entries(profile.inputs))
+    faults.push(...placeFaults(profile, `/inputs/${key}`, { ...signal, functions: [1, 2, 3, 4] }));
+  for (const [key, signal] of Object.entries(profile.analogs)) {
+    faults.push(...placeFaults(profile, `/analogs/${key}`, { ...signal, functions: [3, 4] }));
+    const rising = (signal.table ?? []).every(
+      (point, at, all) => at === 0 || point[0] > (all[at - 1]?.[0] ?? 0),
+    );
+    if (!rising) fault(`/analogs/${key}/table`, 'the first numbers of the pairs must rise');
+    if (signal.valid[0] >= signal.valid[1])
+      fault(`/analogs/${key}/valid`, 'the second number must be larger');
+  }
+  const wirings = wiringsOf(profile);
+  for (const [key, relay] of wirings) {
+    const pointer = pointerOf(key);
+    const functions = relay.kind === 'coil' ? [1] : [3];
+    const place = { poll: relay.poll, address: readAddress(relay), functions };
+    faults.push(...placeFaults(profile, pointer, place));
+    faults.push(...relayFaults(profile, relay).map((message) => ({ pointer, message })));
+    const twin = wirings.find(
+      ([other, { unit, address }]) => other > key && unit === relay.unit && address === relay.address,
+    );
+    if (twin !== undefined) fault('/relays', `${key} and ${twin[0]} are the same relay`);
+  }
+  return [...faults, ...proofFaults(profile)];
+}
+
+function pointerOf(relay: RelayName): string {
+  if (relay === 'loopback') return '/loopback/output';
+  return relay === 'warning' ? '/outputs/warning' : `/relays/${relay}`;
+}
+
+/** A place that is not in its poll, or in a poll of the wrong function. */
+function placeFaults(
+  profile: BoardProfile,
+  pointer: string,
+  place: Place & { readonly functions: readonly number[] },
+): Faults {
+  const { address, functions } = place;
+  const poll = profile.polls[place.poll];
+  if (poll === undefined)
+    return [{ pointer: `${pointer}/poll`, message: `there is no poll "${place.poll}"` }];
+  const faults: Faults = [];
+  if (!functions.includes(poll.function))
+    faults.push({
+      pointer: `${pointer}/poll`,
+      message: `poll "${place.poll}" has function ${poll.function}, not ${functions.join(' or ')}`,
+    });
+  const last = poll.first + poll.count - 1;
+  if (address < poll.first || address > last)
+    faults.push({
+      pointer: `${pointer}/address`,
+      message: `${address} is not in poll "${place.poll}" (${poll.first} to ${last})`,
+    });
+  return faults;
+}
+
+/** The unit, function and address behind a place; undefined when its poll does not exist. */
+function terminalOf({ polls }: BoardProfile, { poll, address }: Place): string | undefined {
+  const read = polls[poll];
+  return read === undefined ? undefined : `${read.unit}:${read.function}:${address}`;
+}
+
+/** Faults of the wires that prove others: they prove nothing where they are the same wire, or are read too seldom. */
+function proofFaults(profile: BoardProfile): Faults {
+  const { inputs, life, loopback } = profile;
+  const { ignition } = inputs;
+  const off = ignition?.off === undefined ? null : { poll: ignition.poll, address: ignition.off.address };
+  const proofs = [
+    ...(off === null
+      ? []
+      : [{ pointer: '/inputs/ignition/off', name: 'the off contact of ignition', at: off }]),
+    ...(life === undefined ? [] : [{ pointer: '/life', name: 'the life input', at: life }]),
+    ...(loopback === undefined
+      ? []
+      : [{ pointer: '/loopback/input', name: 'the loop-back input', at: loopback.input }]),
+  ];
+  const faults: Faults = [];
+  if (off !== null) faults.push(...offFaults(profile, off));
+  if (life !== undefined) faults.push(...lifeFaults(profile, life));
+  if (loopback !== undefined) faults.push(...loopbackFaults(profile, loopback));
+  const others = Object.entries(inputs).map(([name, at]) => ({ name, at: at as Place }));
+  for (const [index, { pointer, at }] of proofs.entries()) {
+    const terminal = terminalOf(profile, at);
+    const twin = [...others, ...proofs.slice(0, index)].find(
+      (other) => terminal !== undefined && terminalOf(profile, other.at) === terminal,
+    );
+    if (twin !== undefined)
+      faults.push({
+        pointer: `${pointer}/address`,
+        message: `${at.address} is ${twin.name} too: it needs an input of its own`,
+      });
+  }
+  return faults;
+}
+
+/** A fault of its poll is that of the ignition, which is reported already. */
+function offFaults(profile: BoardProfile, off: Place): Faults {
+  const faults = placeFaults(profile, '/inputs/ignition/off', { ...off, functions: [1, 2, 3, 4] });
+  return faults.filter(({ pointer }) => pointer.endsWith('/address'));
+}
+
+/** A point that speaks for others: read often, and never an output that reads what was written to it. */
+function pointFaults(profile: BoardProfile, pointer: string, place: Place): Faults {
+  const faults = placeFaults(profile, pointer, { ...place, functions: [2, 3, 4] });
+  const poll = profile.polls[place.poll];
+  if (poll !== undefined && poll.periodMs > proofMostMs)
+    faults.push({
+      pointer: `${pointer}/poll`,
+      message: `poll "${place.poll}" reads every ${poll.periodMs} ms, not within ${proofMostMs} ms`,
+    });
+  return faults;
+}
+
+function lifeFaults(profile: BoardProfile, life: Place): Faults {
+  const faults = pointFaults(profile, '/life', life);
+  const pointer = '/life/poll';
+  const covered = Object.entries(profile.inputs).filter(([, { poll }]) =>
+    isSameUnit(profile, poll, life.poll),
+  );
+  const unit = profile.polls[life.poll]?.unit;
+  if (unit !== undefined && covered.length === 0)
+    faults.push({ pointer, message: `no input is read from unit "${unit}", so it speaks for none` });
+  for (const [name, { poll }] of covered)
+    if ((name === 'ignition' || name === 'motion') && poll !== life.poll)
+      faults.push({
+        pointer,
+        message: `${name} is in poll "${poll}": both must come from one answer, so life must be in that poll too`,
+      });
+  return faults;
+}
+
+function loopbackFaults(
+  profile: BoardProfile,
+  { output, input }: NonNullable<BoardProfile['loopback']>,
+): Faults {
+  const faults = pointFaults(profile, '/loopback/input', input);
+  const readBack = terminalOf(profile, { poll: output.poll, address: readAddress(output) });
+  if (readBack !== undefined && readBack === terminalOf(profile, input))
+    faults.push({
+      pointer: '/loopback/input/address',
+      message: 'it reads the output itself, not a wire to an input',
+    });
+  if (output.flashAddress !== undefined)
+    faults.push({ pointer: '/loopback/output', message: 'flashAddress has no meaning here' });
+  return faults;
+}
+
+/** Faults of one relay other than those of its reading. */
+function relayFaults(profile: BoardProfile, relay: BoardRelay): readonly string[] {
+  const faults: string[] = [];
+  const poll = profile.polls[relay.poll];
+  if (!(relay.unit in profile.units)) faults.push(`there is no unit "${relay.unit}"`);
+  if (poll?.unit !== relay.unit) faults.push(`poll "${relay.poll}" reads another unit`);
+  // Rule 10: a relay that is not read back every 5 s cannot be supervised.
+  if (poll !== undefined && poll.periodMs > readBackMostMs)
+    faults.push(`poll "${relay.poll}" reads back every ${poll.periodMs} ms, not within ${readBackMostMs} ms`);
+  const hasWords = relay.on !== undefined && relay.off !== undefined && relay.on !== relay.off;
+  if (relay.kind === 'register' && !hasWords)
+    faults.push('a register relay needs two different values: on and off');
+  if (relay.kind === 'register' && relay.flashAddress !== undefined)
+    faults.push('flashAddress is for coils only');
+  return faults;
+}
+
+type Entries = Readonly<Record<string, object | false | undefined>>;
+
+function merge(base: Entries, patches: Entries | undefined): Record<string, object> {
+  const merged: Record<string, object> = {};
+  for (const key of new Set([...Object.keys(base), ...Object.keys(patches ?? {})])) {
+    const change = patches?.[key];
+    if (change !== false) merged[key] = { ...base[key], ...change };
+  }
+  return merged;
+}
+
+type Entry = object | undefined;
+
+/** One member with its change laid over it; undefined: there is none, or `false` takes it away. */
+const mergeOne = (base: Entry, change: Entry | false): Entry =>
+  change === false ? undefined : change === undefined ? base : { ...base, ...change };
+
+/** A member under its name; none when there is no member. */
+const named = (name: string, member: Entry): object => (member === undefined ? {} : { [name]: member });
+
+function mergeInputs(profile: BoardProfile, overrides: BoardOverrides['inputs']): Record<string, object> {
+  const merged = merge(profile.inputs, overrides);
+  const change = overrides?.ignition;
+  const { ignition } = merged;
+  if (ignition === undefined || change === undefined || change === false || change.off === undefined)
+    return merged;
+  const { off: _, ...contact } = ignition as { off?: unknown };
+  const off = mergeOne(profile.inputs.ignition?.off, change.off);
+  return { ...merged, ignition: { ...contact, ...named('off', off) } };
+}
+
+function mergeLoopback(base: BoardProfile['loopback'], change: BoardOverrides['loopback']): Entry {
+  if (change === undefined || change === false) return mergeOne(base, change);
+  return {
+    ...named('output', mergeOne(base?.output, change.output)),
+    ...named('input', mergeOne(base?.input, change.input)),
+  };
+}
+
+/** The profile as the installer wired it. Faults name the place in the merged profile. */
+export function applyOverrides(profile: BoardProfile, overrides: BoardOverrides): ProfileVerdict {
+  const { life, loopback, ...plain } = profile;
+  return parseProfile({
+    ...plain,
+    serial: { ...profile.serial, ...overrides.serial },
+    units: merge(profile.units, overrides.units),
+    polls: merge(profile.polls, overrides.polls),
+    inputs: mergeInputs(profile, overrides.inputs),
+    analogs: merge(profile.analogs, overrides.analogs),
+    relays: merge(profile.relays, overrides.relays),
+    ...(profile.outputs === undefined && overrides.outputs === undefined
+      ? {}
+      : { outputs: merge(profile.outputs ?? {}, overrides.outputs) }),
+    ...named('life', mergeOne(life, overrides.life)),
+    ...named('loopback', mergeLoopback(loopback, overrides.loopback)),
+  });
+}

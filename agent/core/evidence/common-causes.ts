@@ -1,0 +1,30 @@
+// What can fail together. A cause is one fault, of a sensor, a wire, a supply or a board, that alone could make a witness claim rest on a
+// vehicle that moves or an engine that turns. Credit and interlock use this one table: two witnesses are independent when no cause is in
+// both of their lists.
+import { type WitnessName, witnessNames } from '../../../src/core/verdict/witness.ts';
+
+/** `receiver`, `sensor:NAME` (with its wire), `contacts:UNIT` (supply or common of the contacts of a board), `board:UNIT` (repeats, or reads nothing). */
+export type Cause = 'receiver' | `${'sensor' | 'contacts' | 'board'}:${string}`;
+export type Causes = Readonly<Record<WitnessName, readonly Cause[]>>;
+
+/** Causes that both could have; none when they are independent. */
+export function sharedCauses(a: readonly Cause[], b: readonly Cause[]): readonly Cause[] {
+  return a.filter((cause) => b.includes(cause));
+}
+
+export type WitnessPair = readonly [WitnessName, WitnessName];
+
+/** Every pair of witnesses without a common cause. */
+export function independentPairs(causes: Causes): readonly WitnessPair[] {
+  return witnessNames.flatMap((a, at) =>
+    witnessNames
+      .slice(at + 1)
+      .filter((b) => sharedCauses(causes[a], causes[b]).length === 0)
+      .map((b): WitnessPair => [a, b]),
+  );
+}
+
+/** A contact whose "off" is a statement of its own: its supply, or its second contact, is read beside it. */
+export function isLiveContact(causes: readonly Cause[]): boolean {
+  return !causes.some((cause) => cause.startsWith('contacts:'));
+}

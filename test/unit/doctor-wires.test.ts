@@ -1,0 +1,153 @@
+// What the doctor shows of the wires that prove contacts: each input live as the bits change, and the loop-back followed.
+import { describe, expect, it } from 'vitest';
+import { readBoardProfile } from '../../agent/boards.ts';
+import { type AgentConfig, standardProtection, standardSettings } from '../../agent/config.ts';
+import { applyOverrides } from '../../agent/core/board/profile-parsing.ts';
+import type { InputSight } from '../../agent/doctor/input-sights.ts';
+import type { DoctorPorts } from '../../agent/doctor/ports.ts';
+import { relayTestCheck } from '../../agent/doctor/relay-test.ts';
+import { changeJson, changeLine, watchInputs } from '../../agent/doctor/watch.ts';
+import { describeWitnesses } from '../../agent/doctor/witnesses.ts';
+import { createVirtualClock } from '../../simulator/clock.ts';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
+import { createBoard } from '../../simulator/hardware/board.ts';
+import { fittedOverrides, type WiringName } from '../../simulator/hardware/board-maps.ts';
+import type { OpenByteLink } from '../../src/ports.ts';
+
+const name = 'waveshare-relay-d';
+
+async function configOf(wiring: WiringName) {
+  const verdict = applyOverrides(await readBoardProfile(name), fittedOverrides(name, wiring));
+  if (verdict.kind !== 'ok') throw new Error(JSON.stringify(verdict.faults));
+  const port: AgentConfig['boardPort'] = {
+    path: 'board',
+    baudRate: 9600,
+    dataBits: 8,
+    parity: 'none',
+    stopBits: 1,
+  };
+  return {
+    profile: verdict.profile,
+    boardPort: port,
+    gnssPort: { ...port, path: 'gnss' },
+    earliestUtcMs: 0,
+    settings: standardSettings,
+    protection: standardProtection,
+  };
+}
+
+async function createBench() {
+  const clock = createVirtualClock(0);
+  let receive: (bytes: Uint8Array) => void = () => undefined;
+  const entropy = createSeededEntropy('doctor');
+  const board = createBoard({ name, wiring: 'positive', clock, entropy, send: (bytes) => receive(bytes) });
+  const openByteLink: OpenByteLink = async ({ path }, handlers) => {
+    if (path === 'board') receive = handlers.onBytes;
+    return {
+      write: (bytes: Uint8Array) => (path === 'board' ? board.receive(bytes) : undefined),
+      close: async () => undefined,
+    } as Awaited<ReturnType<OpenByteLink>>;
+  };
+  const pass = async (seconds: number): Promise<void> => {
+    for (let turn = 0; turn < seconds * 100; turn += 1) {
+      clock.advance(10);
+      for (let tick = 0; tick < 4; tick += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const ports = { clock, openByteLink } as unknown as DoctorPorts;
+  return { board, ports, pass, config: await configOf('positive') };
+}
+
+describe('the doctor that watches the inputs', () => {
+  it('shows each input once, and then each change with its raw bits and its meaning', async () => {
+    const { board, ports, pass, config } = await createBench();
+    const shown: { readonly sight: InputSight; readonly atMs: number }[] = [];
+    let isStopped = false;
+    const running = watchInputs({
+      config,
+      ports,
+      onChange: (sight, atMs) => shown.push({ sight, atMs }),
+      isStopped: () => isStopped,
+    });
+    const changes = async (seconds: number): Promise<readonly string[]> => {
+      const from = shown.length;
+      await pass(seconds);
+      return shown.slice(from).map(({ sight, atMs }) => changeLine(sight, atMs).slice(11));
+    };
+    expect(await changes(1)).toEqual([
+      'ignition      off      on contact 0, off contact 1',
+      'panic         off      bit 0',
+      'cabinDoor     off      bit 0',
+      'cargoDoor     off      bit 0',
+      'motion        off      bit 0',
+      'loopback      off      bit 0',
+      'life          on       bit 1',
+    ]);
+    board.setSignal('ignition', true);
+    expect(await changes(1)).toEqual(['ignition      on       on contact 1, off contact 0']);
+    board.setFaults({ commonLost: true });
+    const lost = await changes(1);
+    expect(lost).toContain('ignition      unknown  on contact 0, off contact 0');
+    expect(lost).toContain('life          off      bit 0');
+    expect(lost).toContain('cabinDoor     unknown  bit 0');
+    board.setFaults({ commonLost: false, silent: true });
+    expect(await changes(3)).toContain('life          unknown  bit none');
+    const last = shown.at(-1);
+    if (last === undefined) throw new Error('nothing was shown');
+    expect(JSON.parse(changeJson(last.sight, last.atMs))).toMatchObject({
+      reading: 'unknown',
+      raw: { bit: null },
+    });
+    isStopped = true;
+    await pass(1);
+    await running;
+    expect(board.relayLog().changes).toEqual([]);
+  });
+});
+
+describe('the relay test of the doctor', () => {
+  const run = async (isFaulty: boolean) => {
+    const { board, ports, pass, config } = await createBench();
+    const asked: string[] = [];
+    if (isFaulty) board.setFaults({ repeatsBits: true });
+    const { relays: _, ...profile } = config.profile;
+    const check = relayTestCheck({
+      config: { ...config, profile: { ...profile, relays: {} } },
+      ports,
+      withEngine: false,
+      ask: async (question) => {
+        asked.push(question);
+        return '';
+      },
+      say: () => undefined,
+      isStopped: () => false,
+    });
+    const running = check.run();
+    await pass(8);
+    return { findings: await running, asked, isOn: board.relayLog().changes.at(-1)?.energised };
+  };
+
+  it('toggles the loop-back without asking for consent, and sees its input follow', async () => {
+    const { findings, asked, isOn } = await run(false);
+    expect(findings).toMatchObject([{ verdict: 'ok', seen: expect.stringContaining('followed') }]);
+    expect([asked, isOn]).toEqual([[], false]);
+  });
+
+  it('finds a loop-back whose input does not follow, and leaves its output de-energised', async () => {
+    const { findings, isOn } = await run(true);
+    expect(findings).toMatchObject([{ verdict: 'fault', seen: expect.stringContaining('did not read on') }]);
+    expect(isOn).toBe(false);
+  });
+});
+
+describe('the check of the configuration', () => {
+  it('names the wires that prove an input, and what helps where there is none', async () => {
+    const positive = describeWitnesses((await configOf('positive')).profile, standardProtection);
+    expect(positive.lines).toContain('wires that prove ignition: off contact, life input, loop-back');
+    expect(positive.lines).toContain('wires that prove motion: life input, loop-back');
+    const plain = describeWitnesses((await configOf('plain')).profile, standardProtection);
+    expect(plain.lines.join('\n')).toMatch(
+      /ignition is a plain contact.*an off contact or a life input helps/,
+    );
+  });
+});
