@@ -55,6 +55,8 @@ const table: readonly Line[] = [
   ['time_known', cut, { trustedUtcMs: null, latestUtcMs: null }],
   ['time_known', { ...cut, isInherited: true }, { isTimeConfirmed: false }],
   ['change_interval_s', { ...cut, changesUtcMs: [utcAgo(9999)] }, {}],
+  ['change_interval_s', { ...cut, changedMs: ago(9999), changesUtcMs: [utcAgo(60_000)] }, {}],
+  ['allowed', { ...cut, changedMs: ago(10_000), changesUtcMs: [utcAgo(60_000)] }, {}],
   ['changes_per_hour', { ...cut, changesUtcMs: [1, 2, 3, 4, 5, 6].map((at) => utcAgo(at * 60_000)) }, {}],
   ['ignition_off', cut, { ignition: { value: null, sinceMs: 0 } }],
   ['ignition_off', cut, { ignition: on }],

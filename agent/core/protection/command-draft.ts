@@ -32,6 +32,8 @@ export interface CommandsState {
    * entry arrived before the last restart.
    */
   readonly ends: Readonly<Record<string, number>>;
+  /** When each relay last changed in this run, monotonic: no clock change shortens the time since. */
+  readonly changedMs: Readonly<Partial<Record<FeatureName, number>>>;
 }
 
 export type CommandProgress =
@@ -68,7 +70,15 @@ export function createCommandsState(
     if (command !== undefined)
       active[name] = command.phase === 'executing' ? { ...command, phase: 'unknown' } : command;
   }
-  return { rules, record: { ...record, active }, work: {}, nextCommit: 1, reportedMs: {}, ends: {} };
+  return {
+    rules,
+    record: { ...record, active },
+    work: {},
+    nextCommit: 1,
+    reportedMs: {},
+    ends: {},
+    changedMs: {},
+  };
 }
 
 /** Collects the changes of one step and turns them into a single commit. */

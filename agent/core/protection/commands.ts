@@ -56,6 +56,7 @@ export function changeOf(state: CommandsState, command: ActiveCommand): RelayCha
     state: command.state,
     occasion: isAutomatic(command) ? 'automatic' : 'command',
     changesUtcMs: state.record.changesUtcMs[command.feature] ?? [],
+    changedMs: state.changedMs[command.feature] ?? null,
     isReconfirmed: command.isReconfirmed === true,
     isInherited: state.ends[command.commandID] === undefined,
   };
@@ -168,9 +169,11 @@ function afterCommit(
 }
 
 /** A change of the relay, for the rules on their rate. */
-function recordChange(draft: Draft, feature: FeatureName, atMs: number): void {
+function recordChange(draft: Draft, feature: FeatureName, { nowMs, trustedUtcMs }: Evidence): void {
   const { record } = draft.state;
-  const changes = [...(record.changesUtcMs[feature] ?? []), atMs].slice(-commandLimits.changes);
+  draft.state = { ...draft.state, changedMs: { ...draft.state.changedMs, [feature]: nowMs } };
+  if (trustedUtcMs === null) return;
+  const changes = [...(record.changesUtcMs[feature] ?? []), trustedUtcMs].slice(-commandLimits.changes);
   const changesUtcMs = { ...record.changesUtcMs, [feature]: changes };
   draft.state = { ...draft.state, record: { ...record, changesUtcMs } };
 }
@@ -178,7 +181,7 @@ function recordChange(draft: Draft, feature: FeatureName, atMs: number): void {
 function recordConfirmed(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
   const { feature, state, commandID } = command;
   const atMs = evidence.trustedUtcMs;
-  if (wantedState(draft.state.record, feature) !== state && atMs !== null) recordChange(draft, feature, atMs);
+  if (wantedState(draft.state.record, feature) !== state) recordChange(draft, feature, evidence);
   const { record } = draft.state;
   const confirmed = { ...record.confirmed, [feature]: { state, commandID } };
   draft.state = { ...draft.state, record: { ...record, confirmed } };
@@ -298,7 +301,7 @@ function wasWithdrawn(command: ActiveCommand): command is Withdrawn {
 function goOnWaiting(draft: Draft, command: Withdrawn, evidence: Evidence): void {
   const { feature, waiting } = command;
   const atMs = evidence.trustedUtcMs;
-  if (atMs !== null) recordChange(draft, feature, atMs);
+  recordChange(draft, feature, evidence);
   setActive(draft, feature, { ...command, phase: 'armed' });
   report(draft, command, 'armed', { atMs: atMs ?? 0, verdict: waiting });
   setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + interlockLimits.betweenChangesMs });

@@ -23,6 +23,8 @@ export interface RelayChange {
   readonly occasion: Occasion;
   /** UTC ms of earlier changes of this relay, newest last. */
   readonly changesUtcMs?: readonly number[];
+  /** When it last changed in this run, monotonic; null: it has not. */
+  readonly changedMs?: number | null;
   /** A person asked again although too many changes were the reason to wait (rule 11). */
   readonly isReconfirmed?: boolean;
   /** The command arrived before the last restart: its age was not measured without a break. */
@@ -54,16 +56,17 @@ function preconditions(change: RelayChange, evidence: Evidence): readonly RuleFi
   const isKnown = trustedUtcMs !== null && !isUnconfirmed;
   const fault = isTimeBehind ? 'behind' : trustedUtcMs === null ? 'unknown' : 'unconfirmed';
   const time = found('time_known', { isMet: isKnown, value: isKnown ? 'known' : fault, needed: 'known' });
-  return [board, time, ...(trustedUtcMs === null ? [] : changeRate(change, trustedUtcMs))];
+  return [board, time, ...(trustedUtcMs === null ? [] : changeRate(change, evidence.nowMs, trustedUtcMs))];
 }
 
-function changeRate(change: RelayChange, nowUtcMs: number): readonly RuleFinding[] {
+function changeRate(change: RelayChange, nowMs: number, nowUtcMs: number): readonly RuleFinding[] {
   const { betweenChangesMs, changesPerHour } = interlockLimits;
   // A change slightly in the future counts as just now; one far ahead was stamped by a wrong clock.
   const ages = (change.changesUtcMs ?? [])
     .filter((utcMs) => utcMs - nowUtcMs < 3_600_000)
     .map((utcMs) => Math.max(0, nowUtcMs - utcMs));
-  const newestMs = ages.length === 0 ? null : Math.min(...ages);
+  const own = change.changedMs === undefined || change.changedMs === null ? [] : [nowMs - change.changedMs];
+  const newestMs = ages.length + own.length === 0 ? null : Math.min(...ages, ...own);
   const lastHour = ages.filter((ageMs) => ageMs < 3_600_000).length;
   return [
     found('change_interval_s', {

@@ -116,10 +116,18 @@ function returnDead(world: World): void {
 
 /** What begins parked: the board, or the whole unit, is off while the vehicle drives away; or the unit is wired anew. */
 const parkedScripts: readonly ((world: World) => void)[] = [
+  (world) => {
+    // The stream of the receiver lags, and goes on showing the parking place; the ignition wire is broken.
+    addFault(world, { part: 'gnss', kind: 'delayed', fromMs: 8000, ...forGood, delayMs: 15_000 });
+    addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 10_000, ...forGood });
+    world.driveAtMs = 16_000;
+    world.tunnelAtMs = Number.POSITIVE_INFINITY;
+  },
   ...(['contacts', 'latched', 'swapped'] as const).map((kind) => (world: World) => {
     // While it is parked, where nothing shows it; then it drives where no position shows it.
     addFault(world, { part: 'board', kind, fromMs: 10_000, ...forGood });
     world.driveAtMs = 14_000;
+    world.tunnelAtMs = 9000;
   }),
   (world) => {
     addFault(world, { part: 'board', kind: 'silent', fromMs: 12_000, untilMs: 32_000, delayMs: 0 });
