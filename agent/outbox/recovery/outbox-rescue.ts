@@ -211,27 +211,34 @@ export interface Carving {
 
 const pagesPerStep = 64;
 
-/** What the disk does not give must not keep back what it gives. */
-function readable<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch {
-    return otherwise;
+/** A read that fails now may succeed at once: a loose card, a busy controller. A bad sector costs this many tries. */
+const readTries = 4;
+
+/** What the disk does not give, also when asked again, must not keep back what it gives. */
+function readable<T>(read: () => T | null): T | null {
+  for (let tries = 0; tries < readTries; tries += 1) {
+    try {
+      const found = read();
+      if (found !== null) return found;
+    } catch {
+      // Asked again.
+    }
   }
+  return null;
 }
 
 /** Walks all pages of file and log twice: first for class 0, then for the others. A row may come more than once. */
 export function createCarving(evidence: string): Carving {
-  const file = readable(() => (existsSync(evidence) ? openSync(evidence, 'r') : null), null);
+  const file = existsSync(evidence) ? readable(() => openSync(evidence, 'r')) : null;
   const filePages = file === null ? 0 : Math.floor(fstatSync(file).size / pageBytes);
   const log = `${evidence}-wal`;
-  const frames = readable(() => (existsSync(log) ? walFrames(readFileSync(log)) : []), []);
+  const frames = existsSync(log) ? (readable(() => walFrames(readFileSync(log))) ?? []) : [];
   const newest = new Map(frames.map((frame) => [frame.pageNumber, frame.page]));
   const readPage: PageAt = (number) => {
     if (file === null || number < 1 || number > filePages) return null;
     const page = new Uint8Array(pageBytes);
-    const read = readable(() => readSync(file, page, 0, pageBytes, (number - 1) * pageBytes), 0);
-    return read === pageBytes ? page : null;
+    const at = (number - 1) * pageBytes;
+    return readable(() => (readSync(file, page, 0, pageBytes, at) === pageBytes ? page : null));
   };
   const pageAt: PageAt = (number) => newest.get(number) ?? readPage(number);
   const total = filePages + frames.length;
