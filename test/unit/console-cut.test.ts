@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, CommandRecord, Finding, Verdict } from '../../broker/console/api/operations.ts';
+import { unmetText } from '../../broker/console/screens/cut/verdict-words.ts';
 import {
   canWithdraw,
   courseOf,
@@ -18,6 +19,7 @@ import {
 import { evidenceOf, evidenceRows, unmetOf } from '../../broker/console/state/evidence.ts';
 import { noVehicle } from '../../broker/console/state/fleet.ts';
 import { vehicleOf } from '../../broker/console/state/fleet-messages.ts';
+import { en } from '../../broker/console/words/en.ts';
 import { commandStates } from '../../src/core/events/event.ts';
 import { ruleNames } from '../../src/core/verdict/verdict.ts';
 
@@ -176,6 +178,11 @@ describe('the evidence of the interlock', () => {
         },
       ),
     );
+  });
+
+  it('has a sentence for every rule of the vehicle', () => {
+    for (const rule of ruleNames)
+      expect(unmetText(finding(rule, false, null), en), rule).not.toBe(en.cut.rules.other(rule));
   });
 
   it('stands in the same rows before the vehicle has judged, all unknown', () => {

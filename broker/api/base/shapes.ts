@@ -102,7 +102,7 @@ const witnesses = Type.Union(
   ],
   {
     description:
-      'Which sensors can prove standstill, as the unit reported at its last connect; null when it reported none. `absent`: not fitted; `unproven`: never seen to change in step with another; `proven`; `stale`: proven too long ago; `contradicted`: another sensor disagreed since; `suspended`: must be seen active once more',
+      'Which sensors can prove standstill, as the unit reported at its last connect; null when it reported none. `absent`: not fitted; `unproven`: never seen to change in step with another; `proven`; `stale`: a drive may have passed that it did not see; `contradicted`: another sensor disagreed since; `suspended`: must be seen active once more',
   },
 );
 

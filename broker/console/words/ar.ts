@@ -201,7 +201,7 @@ export const ar: Words = {
       absent: 'غير مركّب',
       unproven: 'لم يثبت بعد',
       proven: 'مثبت',
-      stale: 'ثبت قبل مدة طويلة جدًا',
+      stale: 'ربما فاتته رحلة',
       contradicted: 'يناقضه مستشعر آخر',
       suspended: 'يجب أن يُرى نشطًا من جديد',
     },

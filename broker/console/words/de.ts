@@ -204,7 +204,7 @@ export const de: Words = {
       absent: 'Nicht verbaut',
       unproven: 'Noch nicht bewiesen',
       proven: 'Bewiesen',
-      stale: 'Vor zu langer Zeit bewiesen',
+      stale: 'Hat vielleicht eine Fahrt nicht gesehen',
       contradicted: 'Anderer Sensor widerspricht',
       suspended: 'Muss wieder aktiv gesehen werden',
     },

@@ -204,7 +204,7 @@ export const en = {
       absent: 'Not fitted',
       unproven: 'Not proven yet',
       proven: 'Proven',
-      stale: 'Proven too long ago',
+      stale: 'May have missed a drive',
       contradicted: 'Contradicted by another sensor',
       suspended: 'Must be seen active again',
     },

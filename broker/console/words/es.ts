@@ -202,7 +202,7 @@ export const es: Words = {
       absent: 'No instalado',
       unproven: 'Todavía sin probar',
       proven: 'Probado',
-      stale: 'Probado hace demasiado',
+      stale: 'Quizá no vio un viaje',
       contradicted: 'Otro sensor lo contradice',
       suspended: 'Debe verse activo otra vez',
     },

@@ -203,7 +203,7 @@ export const fr: Words = {
       absent: 'Non monté',
       unproven: 'Pas encore prouvé',
       proven: 'Prouvé',
-      stale: 'Prouvé il y a trop longtemps',
+      stale: 'A peut-être manqué un trajet',
       contradicted: 'Contredit par un autre capteur',
       suspended: 'Doit être revu actif',
     },

@@ -21,6 +21,19 @@ function witnessText({ rule, value }: Finding, { cut, vehicle, common }: Words):
   return cut.rules.witness(known(vehicle.witness, name) ?? name, state);
 }
 
+function ignitionText(value: Finding['value'], rules: Words['cut']['rules']): string {
+  switch (value) {
+    case 'on':
+      return rules.ignition_on;
+    case 'suspended':
+      return rules.ignition_suspended;
+    case 'contradicted':
+      return rules.ignition_contradicted;
+    default:
+      return rules.ignition_unknown;
+  }
+}
+
 /** One rule that is not met, as a sentence without a full stop. */
 export function unmetText(finding: Finding, words: Words): string {
   const { rules, standstill } = words.cut;
@@ -28,11 +41,9 @@ export function unmetText(finding: Finding, words: Words): string {
   if (rule.startsWith(witnessPrefix)) return witnessText(finding, words);
   switch (rule) {
     case 'ignition_off':
-      return value === 'on'
-        ? rules.ignition_on
-        : value === 'suspended'
-          ? rules.ignition_suspended
-          : rules.ignition_unknown;
+      return ignitionText(value, rules);
+    case 'common_cause':
+      return value === 'board' ? rules.common_board : rules.common_contacts;
     case 'ignition_off_s':
       return isNumber(value)
         ? rules.ignition_off_s(textOf(value), textOf(needed))
@@ -62,6 +73,7 @@ export function unmetText(finding: Finding, words: Words): string {
     case 'engine_at_rest':
     case 'no_position_allowed':
     case 'position_trusted_s':
+    case 'fix_age_ms':
     case 'warning_output':
       return rules[rule];
     default:

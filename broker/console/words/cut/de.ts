@@ -203,6 +203,7 @@ export const cut: CutTexts = {
     ignition_on: 'Die Zündung ist an',
     ignition_unknown: 'Die Zündung ist unbekannt',
     ignition_suspended: 'Die Zündung muss einmal an gewesen sein, bevor ihr „Aus“ zählt',
+    ignition_contradicted: 'Die Zündung liest sich als aus, aber ein anderer Sensor hat ihr widersprochen',
     ignition_off_s: (seconds, needed) => `Die Zündung ist erst seit ${seconds} s aus; ${needed} s sind nötig`,
     ignition_off_short: (needed) => `Die Zündung ist noch nicht seit ${needed} s aus`,
     no_movement: 'Ein Sensor meldet Bewegung',
@@ -216,6 +217,11 @@ export const cut: CutTexts = {
     witnesses: (agree, needed) => `${agree} von ${needed} belegten, unabhängigen Sensoren stimmen überein`,
     warning_output: 'Der Warnausgang fehlt oder arbeitet nicht',
     warning_s: (needed) => `Die Warnung ertönt zuerst ${needed} s`,
+    common_contacts:
+      'Die übereinstimmenden Sensoren teilen sich eine Versorgung der Kontakte, die ausgefallen sein kann',
+    common_board:
+      'Die übereinstimmenden Sensoren liest eine einzige I/O-Karte, die alte Werte wiederholen kann',
+    fix_age_ms: 'Entschieden wird bei der nächsten Position',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `Regel ${rule} ist nicht erfüllt`,
   },
@@ -226,6 +232,8 @@ export const cut: CutTexts = {
     fix_mode: 'Die Position ist keine Messung',
     fix_time: 'Der Empfänger gibt keine Zeit',
     fix_speed: 'Der Empfänger gibt keine Geschwindigkeit',
+    fix_late: 'Die Position stammt von einem früheren Zeitpunkt',
+    unsteady: 'Die Position schwankt zu stark',
     hdop: 'Die Position ist nicht genau genug',
     doubtful: 'Die Position ist zweifelhaft',
     few_fixes: 'Zu wenige Positionen in Folge',

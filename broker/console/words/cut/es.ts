@@ -199,6 +199,7 @@ export const cut: CutTexts = {
     ignition_on: 'El contacto está encendido',
     ignition_unknown: 'El contacto se desconoce',
     ignition_suspended: 'El contacto debe verse encendido una vez antes de que cuente su apagado',
+    ignition_contradicted: 'El encendido se lee apagado, pero otro sensor lo contradijo',
     ignition_off_s: (seconds, needed) =>
       `El contacto lleva apagado solo ${seconds} s; se necesitan ${needed} s`,
     ignition_off_short: (needed) => `El contacto no lleva apagado ${needed} s`,
@@ -213,6 +214,11 @@ export const cut: CutTexts = {
     witnesses: (agree, needed) => `Coinciden ${agree} de ${needed} sensores probados e independientes`,
     warning_output: 'La salida de aviso falta o no funciona',
     warning_s: (needed) => `El aviso suena primero ${needed} s`,
+    common_contacts:
+      'Los sensores que coinciden comparten una alimentación de los contactos, que puede faltar',
+    common_board:
+      'Los sensores que coinciden se leen en una sola placa de E/S, que puede repetir valores antiguos',
+    fix_age_ms: 'Se decide con la próxima posición',
     witness: (sensor, state) => `${sensor}: ${state}`,
     other: (rule) => `La regla ${rule} no se cumple`,
   },
@@ -223,6 +229,8 @@ export const cut: CutTexts = {
     fix_mode: 'La posición no es una medición',
     fix_time: 'El receptor no da la hora',
     fix_speed: 'El receptor no da la velocidad',
+    fix_late: 'La posición es de un momento anterior',
+    unsteady: 'La posición oscila demasiado',
     hdop: 'La posición no es lo bastante precisa',
     doubtful: 'La posición es dudosa',
     few_fixes: 'Demasiado pocas posiciones seguidas',

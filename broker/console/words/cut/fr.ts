@@ -202,6 +202,7 @@ export const cut: CutTexts = {
     ignition_on: 'Le contact est mis',
     ignition_unknown: 'Le contact est inconnu',
     ignition_suspended: 'Le contact doit avoir été vu mis une fois avant que son « coupé » ne compte',
+    ignition_contradicted: 'Le contact est lu coupé, mais un autre capteur l’a contredit',
     ignition_off_s: (seconds, needed) =>
       `Le contact n’est coupé que depuis ${seconds} s ; il en faut ${needed} s`,
     ignition_off_short: (needed) => `Le contact n’est pas coupé depuis ${needed} s`,
@@ -216,6 +217,10 @@ export const cut: CutTexts = {
     witnesses: (agree, needed) => `${agree} capteurs prouvés et indépendants sur ${needed} concordent`,
     warning_output: 'La sortie d’avertissement manque ou ne fonctionne pas',
     warning_s: (needed) => `L’avertissement sonne d’abord ${needed} s`,
+    common_contacts: 'Les capteurs concordants partagent une alimentation des contacts, qui peut être perdue',
+    common_board:
+      'Les capteurs concordants sont lus par une seule carte d’E/S, qui peut répéter d’anciennes valeurs',
+    fix_age_ms: 'La décision est prise à la prochaine position',
     witness: (sensor, state) => `${sensor} : ${state}`,
     other: (rule) => `La règle ${rule} n’est pas remplie`,
   },
@@ -226,6 +231,8 @@ export const cut: CutTexts = {
     fix_mode: 'La position n’est pas une mesure',
     fix_time: 'Le récepteur ne donne pas l’heure',
     fix_speed: 'Le récepteur ne donne pas la vitesse',
+    fix_late: 'La position date d’un moment antérieur',
+    unsteady: 'La position varie trop',
     hdop: 'La position n’est pas assez précise',
     doubtful: 'La position est douteuse',
     few_fixes: 'Trop peu de positions de suite',
