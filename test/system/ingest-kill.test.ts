@@ -6,8 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
+import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { everyEventIn } from '../support/database/stored-events.ts';
+import { runSeed } from '../support/machine/run-seed.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, publishPacket } from '../support/mqtt/raw-mqtt.ts';
 import { createBrokerProgram } from '../support/programs/broker-program.ts';
 
@@ -104,30 +107,38 @@ test.skipIf(!isBuilt)(
         '--mqtt-port',
         String(place.port),
       ]);
-      for (let tries = 0; tries < 1000; tries++) {
-        const line = program.output.out.split('\n').find((text) => text.includes('"broker_ready"'));
-        if (line !== undefined) {
-          place.port = (JSON.parse(line) as { mqttPort: number }).mqttPort;
-          return program;
-        }
-        await sleep(20);
-      }
-      return expect.fail(`the broker did not start: ${program.output.out}${program.output.err}`);
+      const { output } = program;
+      const line = await waitUntil(
+        'the start of the broker',
+        () => output.out.split('\n').find((text) => text.includes('"broker_ready"')),
+        { seen: () => `${output.out}${output.err}` },
+      );
+      place.port = (JSON.parse(line) as { mqttPort: number }).mqttPort;
+      return program;
     };
     let program = await start();
     const fleet = units.map((unit) => startUnit(place, unit));
-    const count = (): number => Math.min(...fleet.map(({ acknowledged }) => acknowledged.size));
+    const counts = (): readonly number[] => fleet.map(({ acknowledged }) => acknowledged.size);
+    /** Until each vehicle has had so many events more acknowledged. */
+    const untilAcknowledged = async (more: number): Promise<void> => {
+      const before = counts();
+      await waitUntil(
+        `${more} acknowledged events of each vehicle`,
+        () => counts().every((size, at) => size >= (before[at] ?? 0) + more),
+        {
+          seen: () => `${counts().join(', ')} after ${before.join(', ')}; ${program.output.out.slice(-2000)}`,
+        },
+      );
+    };
+    const random = createSeededEntropy(`ingest-kill ${runSeed()}`);
     for (let kill = 0; kill < kills; kill++) {
-      const before = count();
-      for (let tries = 0; tries < 1000 && count() < before + 60; tries++) await sleep(10);
-      expect(count()).toBeGreaterThanOrEqual(before + 60);
-      await sleep(Math.random() * 200);
+      await untilAcknowledged(60);
+      await sleep(random.fraction() * 200);
       program.child.kill('SIGKILL');
       await program.ended;
       program = await start();
     }
-    const last = count();
-    for (let tries = 0; tries < 1000 && count() < last + 60; tries++) await sleep(10);
+    await untilAcknowledged(60);
     place.isStopped = true;
     await Promise.all(fleet.map(({ ended }) => ended));
     program.child.kill('SIGTERM');
