@@ -111,7 +111,6 @@ export function commissionedMemory(
     by: 'gnss',
     utcMs,
     parkedAt: given.parkedAt === null ? null : roundedPlace(given.parkedAt),
-    restV: null,
   };
   return { ...emptyMemory, evidence };
 }

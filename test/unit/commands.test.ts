@@ -63,6 +63,9 @@ function createRig(
   const rig = {
     answer,
     log,
+    /** What a slow disk has not answered yet. */
+    held: [] as string[],
+    isSlow: false,
     drives: [] as { feature: FeatureName; state: FeatureState }[],
     disk: record,
     state: () => state,
@@ -75,7 +78,8 @@ function createRig(
             const { code, reason } = event.attributes ?? {};
             log.push([event.commandState, code ?? reason].filter(Boolean).join(': '));
           }
-          rig.step({ kind: 'committed', token: effect.token, durable: true });
+          if (rig.isSlow) rig.held.push(effect.token);
+          else rig.step({ kind: 'committed', token: effect.token, durable: true });
         }
         if (effect.kind === 'drive') {
           rig.drives.push({ feature: effect.feature, state: effect.state });
@@ -94,6 +98,11 @@ function createRig(
       evidence = next;
       rig.step({ kind: 'time' });
     },
+    /** The disk answers, in order. */
+    stored(next: Evidence): void {
+      evidence = next;
+      for (const token of rig.held.splice(0)) rig.step({ kind: 'committed', token, durable: true });
+    },
     readBack(relays: Partial<Record<FeatureName, boolean>>): void {
       const step = recordReadBack(state, relays, evidence);
       state = step.state;
@@ -110,6 +119,32 @@ describe('a cut', () => {
     rig.at(parked(1000));
     expect(rig.log).toEqual(['received', 'executing', 'confirmed']);
     expect(rig.drives).toEqual([{ feature: 'enginecutoff', state: '1' }]);
+  });
+
+  it('is judged once more at the next fix when the disk was slow, and stored once', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.isSlow = true;
+    rig.at(parked(1000));
+    // The fix by which it was decided is 900 ms old by now.
+    rig.stored(parked(1900, { gnss: still(120_000, 1000) }));
+    expect([rig.log.at(-1), rig.drives.length, rig.held.length]).toEqual(['executing', 0, 0]);
+    rig.at(parked(2000));
+    expect(rig.drives).toHaveLength(1);
+    rig.stored(parked(2100));
+    expect(rig.log.filter((text) => text === 'executing')).toHaveLength(1);
+    expect(rig.log.at(-1)).toBe('confirmed');
+  });
+
+  it('waits when the vehicle sets off while the disk is slow', () => {
+    const rig = createRig();
+    rig.envelope(command());
+    rig.isSlow = true;
+    rig.at(parked(1000));
+    rig.stored(parked(1900, { gnss: still(120_000, 1000) }));
+    rig.at(driving(2000));
+    rig.stored(driving(2100));
+    expect([rig.log.at(-1), rig.drives.length]).toEqual(['armed: ignition_off', 0]);
   });
 
   it('waits while ignition is on, says why once, and acts when it is off', () => {

@@ -225,7 +225,6 @@ describe('the record on disk', () => {
     by: 'gnss',
     utcMs: startUtcMs,
     parkedAt: { latitude: 43.65, longitude: -79.34 },
-    restV: 13.4,
   } as const;
 
   it('comes back as it was written', () => {

@@ -215,18 +215,18 @@ describe('a veto', () => {
     expect(resting.set({ supplyV: 14.4 }).for(60).of('voltage').claim).not.toBe('active');
   });
 
-  it('is a charging voltage after a restart, but not that at which the battery was seen to rest', () => {
-    expect(commissioned(all).set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe('active');
-    const drive = commissioned(all)
-      .for(20)
-      .set({ supplyV: 14.4 })
-      .trip()
-      .for(12)
-      .set({ ignition: false, supplyV: 13.4 });
-    expect(drive.for(130).disk().restV).toBe(13.4);
-    drive.restart().for(30);
-    expect(drive.of('voltage').claim).toBe('rest');
-    expect(drive.set({ supplyV: 14.4 }).for(1).of('voltage').claim).toBe('active');
+  it('is a charging voltage after a restart on the road, and a charger of a parked vehicle is none', () => {
+    const onTheRoad = { ...commissionedRecord, motion: 'driving', parkedAt: null } as const;
+    const started = commissioned({ ...all, record: onTheRoad });
+    expect(started.set({ supplyV: 13.8 }).for(60).of('voltage').claim).toBe('active');
+    // Parked, and at a charger.
+    const charged = commissioned(all).set({ supplyV: 13.8 }).for(60);
+    expect(charged.of('voltage').claim).not.toBe('active');
+    // The key was turned for a moment: what charges since then is not known, until it has fallen.
+    charged.set({ supplyV: 12.6 }).for(5).set({ supplyV: 13.8 }).for(5);
+    charged.set({ ignition: true }).for(3).set({ ignition: false }).for(30);
+    expect(charged.of('voltage').claim).toBe('active');
+    expect(charged.set({ supplyV: 12.6 }).for(11).of('voltage').claim).toBe('rest');
   });
 
   it('ends the place where the vehicle was parked', () => {

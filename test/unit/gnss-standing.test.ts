@@ -1,9 +1,9 @@
 // What a GNSS receiver proves about standstill: an observed stop, a place that was held, a place that is known; and what it must
 // never be believed: sudden stops, frozen or repeated fixes, a place that wanders, fixes of poor quality (DESIGN 8).
 import { describe, expect, it } from 'vitest';
+import type { FixTime } from '../../agent/core/evidence/fix-age.ts';
 import {
   createGnssState,
-  type FixTime,
   type GnssClaim,
   type GnssFault,
   type GnssState,
@@ -115,6 +115,15 @@ describe('a stop that was observed', () => {
     const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(20);
     expect(watch.at(3.5).claim()).toMatchObject({ kind: 'moving', speedKmh: 3.5, fixes: 1 });
     expect(faultOf(watch.stand(10).claim())).toBe('no_stop_seen');
+  });
+
+  it('survives one position that is far off, and not two', () => {
+    const outliers = (count: number) => {
+      const watch = createWatch().drive(minuteAt(50)).drive(brakingFrom(50)).stand(15);
+      for (let index = 0; index < count; index += 1) watch.fix({ ...watch.road.next(0), ...north(1000) });
+      return faultOf(watch.stand(3).claim());
+    };
+    expect([outliers(1), outliers(2)]).toEqual(['still', 'no_stop_seen']);
   });
 
   it('survives the settling of the filter right after it, and no displacement later', () => {
@@ -314,7 +323,7 @@ describe('one fix', () => {
     expect(stop([], 2, [0])).toBe('no_stop_seen');
   });
 
-  it('that is later than 2 s says nothing: by trusted time, or by the soonest of this run', () => {
+  it('that is later than 2 s against the soonest of this run says nothing, nor one later than 5 s against trusted time', () => {
     const late = (trusted: boolean, lateMs: number) => {
       let state = createGnssState();
       const road = createRoadReceiver();
@@ -325,13 +334,39 @@ describe('one fix', () => {
       if (trusted) state = createGnssState();
       for (let second = 0; second < 120; second += 1) {
         const fix = road.next(0);
-        take({ ...fix, utcMs: (fix.utcMs ?? 0) - lateMs });
+        const utcMs = (fix.utcMs ?? 0) - lateMs;
+        // What was held back comes later, and nothing twice.
+        if (utcMs > (state.last?.utcMs ?? 0)) take({ ...fix, utcMs });
       }
       return faultOf(gnssClaim(state, unknownPlace, road.nowMs()));
     };
-    expect([late(true, 1900), late(false, 1900)]).toEqual(['still', 'still']);
-    expect([late(true, 2100), late(false, 2100)]).toEqual(['fix_late', 'fix_late']);
+    expect([late(true, 4900), late(false, 1900)]).toEqual(['still', 'still']);
+    expect([late(true, 5100), late(false, 2200)]).toEqual(['fix_late', 'fix_late']);
     expect(late(true, 20_000)).toBe('fix_late');
+  });
+
+  it('is not late because two clocks part, nor after the receiver has set its clock back', () => {
+    let state = createGnssState();
+    const road = createRoadReceiver();
+    let behindMs = 0;
+    const take = (): void => {
+      const fix = road.next(0);
+      const late = { ...fix, utcMs: (fix.utcMs ?? 0) - behindMs };
+      state = recordGnssFix(state, late, taken(late));
+    };
+    // A quartz that is fast by 500 ppm, for three hours.
+    for (let second = 0; second < 10_800; second += 1) {
+      behindMs += 0.5;
+      take();
+    }
+    expect(faultOf(gnssClaim(state, unknownPlace, road.nowMs()))).toBe('still');
+    // A leap second table that was old, and one fix from the future.
+    for (const stepMs of [3000, 15_000, -15_000]) {
+      behindMs += stepMs;
+      take();
+    }
+    for (let second = 0; second < 90; second += 1) take();
+    expect(faultOf(gnssClaim(state, unknownPlace, road.nowMs()))).toBe('still');
   });
 
   it('that is estimated says nothing of standstill, and its speed is stated', () => {

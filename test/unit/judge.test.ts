@@ -202,9 +202,10 @@ describe('the verdict', () => {
     expect(wantsWarningOnly(verdict({ motion: null }))).toBe(false);
   });
 
-  it('holds for 500 ms only where ignition is on', () => {
-    expect(orderWithinMs(at(warned), 1500)).toBe(interlockLimits.runningDriveMs);
-    expect(orderWithinMs(at(), 1500)).toBe(1500);
+  it('holds for 500 ms where ignition is on or a receiver shows the standstill', () => {
+    expect(orderWithinMs(at(warned), 1500)).toBe(interlockLimits.promptDriveMs);
+    expect(orderWithinMs(at(), 1500)).toBe(interlockLimits.promptDriveMs);
+    expect(orderWithinMs(at(garage), 1500)).toBe(1500);
   });
 });
 

@@ -13,14 +13,17 @@ async function createJudgedVehicle() {
   const ledger = createLedger();
   const orders = createOrderBook();
   const heard: string[] = [];
-  /** From its first order on, the computer sends late. */
-  const stall = { orderLateMs: 0 };
+  /** What begins with its first order: the computer sends late, or the board answers nothing more. */
+  const stall = { orderLateMs: 0, isBoardSilent: false };
   const moves: { atMs: number; energised: boolean; token: string | null; after: string }[] = [];
   ledger.addVehicle('truck-1');
   const rig: VehicleRig = await createVehicleRig({
     onLog(event, fields) {
       heard.push(event);
-      if (event === 'relay_order') rig.line.lateMs = stall.orderLateMs;
+      if (event !== 'relay_order') return orders.record(event, fields);
+      rig.line.lateMs = stall.orderLateMs;
+      if (stall.isBoardSilent) rig.board.setFaults({ silent: true });
+      stall.isBoardSilent = false;
       orders.record(event, fields);
     },
     onContact({ atMs, feature, energised, cause }) {
@@ -40,17 +43,21 @@ async function createJudgedVehicle() {
 }
 
 /** Its bus says nothing while the cut is on its way: the board hears and acts, and the ignition becomes unknown. */
-function cutInSilence(rig: VehicleRig): void {
+function cutInSilence({ rig, stall }: Pick<Judged, 'rig' | 'stall'>): void {
+  stall.isBoardSilent = true;
   rig.command('enginecutoff', '1');
-  rig.board.setFaults({ silent: true });
+  while (!rig.said().includes('executing')) rig.run(0.05);
 }
+
+type Judged = Awaited<ReturnType<typeof createJudgedVehicle>>;
 
 const moved = ['closes for drive:c1', 'opens for withdraw:enginecutoff', 'closes for drive:c1'];
 
 describe('a cut that is taken back on the wires', () => {
   it('opens again, and is carried out when all is proven anew: that is no second execution', async () => {
-    const { rig, moves, breaches } = await createJudgedVehicle();
-    cutInSilence(rig);
+    const judged = await createJudgedVehicle();
+    const { rig, moves, breaches } = judged;
+    cutInSilence(judged);
     rig.run(3);
     rig.board.setFaults({ silent: false });
     rig.run(60);
@@ -83,8 +90,9 @@ describe('a cut that is taken back on the wires', () => {
   });
 
   it('is not called confirmed by a reading from before it is opened, and no repair closes it', async () => {
-    const { rig, moves, breaches } = await createJudgedVehicle();
-    cutInSilence(rig);
+    const judged = await createJudgedVehicle();
+    const { rig, moves, breaches } = judged;
+    cutInSilence(judged);
     rig.run(1.5);
     // The first order back is lost: the relay reads closed until the second.
     rig.board.setFaults({ stuck: true });
@@ -103,8 +111,9 @@ describe('a cut that is taken back on the wires', () => {
   });
 
   it('is called confirmed when the board does not open it: the actual state is reported, never the ordered one', async () => {
-    const { rig } = await createJudgedVehicle();
-    cutInSilence(rig);
+    const judged = await createJudgedVehicle();
+    const { rig } = judged;
+    cutInSilence(judged);
     rig.run(1.2);
     rig.board.setFaults({ silent: false, stuck: true });
     rig.run(10);

@@ -19,13 +19,11 @@ export interface EvidenceRecord {
   readonly utcMs: number | null;
   /** Where it was proven to stand with ignition off; null once there was evidence of movement. */
   readonly parkedAt: Point | null;
-  /** What the supply rests at soon after the engine stopped, in V; null where it is not near a charging voltage, or not known. */
-  readonly restV: number | null;
 }
 
 /** For a first start, or after new wiring. */
 export function emptyEvidence(wiring: string): EvidenceRecord {
-  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null, restV: null };
+  return { wiring, credits: {}, motion: 'unknown', by: null, utcMs: null, parkedAt: null };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -33,9 +31,6 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const nameOf = (value: unknown): WitnessName | null => witnessNames.find((name) => name === value) ?? null;
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
-
-const voltsOf = (value: unknown): number | null =>
-  typeof value === 'number' && value > 0 && value < 60 ? value : null;
 
 function creditOf(value: unknown): Credit | null {
   if (!isObject(value)) return null;
@@ -77,7 +72,7 @@ export function parseEvidence(value: unknown, wiring: string): EvidenceRecord {
     parkedAt: motion === 'standing' ? pointOf(value['parkedAt']) : null,
   } as const;
   return value['wiring'] === wiring
-    ? { wiring, credits: creditsOf(value['credits']), ...state, restV: voltsOf(value['restV']) }
+    ? { wiring, credits: creditsOf(value['credits']), ...state }
     : { ...empty, ...state, parkedAt: null };
 }
 

@@ -32,6 +32,8 @@ export const evidenceLimits = {
   analogLostMs: 3000,
   /** An analog value that was not read for this long is not known: ten polls of the shipped profiles. */
   analogAgeMs: 10_000,
+  /** A receiver that shows a drive for this long means it: no noise of a parked one lasts. */
+  drivenMs: 3000,
   /** With the ignition on for this long, a receiver that repeats the position from before is stale. */
   pinnedMs: 30_000,
   /** How often the evidence is evaluated when no input changes. */
@@ -105,7 +107,8 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
     motion: createContact(nowMs, isLiveContact(causes.motion)),
     rpm: level,
     voltage: level,
-    supply: { peakV: null, hasDropped: false, restV: record.restV },
+    // The disk says that it was parked: whatever charges it now is no alternator of its own.
+    supply: { peakV: null, hasDropped: record.motion === 'standing', baseV: null },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
     analogLostMs: Number.NEGATIVE_INFINITY,

@@ -32,7 +32,7 @@ import {
   type StepTime,
 } from './evidence-state.ts';
 import { type GnssClaim, gnssLimits, recordGnssFix, recordGnssVoid, wasSuspectAt } from './gnss-standing.ts';
-import { restVoltage, supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
+import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
 /** Records one fix that was checked for plausibility. Follow it with `stepEvidence`. */
 export function recordFix(state: EvidenceState, fix: Fix, now: StepTime): EvidenceState {
@@ -136,22 +136,17 @@ function parkedAfter(state: EvidenceState, claim: GnssClaim, now: StepTime): Poi
 
 /** The record after this step: the worst since the ignition was last on, so that few drives of a day write it. */
 function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number | null): EvidenceRecord {
-  const { record, drive, credit, supply } = state;
+  const { record, drive, credit } = state;
   const { credits } = credit;
   const isParked =
     drive.state === 'standing' && (parkedAt !== null || drive.by === 'motion') && engineBy(state) === null;
   const worst = record.motion === 'driving' || drive.state === 'driving' ? 'driving' : 'unknown';
   const wasParked = record.motion === 'standing' && drive.state === 'standing' && engineBy(state) === null;
   const motion = isParked || wasParked ? 'standing' : worst;
-  const { restV } = supply;
-  const isSame =
-    record.motion === motion &&
-    record.parkedAt === parkedAt &&
-    record.credits === credits &&
-    record.restV === restV;
+  const isSame = record.motion === motion && record.parkedAt === parkedAt && record.credits === credits;
   if (isSame) return record;
   const change = record.motion === motion ? {} : { by: drive.by, utcMs };
-  return { ...record, credits, motion, parkedAt, restV, ...change };
+  return { ...record, credits, motion, parkedAt, ...change };
 }
 
 type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
@@ -210,7 +205,7 @@ function blindAfter(
   return { gnss: isNew ? { ...gnss, suspectMs: atMs } : gnss, blindSinceMs };
 }
 
-/** The ignition was off all the time in which the receiver has shown movement. */
+/** The ignition has not been on since the receiver last showed rest. */
 function isTowed({ ignition, restedMs }: EvidenceState): boolean {
   return ignition.activeMs < restedMs;
 }
@@ -260,7 +255,10 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   }
   const activities = activitiesOf(state, claim, atMs);
   const towed = isTowed(state);
-  if (towed && isMoving(claim) && activities.ignition === 'rest')
+  const { activity, atMs: sinceMs } = state.credit.since.gnss;
+  const isDriving =
+    activity === 'active' && activities.gnss === 'active' && atMs - sinceMs >= evidenceLimits.drivenMs;
+  if (towed && isDriving && activities.ignition === 'rest')
     state.ignition = suspendByMovement(state.ignition);
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   state.credit = stepCredits(state.credit, activities, {
@@ -270,8 +268,6 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     isPinned: isPinned(state, claim, atMs),
   });
   state.drive = driveAfter(state, claim, now);
-  const offForMs = state.drive.state === 'standing' ? restingForMs(state.ignition, atMs) : null;
-  state.supply = { ...supply, restV: restVoltage(supply, seen, offForMs) };
   state.record = recordAfter(state, parkedAfter(state, claim, now), utcMs);
   return state;
 }

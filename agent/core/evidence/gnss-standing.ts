@@ -3,6 +3,7 @@
 // nothing.
 import { distanceM, type Point } from '../../../src/core/geo/geo.ts';
 import type { Fix } from '../gnss/epochs.ts';
+import { type FixTime, hasSetItsClock, isLate, type Soonest, soonestAfter } from './fix-age.ts';
 import { type Drift, driftOf, isJump, noDrift, placeOf, type RestingFix } from './position-drift.ts';
 
 export const gnssLimits = {
@@ -37,8 +38,6 @@ export const gnssLimits = {
   heldKmh: 5,
   /** A fix at 1 Hz or faster is stale after this; a slower receiver's after 1.75 intervals. */
   fixAgeMs: 2000,
-  /** A fix that is later than this against trusted time, or against the soonest one of this run, says nothing of the present. */
-  lateMs: 2000,
   /** The slowest receiver that proves anything: 0.5 Hz. */
   slowestMs: 2000,
   /** Good fixes in a row before they count. */
@@ -118,8 +117,10 @@ export interface GnssState {
   readonly fault: GnssFault | null;
   /** When the last position was doubtful or moved without being evidence; null if never. */
   readonly suspectMs: number | null;
-  /** The soonest fix of this run: largest difference between its UTC and the monotonic time of its arrival. */
-  readonly soonestMs: number | null;
+  /** The soonest fix of this run: largest difference between its UTC and the monotonic time of its arrival, and when that was. */
+  readonly soonest: Soonest;
+  /** The last position was far from those before: one alone is an outlier. */
+  readonly hasJumped: boolean;
   /** What the receiver last said of speed, in an epoch of any quality. */
   readonly said: { readonly speedKmh: number; readonly atMs: number } | null;
 }
@@ -143,28 +144,22 @@ export function createGnssState(): GnssState {
     wanderedMs: Number.NEGATIVE_INFINITY,
     fault: 'no_fix',
     suspectMs: null,
-    soonestMs: null,
+    soonest: null,
+    hasJumped: false,
     said: null,
   };
 }
 
 /** After an epoch that ends everything: what is known of the receiver is kept, and nothing of the vehicle. */
 function blank(state: GnssState, fault: GnssFault): GnssState {
-  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonestMs, said } = state;
-  return { ...createGnssState(), intervalMs, last, variedMs, wanderedMs, suspectMs, soonestMs, said, fault };
+  const { intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, said } = state;
+  return { ...createGnssState(), intervalMs, last, variedMs, wanderedMs, suspectMs, soonest, said, fault };
 }
 
 /** After an epoch that says nothing: what was seen before goes on when the next good fix comes soon and agrees. */
 function lapse(state: GnssState, fault: GnssFault, atMs: number): GnssState {
   const isLong = state.lastGoodMs === null || atMs - state.lastGoodMs > gnssLimits.gapMs;
   return isLong ? blank(state, fault) : { ...state, fault };
-}
-
-/** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
-function isLate({ soonestMs }: GnssState, { utcMs, atMonoMs }: Fix, now: FixTime): boolean {
-  if (utcMs === null) return false;
-  if (now.utcMs !== null && now.utcMs - (now.atMs - atMonoMs) - utcMs > gnssLimits.lateMs) return true;
-  return soonestMs !== null && soonestMs - (utcMs - atMonoMs) > gnssLimits.lateMs;
 }
 
 function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
@@ -175,7 +170,7 @@ function faultOf(state: GnssState, fix: Fix, now: FixTime): GnssFault | null {
   if (fix.speedKmh === null) return 'fix_speed';
   if (fix.hdop === null || fix.hdop > Math.min(now.hdopMost, gnssLimits.hdop)) return 'hdop';
   if (fix.doubts.length > 0) return 'doubtful';
-  return isLate(state, fix, now) ? 'fix_late' : null;
+  return isLate(state.soonest, fix, now) ? 'fix_late' : null;
 }
 
 const isSamePlace = (a: Fix | null, b: Fix): boolean =>
@@ -219,8 +214,8 @@ function approachAfter(state: GnssState, speedKmh: number, stepMs: number): Appr
 
 const isObserved = ({ moved, slow, isSudden }: Approach): boolean => moved >= 3 && slow >= 1 && !isSudden;
 
-type Standing = Pick<GnssState, 'samples' | 'restSinceMs' | 'drift'>;
-const moved: Standing = { samples: [], restSinceMs: null, drift: noDrift };
+type Standing = Pick<GnssState, 'samples' | 'restSinceMs' | 'drift' | 'hasJumped'>;
+const moved: Standing = { samples: [], restSinceMs: null, drift: noDrift, hasJumped: false };
 
 /**
  * The standstill after one good fix: continues, starts here, or ends.
@@ -230,8 +225,11 @@ function standingAfter(state: GnssState, sample: RestingFix, isSettling: boolean
   const { restKmh, restMeanKmh, windowMs, trackMs, trackStepMs } = gnssLimits;
   const { atMs } = sample;
   if (sample.speedKmh > restKmh) return moved;
-  const begun: Standing = { samples: [sample], restSinceMs: atMs, drift: noDrift };
-  if (state.restSinceMs === null || isJump(state.samples, sample)) return begun;
+  const begun: Standing = { samples: [sample], restSinceMs: atMs, drift: noDrift, hasJumped: false };
+  const { samples: before, restSinceMs, drift: known } = state;
+  if (restSinceMs === null) return begun;
+  if (isJump(before, sample))
+    return state.hasJumped ? begun : { samples: before, restSinceMs, drift: known, hasJumped: true };
   const newest = state.samples.at(-1);
   const isSparse = newest === undefined || atMs - newest.atMs >= trackStepMs;
   const samples = isSparse
@@ -242,7 +240,7 @@ function standingAfter(state: GnssState, sample: RestingFix, isSettling: boolean
   if (meanKmh > restMeanKmh) return begun;
   const drift = isSparse ? driftOf(samples) : state.drift;
   if (drift.isAway && isSettling) return begun;
-  return { samples, restSinceMs: drift.isAway ? atMs : state.restSinceMs, drift };
+  return { samples, restSinceMs: drift.isAway ? atMs : restSinceMs, drift, hasJumped: false };
 }
 
 /** The position of the last moving fix again: a receiver holds it at a crawl, and never from a drive. */
@@ -259,23 +257,14 @@ function stopAfter(state: GnssState, approach: Approach, sample: RestingFix): nu
   return isStop ? sample.atMs : state.stopMs;
 }
 
-/** When a fix is taken in, and by what it is measured. */
-export interface FixTime {
-  /** Monotonic. */
-  readonly atMs: number;
-  /** Trusted UTC at that moment; null while there is none. */
-  readonly utcMs: number | null;
-  /** A fix with a higher HDOP proves nothing. */
-  readonly hdopMost: number;
-}
-
 /** Records one fix that was checked for plausibility. */
 export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssState {
   const { atMonoMs: atMs, speedKmh: saidKmh } = fix;
   const varied = isRepeated(before.last, fix) ? {} : { variedMs: atMs };
   const wandered = isSamePlace(before.last, fix) ? {} : { wanderedMs: atMs };
   const said = saidKmh === null ? before.said : { speedKmh: saidKmh, atMs };
-  const known: GnssState = { ...before, last: fix, ...varied, ...wandered, said };
+  const reset = hasSetItsClock(before.last, fix) ? { soonest: null } : {};
+  const known: GnssState = { ...before, last: fix, ...varied, ...wandered, ...reset, said };
   const fault = faultOf(known, fix, now);
   if (fault !== null || fix.speedKmh === null || fix.hdop === null)
     return recordFault(known, fix, fault ?? 'fix_speed');
@@ -314,7 +303,7 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
     approach: speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0 } : approach,
     stopMs: isRestarted && !isSettling ? null : stopMs,
     fault: null,
-    soonestMs: Math.max(state.soonestMs ?? offsetMs, offsetMs),
+    soonest: soonestAfter(state.soonest, offsetMs, atMs),
   };
 }
 

@@ -40,6 +40,8 @@ export type CommandProgress =
   | { readonly kind: 'committing'; readonly token: string }
   /** `withdrawn`: the order was taken back by this verdict, and its outcome is awaited. */
   | { readonly kind: 'driving'; readonly token: string; readonly withdrawn?: Verdict }
+  /** On disk as executing, and driven at the next fix. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'pausing'; readonly untilMs: number };
 
 export type CommandEffect =

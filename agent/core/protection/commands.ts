@@ -117,6 +117,7 @@ function consider(draft: Draft, feature: FeatureName, evidence: Evidence): void 
     draft.waits.push(feature);
     return;
   }
+  if (busy?.kind === 'ready' && command.phase === 'executing') return driveNow(draft, command, evidence);
   // A pause belongs to this command: a replacement does not wait for it.
   if (busy?.kind === 'pausing' && evidence.nowMs < busy.untilMs) return;
   if (isExpired(command, evidence, draft.state.ends)) {
@@ -146,14 +147,27 @@ function afterCommit(
     setWork(draft, feature, { kind: 'pausing', untilMs: evidence.nowMs + commandLimits.retryMostMs });
     return;
   }
-  const fixAgeMostMs = interlockLimits.fixAgeStoredMs;
-  const change = { ...changeOf(draft.state, command), fixAgeMostMs };
-  const verdict = judge(change, evidence, draft.state.rules);
+  driveNow(draft, command, evidence);
+}
+
+/** Only the newest fix is too old: the next one decides. */
+const awaitsFix = ({ rules }: Verdict): boolean =>
+  rules.every(({ rule, isMet }) => isMet || rule === 'fix_age_ms');
+
+/** What is on disk as executing is judged once more, then the relay is driven. */
+function driveNow(draft: Draft, command: ActiveCommand, evidence: Evidence): void {
+  const { feature } = command;
+  setWork(draft, feature, undefined);
+  const verdict = verdictOn(draft.state, command, evidence);
   const atMs = evidence.trustedUtcMs ?? 0;
-  if (!isAllowed(verdict)) return wait(draft, command, { verdict, evidence });
   if (isExpired(command, evidence, draft.state.ends)) {
     finish(draft, command, 'expired', { atMs });
     draft.waits.push(feature);
+    return;
+  }
+  if (!isAllowed(verdict)) {
+    if (!awaitsFix(verdict)) return wait(draft, command, { verdict, evidence });
+    setWork(draft, feature, { kind: 'ready' });
     return;
   }
   const endMs = draft.state.ends[command.commandID] ?? Number.POSITIVE_INFINITY;

@@ -20,14 +20,12 @@ export const interlockLimits = {
   changesPerHour: 6,
   /** No automatic cut for this long after a panic press was released, nor after a start, because a press before it is unknown. */
   panicCalmMs: 300_000,
-  /** An order with ignition on is on the wire this soon or not at all: what was proven is about this moment only. */
-  runningDriveMs: 500,
+  /** An order that rests on a receiver, or meets a running engine, is on the wire this soon or not at all: what was proven is about this moment only. */
+  promptDriveMs: 500,
   /** Independent proven witnesses that must agree. */
   witnesses: 2,
-  /** What rests on a receiver is decided this soon after a fix: a filtered speed is old enough by then ... */
+  /** What rests on a receiver is decided this soon after its epoch was taken in: a filtered speed is old enough by then. */
   fixAgeMs: 300,
-  /** ... and may wait this long for the disk. */
-  fixAgeStoredMs: 1000,
   /**
    * Re-applying a cut whose relay opened by itself needs only this long of ignition off, if the vehicle stood for
    * `settledMs` without interruption.

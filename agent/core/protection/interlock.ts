@@ -320,9 +320,10 @@ export function judge(
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
-/** How soon the order must be on the wire, ms; what was proven with ignition on is about this moment only. */
-export function orderWithinMs(evidence: Evidence, usualMs: number): number {
-  return evidence.ignition.value === true ? Math.min(usualMs, interlockLimits.runningDriveMs) : usualMs;
+/** How soon the order must be on the wire, ms; what a receiver shows, or was proven with ignition on, is about this moment only. */
+export function orderWithinMs({ ignition, gnss }: Evidence, usualMs: number): number {
+  const isPrompt = ignition.value === true || gnss.kind === 'still';
+  return isPrompt ? Math.min(usualMs, interlockLimits.promptDriveMs) : usualMs;
 }
 
 /** All is proven but the warning, which is to sound now, and until the next fix. */

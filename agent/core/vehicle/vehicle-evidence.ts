@@ -73,10 +73,12 @@ export function causesOf(profile: BoardProfile): Causes {
     const isLive = proof !== null && (proof.isAntivalent || proof.hasLife);
     return [`sensor:${name}`, ...(isLive ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
   };
-  const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => [
-    `sensor:${name}`,
-    `board:${unitOf(analogs[name])}`,
-  ];
+  // A transducer is fed as the contacts are: without a supply it reads 0, and an engine that stops reads 0 too.
+  const analog = (name: 'rpm' | 'supplyVoltage'): readonly Cause[] => {
+    const unit = unitOf(analogs[name]);
+    const hasLife = profile.life !== undefined && unitOf(profile.life) === unit;
+    return [`sensor:${name}`, ...(hasLife ? [] : [`contacts:${unit}` as const]), `board:${unit}`];
+  };
   return {
     gnss: ['receiver'],
     motion: contact('motion'),

@@ -17,7 +17,11 @@ function judgeAlarms(world: World, relay: FeatureName): void {
   const { truth, nowMs, senses, rules } = world;
   const alarms = honestAlarms(senses, truth, { atMs: nowMs, sinceMs: nowMs - latencyMs - 1000 });
   const isAboutEngine = relay === 'enginecutoff' && rules.cutMode === 'ignition_off';
-  const counted = alarms.filter((name) => isAboutEngine || name === 'gnss' || name === 'motion');
+  // A unit that was started after the engine has not seen the voltage rise, and takes it for a charger's.
+  const hasSeenRise = truth.ignitionSinceMs >= world.freshMs;
+  const counted = alarms.filter(
+    (name) => name === 'gnss' || name === 'motion' || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
+  );
   if (counted.length > 0) breach(world, `${relay} closed against ${counted.join(' and ')}`);
 }
 

@@ -6,10 +6,10 @@ import { type Truth } from './hostile-truth.ts';
 import { type Disk, type HostileVehicle, type Order, startUtcMs } from './hostile-vehicle.ts';
 
 /**
- * What nothing can know in time: a fix is good for 2 s, its burst takes half a second, an order waits 1.5 s. A vehicle that has moved
- * for longer must have been seen.
+ * What nothing can know in time: fixes come once a second here, a decision follows at once, an order waits half a second, and each step of
+ * the world takes half a second. A vehicle that has moved for longer must have been seen.
  */
-export const latencyMs = 4000;
+export const latencyMs = 2500;
 export const lifeMs = 110_000;
 
 export interface LifeCounts {

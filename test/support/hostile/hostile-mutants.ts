@@ -210,7 +210,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a fix of an earlier moment says nothing',
     from: 259,
     file: gnss,
-    find: "return isLate(state, fix, now) ? 'fix_late' : null;",
+    find: "return isLate(state.soonest, fix, now) ? 'fix_late' : null;",
     put: 'return null;',
   },
   {

@@ -120,7 +120,7 @@ const parkedScripts: readonly ((world: World) => void)[] = [
     // The stream of the receiver lags, and goes on showing the parking place; the ignition wire is broken.
     addFault(world, { part: 'gnss', kind: 'delayed', fromMs: 8000, ...forGood, delayMs: 15_000 });
     addFault(world, { part: 'ignition', kind: 'stuck-0', fromMs: 10_000, ...forGood });
-    world.driveAtMs = 16_000;
+    world.driveAtMs = 24_000;
     world.tunnelAtMs = Number.POSITIVE_INFINITY;
   },
   ...(['contacts', 'latched', 'swapped'] as const).map((kind) => (world: World) => {

@@ -258,7 +258,10 @@ export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | 
     case 'creep':
       return { ...base, hdop: 4.9, speedKmh: Math.min(2.9, base.speedKmh ?? 0) };
     case 'delayed':
-      return pastFix(senses, atMs - fault.delayMs, stamp.atMonoMs);
+      // Nothing comes twice: what it holds back comes later.
+      return atMs - fault.delayMs < fault.fromMs
+        ? null
+        : pastFix(senses, atMs - fault.delayMs, stamp.atMonoMs);
     case 'behind':
       return { ...base, utcMs: stamp.utcMs - fault.delayMs };
     case 'hour-old':

@@ -97,7 +97,7 @@ export const commandTable: readonly CommandMove[] = [
 /** Where a command is, from what is kept of it and what its machine waits for. */
 export function placeOf(
   active: Pick<ActiveCommand, 'phase'> | undefined,
-  work: { readonly kind: 'committing' | 'driving' | 'pausing' } | undefined,
+  work: { readonly kind: 'committing' | 'driving' | 'ready' | 'pausing' } | undefined,
 ): CommandPlace {
   if (active === undefined) return 'none';
   if (active.phase === 'executing') return work?.kind === 'driving' ? 'driving' : 'committing';

@@ -47,7 +47,6 @@ export const commissionedRecord: EvidenceRecord = {
   by: 'gnss',
   utcMs: driveStartUtcMs,
   parkedAt: { latitude: 43.65, longitude: -79.34 },
-  restV: null,
 };
 
 /** Starts with everything off at the place of `commissionedRecord`. */

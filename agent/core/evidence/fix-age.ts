@@ -1,0 +1,48 @@
+// Whether a fix is of this moment: a stream that lags says of a vehicle that moves that it stands.
+import type { Fix } from '../gnss/epochs.ts';
+
+const fixAgeLimits = {
+  /**
+   * A fix that is later than this against the soonest one of this run says nothing of the present; so does one that is later against trusted
+   * time, which drifts by seconds between two answers of the broker.
+   */
+  lateMs: 2000,
+  lateTrustedMs: 5000,
+  /** By how much two quartz clocks part, at most. */
+  quartzPpm: 700,
+} as const;
+
+/** When a fix is taken in, and by what it is measured. */
+export interface FixTime {
+  /** Monotonic. */
+  readonly atMs: number;
+  /** Trusted UTC at that moment; null while there is none. */
+  readonly utcMs: number | null;
+  /** A fix with a higher HDOP proves nothing. */
+  readonly hdopMost: number;
+}
+
+/** Largest difference between UTC of a fix and the monotonic time of its arrival, and when that was; null before the first. */
+export type Soonest = { readonly offsetMs: number; readonly atMs: number } | null;
+
+/** What the soonest fix would differ by now, however its clock and ours part. */
+function soonestAt({ offsetMs, atMs }: NonNullable<Soonest>, nowMs: number): number {
+  return offsetMs - ((nowMs - atMs) * fixAgeLimits.quartzPpm) / 1e6;
+}
+
+/** Whether the fix is of an earlier moment: by the time that the agent trusts, else by the soonest fix of this run. */
+export function isLate(soonest: Soonest, { utcMs, atMonoMs }: Fix, now: FixTime): boolean {
+  if (utcMs === null) return false;
+  const { lateMs, lateTrustedMs } = fixAgeLimits;
+  if (now.utcMs !== null && now.utcMs - (now.atMs - atMonoMs) - utcMs > lateTrustedMs) return true;
+  return soonest !== null && soonestAt(soonest, atMonoMs) - (utcMs - atMonoMs) > lateMs;
+}
+
+/** A stream that lags never runs backwards: the receiver has set its clock, and what was soon before means nothing. */
+export function hasSetItsClock(last: Fix | null, { utcMs }: Fix): boolean {
+  return last !== null && last.utcMs !== null && utcMs !== null && utcMs < last.utcMs;
+}
+
+export function soonestAfter(soonest: Soonest, offsetMs: number, atMs: number): Soonest {
+  return soonest === null || offsetMs >= soonestAt(soonest, atMs) ? { offsetMs, atMs } : soonest;
+}
