@@ -206,13 +206,15 @@ describe('a veto', () => {
     expect(drive.set({ supplyV: 0.4 }).for(15).of('voltage').claim).toBe(null);
   });
 
-  it('is a charging voltage with the key off only until it has fallen: a charger says nothing of an engine', () => {
+  it('is a charging voltage with the key off until it has fallen, and for ten minutes when it rises: a charger says nothing of an engine', () => {
     const stopped = () =>
       commissioned(all).for(20).set({ ignition: true, supplyV: 14.4 }).for(10).set({ ignition: false });
     expect(stopped().for(600).of('voltage').claim).toBe('active');
     const resting = stopped().for(5).set({ supplyV: 13.4 }).for(11);
     expect(resting.of('voltage').claim).toBe('rest');
-    expect(resting.set({ supplyV: 14.4 }).for(60).of('voltage').claim).not.toBe('active');
+    // It rises again: an engine for ten minutes, and a charger after that.
+    expect(resting.set({ supplyV: 14.4 }).for(590).of('voltage').claim).toBe('active');
+    expect(resting.for(30).of('voltage').claim).toBe('rest');
   });
 
   it('is a charging voltage after a restart on the road, and a charger of a parked vehicle is none', () => {

@@ -108,7 +108,7 @@ export function createEvidence({ record, fitted, causes, hdopMost, nowMs }: Evid
     rpm: level,
     voltage: level,
     // The disk says that it was parked: whatever charges it now is no alternator of its own.
-    supply: { peakV: null, hasDropped: record.motion === 'standing', baseV: null },
+    supply: { peakV: null, hasDropped: record.motion === 'standing', baseV: null, roseMs: null },
     restedMs: Number.NEGATIVE_INFINITY,
     blindSinceMs: null,
     analogLostMs: Number.NEGATIVE_INFINITY,

@@ -222,7 +222,7 @@ function isPinned({ gnss, ignition }: EvidenceState, claim: GnssClaim, atMs: num
  */
 export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): EvidenceState {
   const { atMs, utcMs } = now;
-  const supply = supplyAfter(before.supply, seen);
+  const supply = supplyAfter(before.supply, seen, atMs);
   // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
   const state: Draft = {
     ...before,
@@ -231,7 +231,7 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     ignition: recordReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
     motion: recordReading(before.motion, seen.motion, { atMs, countsFlips: false }),
     rpm: levelAfter(before.rpm, rpmActivity(seen.rpm), atMs),
-    voltage: levelAfter(before.voltage, voltageActivity(seen, supply), atMs),
+    voltage: levelAfter(before.voltage, voltageActivity(seen, supply, atMs), atMs),
     supply,
   };
   const claim = claimOf(state, atMs);

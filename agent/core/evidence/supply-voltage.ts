@@ -7,6 +7,8 @@ export const supplyLimits = {
   /** An alternator that charges a 12 V and a 24 V system, and how far below the battery rests. */
   chargingV: { low: 13.2, high: 26.4 },
   restBelowV: 0.2,
+  /** A voltage that rises with the ignition off speaks of an engine for this long, and of a charger after that. */
+  chargerMs: 600_000,
   /** Some batteries rest at a charging voltage (LiFePO4): they fall by this much when the engine stops. */
   dropV: { low: 0.3, high: 0.6 },
   /** Between the two systems; a 12 V system never reaches it. */
@@ -21,6 +23,8 @@ export interface Supply {
   readonly hasDropped: boolean;
   /** The lowest that it was since then; null = not known. The engine charges when it rises above that. */
   readonly baseV: number | null;
+  /** Since when it has been a charging one again, with the ignition off; null = it is not. */
+  readonly roseMs: number | null;
 }
 
 /** What is read of it at one moment. */
@@ -33,37 +37,54 @@ export interface SupplyReading {
 /** 12 V and 24 V systems differ in what they charge to. */
 const isHighSystem = (volts: number): boolean => volts >= supplyLimits.highSystemV;
 
+/** What an alternator charges to, at least. */
+const chargingFromV = (volts: number): number =>
+  isHighSystem(volts) ? supplyLimits.chargingV.high : supplyLimits.chargingV.low;
+
 /** By how much a battery falls when the engine stops, at least. */
 const fallOf = (volts: number): number =>
   isHighSystem(volts) ? supplyLimits.dropV.high : supplyLimits.dropV.low;
 
 /** Follows the supply while the engine charges it, and its fall after that. */
-export function supplyAfter(before: Supply, seen: SupplyReading): Supply {
+export function supplyAfter(before: Supply, seen: SupplyReading, nowMs: number): Supply {
   const { supplyV, ignition } = seen;
   const { peakV, hasDropped, baseV } = before;
   if (supplyV === null || supplyV < supplyLimits.measuredV) return before;
   if (ignition.value !== true) {
     const isDropped = hasDropped || (peakV !== null && supplyV <= peakV - fallOf(supplyV));
     const lowestV = baseV === null ? supplyV : Math.min(baseV, supplyV);
-    return isDropped ? { ...before, hasDropped: true, baseV: lowestV } : before;
+    if (!isDropped) return before;
+    const hasRisen = supplyV >= chargingFromV(supplyV) && supplyV >= lowestV + fallOf(supplyV);
+    return {
+      ...before,
+      hasDropped: true,
+      baseV: lowestV,
+      roseMs: hasRisen ? (before.roseMs ?? nowMs) : null,
+    };
   }
   if (!hasDropped) return { ...before, peakV: peakV === null ? supplyV : Math.max(peakV, supplyV) };
   // A new spell begins with the alternator, or with a charger that was connected before: both rise.
   const isCharging = baseV === null || supplyV >= baseV + fallOf(supplyV);
-  return isCharging ? { ...before, peakV: supplyV, hasDropped: false, baseV: null } : before;
+  return isCharging ? { ...before, peakV: supplyV, hasDropped: false, baseV: null, roseMs: null } : before;
 }
 
 /**
  * What the supply shows of the engine. A charging voltage with the ignition off speaks of an engine until it has fallen once: a charger, or
  * a battery that rests high, would speak against a cut for ever.
  */
-export function voltageActivity({ supplyV, ignition }: SupplyReading, supply: Supply): Activity {
-  const { chargingV, restBelowV, measuredV } = supplyLimits;
+export function voltageActivity(
+  { supplyV, ignition }: SupplyReading,
+  supply: Supply,
+  nowMs: number,
+): Activity {
+  const { restBelowV, measuredV, chargerMs } = supplyLimits;
   if (supplyV === null || supplyV < measuredV) return null;
-  const fromV = isHighSystem(supplyV) ? chargingV.high : chargingV.low;
+  const fromV = chargingFromV(supplyV);
   if (supplyV < fromV - restBelowV) return 'rest';
   if (supplyV < fromV) return null;
   if (ignition.value !== false) return 'active';
-  if (supply.hasDropped) return 'rest';
+  // An engine whose ignition contact is dead, or a charger: the former drives off meanwhile, or stands.
+  const { roseMs } = supply;
+  if (supply.hasDropped) return roseMs !== null && nowMs - roseMs < chargerMs ? 'active' : 'rest';
   return 'active';
 }
