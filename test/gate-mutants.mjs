@@ -31,7 +31,7 @@ const faults = [
     fault: 'the relay is ordered once more after the proof was withdrawn',
     file: 'agent/core/protection/interlock.ts',
     find: 'const first = change.isOnTheWay === true ? [] : preconditions(change, evidence);',
-    put: 'if (change.isOnTheWay === true) return nothing;\n  const first = preconditions(change, evidence);',
+    put: 'if (Boolean(change.isOnTheWay)) return nothing;\n  const first = preconditions(change, evidence);',
   },
   {
     fault: 'the broker drops one event in 17',
