@@ -23,7 +23,6 @@ import {
 } from '../support/cluster/cluster-fleet.ts';
 import type { Vehicle } from '../support/cluster/cluster-vehicle.ts';
 import {
-  freePorts,
   type RabbitBench,
   type RabbitNode,
   rabbitmqMissing,
@@ -31,6 +30,7 @@ import {
 } from '../support/cluster/rabbitmq.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 import { checkout } from '../support/machine/checkout.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(title, () => {
   };
 
   beforeAll(async () => {
-    const [authPort = 0] = await freePorts(1);
+    const authPort = await freePort();
     const sinceMs = Date.now();
     const note = (what: string): void => {
       figures.push({ what, seconds: Math.round((Date.now() - sinceMs) / 1000) });

@@ -14,9 +14,10 @@ import {
   startBalancer,
   startBridge,
 } from '../support/cluster/cluster-bridge.ts';
-import { freePorts, type RabbitBench, rabbitmqMissing, startRabbit } from '../support/cluster/rabbitmq.ts';
+import { type RabbitBench, rabbitmqMissing, startRabbit } from '../support/cluster/rabbitmq.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 import { checkout } from '../support/machine/checkout.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { runProgram } from '../support/programs/fleet-processes.ts';
 import { killSimulators, simulate } from '../support/programs/simulator-program.ts';
@@ -41,7 +42,7 @@ describe.skipIf(missing !== null)(title, () => {
 
   beforeAll(async () => {
     await copyBuild(folder);
-    const [authPort = 0] = await freePorts(1);
+    const authPort = await freePort();
     postgres = await startPostgres();
     rabbit = await startRabbit({ count: 1, authPort });
     database = await postgres.createMigrated();

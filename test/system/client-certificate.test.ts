@@ -2,11 +2,12 @@
 // `require_certificate true`, which takes the name of the device from the certificate.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMqttLink } from '../../src/adapters/mqtt-link.ts';
 import { createAuthority } from '../support/broker/certificates.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { requires, whyNotBuilt } from '../support/machine/requires.ts';
 import { hangMs, waitUntil } from '../support/machine/wait-until.ts';
 import {
@@ -20,16 +21,6 @@ import {
 
 const tools = requires({ commands: ['mosquitto', 'openssl'], debian: ['mosquitto', 'openssl'] });
 const why = tools.missing ?? whyNotBuilt('agent');
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe.skipIf(why !== null)(`a client certificate ${why ?? ''}`, () => {
   const setup = createBrokerSetup('mtls');

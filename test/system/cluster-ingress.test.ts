@@ -20,10 +20,11 @@ import {
   startBridge,
 } from '../support/cluster/cluster-bridge.ts';
 import { createVehicle, type Vehicle } from '../support/cluster/cluster-vehicle.ts';
-import { freePorts, type RabbitBench, rabbitmqMissing, startRabbit } from '../support/cluster/rabbitmq.ts';
+import { type RabbitBench, rabbitmqMissing, startRabbit } from '../support/cluster/rabbitmq.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 import { everyEvent } from '../support/database/stored-events.ts';
 import { checkout } from '../support/machine/checkout.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { type Api, openApi, startProgram } from '../support/programs/fleet-processes.ts';
 
@@ -82,7 +83,7 @@ describe.skipIf(missing !== null)(title, () => {
     (await findDevice(db, { accountID, deviceID }))?.isOnline;
 
   beforeAll(async () => {
-    [authPort = 0] = await freePorts(1);
+    authPort = await freePort();
     // Vehicles of this test come in without TLS, so that a certificate can be demanded of the bridge.
     const changes = { 'ssl_options.fail_if_no_peer_cert': 'true' };
     postgres = await startPostgres();

@@ -8,6 +8,7 @@ import SqliteConnection from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { createSeededEntropy } from '../../simulator/core/random.ts';
 import { everyEventIn } from '../support/database/stored-events.ts';
+import { freePort } from '../support/machine/free-port.ts';
 import { runSeed } from '../support/machine/run-seed.ts';
 import { temporaryFolder } from '../support/machine/temporary-folder.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -96,7 +97,7 @@ test.skipIf(!isBuilt)(
       const { out, err } = await run(['device', 'create', 'acme', deviceID, '--database', database]);
       units.push({ deviceID, secret: /secret: (\S+)/.exec(out)?.[1] ?? expect.fail(out + err) });
     }
-    const place: Place = { port: 0, isStopped: false };
+    const place: Place = { port: await freePort(), isStopped: false };
     const start = async () => {
       const program = launch([
         'start',
@@ -108,12 +109,11 @@ test.skipIf(!isBuilt)(
         String(place.port),
       ]);
       const { output } = program;
-      const line = await waitUntil(
+      await waitUntil(
         'the start of the broker',
         () => output.out.split('\n').find((text) => text.includes('"broker_ready"')),
         { seen: () => `${output.out}${output.err}` },
       );
-      place.port = (JSON.parse(line) as { mqttPort: number }).mqttPort;
       return program;
     };
     let program = await start();

@@ -2,7 +2,6 @@
 // and folders: started, killed without mercy, started again, and ended with the test by their process ids.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
@@ -13,12 +12,13 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthority } from '../broker/certificates.ts';
 import { checkout } from '../machine/checkout.ts';
+import { freePort, freePorts } from '../machine/free-port.ts';
 import { requires } from '../machine/requires.ts';
 
 /** Debian's wrappers in the path change the user; these do not. */
@@ -59,30 +59,6 @@ export interface RabbitSetup {
   readonly authPort: number;
   /** Lines that take the place of those with the same key, or are added. */
   readonly changes?: Readonly<Record<string, string>>;
-}
-
-/** Below those that connections of this machine get by themselves (ip_local_port_range): a node takes seconds until it listens. */
-const portRange = { first: 15_000, last: 32_000 };
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const isOurs = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => resolve(true));
-  });
-  if (isOurs) await new Promise((resolve) => server.close(resolve));
-  return isOurs;
-}
-
-/** Ports that are free, and that nobody gets who does not ask for just these. */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  for (let tries = 0; ports.size < count; tries++) {
-    if (tries > 1000) throw new Error('no free ports');
-    const port = randomInt(portRange.first, portRange.last);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
 }
 
 /** The shipped configuration with some keys changed; `null` removes one. */
@@ -262,7 +238,7 @@ export async function startRabbit(setup: RabbitSetup): Promise<RabbitBench> {
   copyFileSync(authority.caFile, join(folder, 'tls/ca.pem'));
   copyFileSync(own.certFile, join(folder, 'tls/node.pem'));
   copyFileSync(own.keyFile, join(folder, 'tls/node-key.pem'));
-  const [epmd = 0] = await freePorts(1);
+  const epmd = await freePort();
   const names = ['mq1', 'mq2', 'mq3'].slice(0, setup.count).map((name) => `${name}-${epmd}`);
   const place: Place = { folder, epmd, names, setup };
   const mapper = spawn('epmd', ['-port', String(epmd), '-address', '127.0.0.1'], { stdio: 'ignore' });

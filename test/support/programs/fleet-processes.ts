@@ -4,6 +4,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { checkout } from '../machine/checkout.ts';
+import { freePort } from '../machine/free-port.ts';
 import { temporaryFolder } from '../machine/temporary-folder.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
@@ -93,8 +94,10 @@ export function createBrokerSetup(name: string): BrokerSetup {
   return { folder, password: 'correct horse battery staple', httpPort: 0, mqttPort: 0 };
 }
 
-/** Starts the broker on its folder's database; the first start takes free ports, later ones the same again. */
+/** Starts the broker on its folder's database; the first start takes free ports, later ones the same again, also after a kill. */
 export async function startBroker(setup: BrokerSetup, flags: readonly string[] = []): Promise<Program> {
+  if (setup.httpPort === 0) setup.httpPort = await freePort();
+  if (setup.mqttPort === 0) setup.mqttPort = await freePort();
   const broker = startProgram('broker', [
     'start',
     '--database',
@@ -113,8 +116,6 @@ export async function startBroker(setup: BrokerSetup, flags: readonly string[] =
     },
   );
   if (line === true) throw new Error(`the broker did not start: ${broker.complaints()}`);
-  setup.httpPort = Number(line['httpPort']);
-  setup.mqttPort = Number(line['mqttPort']);
   return broker;
 }
 
