@@ -90,20 +90,29 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
+/** What the last run left: in the outbox, and the slots of settings. */
+async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
+  const record = await readVehicleRecord(outbox);
+  return { ...record, slots: await configSlots.read() };
+}
+
 /** Starts an agent. Rejects with an AppError when its storage cannot be opened. */
 export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
   const { clock, entropy, log } = ports;
   const boot = hexId(entropy.bytes(8));
   const bootMonoMs = clock.monoMs();
   const outbox = await ports.openOutbox(boot, bootMonoMs);
-  const { record, memory, inbox, requests, update, zones, isIntact } = await readVehicleRecord(outbox);
-  const slots = await ports.configSlots.read();
+  const stored = await readStored(outbox, ports).catch(async (thrown: unknown) => {
+    // A further start in this process must find the file closed.
+    await outbox.close().catch(() => undefined);
+    throw thrown;
+  });
+  const { isIntact, ...kept } = stored;
   const vehicle: VehicleConfig = { ...config, boot, ...codesOf(ports) };
   const now = { monoMs: clock.monoMs(), utcMs: clock.utcMs(), fraction: entropy.fraction() };
   const connectDelayMs = entropy.fraction() * config.broker.connectSpreadMs;
   const updateSetup = ports.updater === undefined ? {} : { updateSetup: ports.updater.setup };
-  const kept = { record, memory, inbox, requests, update, zones, slots, ...updateSetup };
-  const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, connectDelayMs });
+  const state = createVehicle(vehicle, { now, bootMonoMs, ...kept, ...updateSetup, connectDelayMs });
   const loop = createLoop({ vehicle, clock, entropy, state, perform: (effect) => perform(effect) });
   const { dispatch } = loop;
   const serial = createSerialPorts(config, ports, dispatch);

@@ -17,7 +17,7 @@ import { addedBoot, readBoots } from './outbox-ledger.ts';
 import { commit, type NewRow, type Queue } from './outbox-queue.ts';
 import { restore } from './outbox-space.ts';
 import { parsePlans, type RescuePlan, replacedBootNumber } from './recovery/outbox-repair.ts';
-import { createCarving } from './recovery/outbox-rescue.ts';
+import { type Carving, createCarving } from './recovery/outbox-rescue.ts';
 
 export interface Rescue {
   /** The note that called for it, to be settled when all is done. */
@@ -106,6 +106,9 @@ async function bring(queue: Queue, search: Search, carved: readonly StoredRow[])
   return restored;
 }
 
+/** So often is a file searched whose disk does not give all of it, before what is missing counts as lost. */
+const searchesMost = 10;
+
 /** Continues the salvage named in the file's note; null when there is none. Starts over after a crash. */
 export function resumeRescue(
   queue: Queue,
@@ -113,12 +116,11 @@ export function resumeRescue(
 ): Rescue | null {
   const there = context.note === '' ? [] : damagedFilesOf(context.path);
   const plans = parsePlans(context.note).filter(({ evidence }) => there.includes(evidence));
+  if (plans.length === 0) return null;
   const searches = plans.map(openSearch);
   let at = 0;
-  const carvingOf = (search: Search | undefined) =>
-    search && createCarving(damagedPath(context.path, search.plan.evidence));
-  let carving = carvingOf(searches[0]);
-  if (carving === undefined) return null;
+  let searched = 0;
+  let carving: Carving | null = null;
   /** Found and not stored yet: kept over a failing disk. */
   let held: readonly StoredRow[] | null = null;
   let restored = 0;
@@ -127,16 +129,25 @@ export function resumeRescue(
     async step() {
       const search = searches[at];
       if (search === undefined) return false;
-      held ??= carving?.next() ?? null;
+      carving ??= createCarving(damagedPath(context.path, search.plan.evidence));
+      held ??= carving.next();
       if (held !== null) {
         restored += await bring(queue, search, held);
         held = null;
         return true;
       }
-      carving?.close();
+      const hasGaps = carving.hasGaps();
+      carving.close();
+      carving = null;
+      searched += 1;
+      if (hasGaps && searched < searchesMost) {
+        throw new AppError('storage', `${search.plan.evidence}: the disk does not give all of it`, {
+          hint: 'It is searched again. Check the disk and its connection; dmesg names the fault.',
+        });
+      }
+      searched = 0;
       at += 1;
-      carving = carvingOf(searches[at]);
-      return carving !== undefined;
+      return at < searches.length;
     },
     restored: () => restored,
     lost() {

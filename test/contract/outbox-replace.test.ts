@@ -1,14 +1,17 @@
 // A file that turns out damaged while the outbox runs is replaced, and the work goes on in the new one, in which the same
 // row numbers mean other events. Nothing of the old numbering may reach the new file, and what is not salvaged yet when
 // the new file is damaged in its turn is salvaged all the same.
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, it } from 'vitest';
+import { closeFile, openFile } from '../../agent/outbox/file/outbox-file.ts';
 import type { Outbox } from '../../agent/outbox.ts';
 import { openSqlite } from '../../src/adapters/database/sqlite.ts';
-import { createSystemClock } from '../../src/adapters/system.ts';
+import { createSystemClock, createSystemEntropy } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/ports.ts';
-import { drain, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
+import { drain, impatientClock, marksOf, open, record, settle } from '../support/storage/outbox-bench.ts';
 import { useOutboxPlace } from '../support/storage/outbox-place.ts';
 
 const place = useOutboxPlace();
@@ -144,4 +147,84 @@ it('drops that were not reported yet are reported from the new file', async () =
   expect(dropped[3]).toBeGreaterThanOrEqual(before);
   expect(reports.reduce((sum, { attributes }) => sum + Number(attributes?.['count']), 0)).toBe(dropped[3]);
   await again.close();
+});
+
+/** A file that a replacement made and that no run has used yet. */
+async function makeUnused(): Promise<void> {
+  const { entropy, clock } = { entropy: createSystemEntropy(), clock: createSystemClock() };
+  const openDatabase = (file: { path: string; maxBytes: number }) => openSqlite({ ...file, pageSize: 1024 });
+  const opened = await openFile(
+    { path: place.path, maxBytes: 1024 * 1024, clock, entropy, openDatabase },
+    true,
+  );
+  if (!opened.ok) throw new Error(opened.fault);
+  await closeFile(opened.database);
+}
+
+const damaged = (index: number): string => `${place.path}.damaged-20261125T00000${index}Z-0000000${index}`;
+
+it.each([
+  ['the note of the replacement is gone', null],
+  ['the note names the unused file', 2],
+] as const)('what was set aside is salvaged when %s', async (_name, noted) => {
+  const first = await open(place.path);
+  await appendMarks(first, 1, 50);
+  await first.close();
+  renameSync(place.path, damaged(1));
+  await makeUnused();
+  if (noted !== null) {
+    renameSync(place.path, damaged(noted));
+    const note = { evidence: basename(damaged(noted)), reason: 'malformed' };
+    writeFileSync(`${place.path}.replacing`, JSON.stringify(note));
+  }
+  const outbox = await open(place.path);
+  await settle(outbox);
+  expect(marksOf(await drain(outbox), 3)).toEqual(marks(1, 50));
+  expect(existsSync(`${place.path}.replacing`)).toBe(false);
+  await outbox.close();
+});
+
+it('a note of a replacement that the disk does not give is waited for, and nothing is begun anew', async () => {
+  const first = await open(place.path);
+  await appendMarks(first, 1, 50);
+  await first.close();
+  renameSync(place.path, damaged(1));
+  await makeUnused();
+  // A read of a folder fails as one of a bad sector does.
+  mkdirSync(`${place.path}.replacing`);
+  const before = readdirSync(place.folder).sort();
+  await expect(open(place.path)).rejects.toMatchObject({ code: 'storage' });
+  expect(readdirSync(place.folder).sort()).toEqual(before);
+  rmdirSync(`${place.path}.replacing`);
+  const outbox = await open(place.path);
+  await settle(outbox);
+  expect(marksOf(await drain(outbox), 3)).toEqual(marks(1, 50));
+  await outbox.close();
+});
+
+it('a set-aside file that the disk does not give is searched again', async () => {
+  const first = await open(place.path);
+  await appendMarks(first, 1, 50);
+  await first.close();
+  renameSync(place.path, `${place.folder}/kept`);
+  await makeUnused();
+  mkdirSync(damaged(1));
+  const later: (() => void)[] = [];
+  const clock: Clock = {
+    ...impatientClock,
+    after(delayMs, run) {
+      if (delayMs < 1000) return impatientClock.after(delayMs, run);
+      later.push(run);
+      return () => undefined;
+    },
+  };
+  const outbox = await open(place.path, { clock });
+  await waitUntil('the time until the next search', () => later.length > 0);
+  expect(await outbox.stats()).toMatchObject({ isExact: false, queued: [0, 1, 0, 0] });
+  rmdirSync(damaged(1));
+  renameSync(`${place.folder}/kept`, damaged(1));
+  later.shift()?.();
+  await settle(outbox);
+  expect(marksOf(await drain(outbox), 3)).toEqual(marks(1, 50));
+  await outbox.close();
 });

@@ -3,7 +3,6 @@
 // not salvaged yet, and never mistakes an old one for the file that was in use.
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -16,6 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { AppError, messageOf } from '../../../src/core/errors.ts';
 import { hexId } from '../../../src/core/ids.ts';
 import type { Clock, Entropy } from '../../../src/ports.ts';
+import { isThere } from './outbox-reading.ts';
 import { freeReserve } from './outbox-reserve.ts';
 
 /** Sets that are kept when they are salvaged; each is as large as the outbox was. */
@@ -55,11 +55,15 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** The replacement that a power cut or a kill interrupted; null when there was none, or it had not changed anything yet. */
+/**
+ * The replacement that a power cut or a kill interrupted; null when there was none, or it had not changed anything yet. Throws
+ * what the disk answers when it does not give the note: without it the set-aside file would be forgotten.
+ */
 export function readIntent(path: string): Intent | null {
-  if (!existsSync(intentPath(path))) return null;
+  if (!isThere(intentPath(path))) return null;
+  const text = readFileSync(intentPath(path), 'utf8');
   try {
-    const value: unknown = JSON.parse(readFileSync(intentPath(path), 'utf8'));
+    const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'evidence' in value && 'reason' in value)
       return { evidence: basename(String(value.evidence)), reason: String(value.reason) };
   } catch {
@@ -68,7 +72,8 @@ export function readIntent(path: string): Intent | null {
   return null;
 }
 
-function writeIntent(path: string, intent: Intent): void {
+/** Durable when it returns. */
+export function writeIntent(path: string, intent: Intent): void {
   const file = openSync(intentPath(path), 'w', 0o600);
   try {
     writeSync(file, JSON.stringify(intent));
@@ -90,7 +95,7 @@ export function endIntent(path: string): void {
 
 /** Whether the damaged file has its new name already, and the file at `path` is a new one. */
 export function isSetAside(path: string, intent: Intent): boolean {
-  return existsSync(path) && damagedFilesOf(path).includes(intent.evidence);
+  return isThere(path) && damagedFilesOf(path).includes(intent.evidence);
 }
 
 /**
@@ -121,7 +126,7 @@ export function setAside(
       }
     }
     for (const suffix of suffixes) {
-      if (existsSync(path + suffix)) renameSync(path + suffix, damagedPath(path, intent.evidence) + suffix);
+      if (isThere(path + suffix)) renameSync(path + suffix, damagedPath(path, intent.evidence) + suffix);
     }
     syncFolder(path);
   } catch (thrown) {

@@ -4,7 +4,6 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   openSync,
   readFileSync,
   readSync,
@@ -23,6 +22,7 @@ import {
   clearUnreadable,
   countUnreadable,
   isReadable,
+  isThere,
   readingLimits,
   unreadableError,
 } from './outbox-reading.ts';
@@ -66,7 +66,7 @@ export function isDamage(thrown: unknown): boolean {
 }
 
 function sizeOf(path: string): number {
-  return existsSync(path) ? statSync(path).size : 0;
+  return isThere(path) ? statSync(path).size : 0;
 }
 
 /** Bytes of the database and the files beside it. */
@@ -90,15 +90,15 @@ const pageSizeFault = 'the page size is not 1024';
 
 /** What the raw files show before SQLite touches (and perhaps repairs) them. Cost does not grow with the backlog. */
 function rawFault(path: string): string | null {
-  if (!existsSync(path)) {
-    const isLeftOver = existsSync(`${path}-wal`) || damagedFilesOf(path).length > 0;
+  if (!isThere(path)) {
+    const isLeftOver = isThere(`${path}-wal`) || damagedFilesOf(path).length > 0;
     return isLeftOver ? 'the database file is missing' : null;
   }
   const head = firstBytes(path);
   if (head.length < 100 || head.subarray(0, 15).toString('latin1') !== 'SQLite format 3')
     return 'the header is damaged';
   if (head.readUInt16BE(16) !== pageBytes) return pageSizeFault;
-  const wal = existsSync(`${path}-wal`) ? readFileSync(`${path}-wal`) : new Uint8Array();
+  const wal = isThere(`${path}-wal`) ? readFileSync(`${path}-wal`) : new Uint8Array();
   // A checkpoint may have been cut short, so the file may lack pages that the log still has.
   if (wal.length === 0 && sizeOf(path) < head.readUInt32BE(28) * pageBytes) return 'the file is cut short';
   return walFault(wal);
@@ -198,7 +198,7 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
   const { path, maxBytes } = options;
   let database: Database | null = null;
   try {
-    if (path !== inMemory && !existsSync(path)) await createFile(options);
+    if (path !== inMemory && !isThere(path)) await createFile(options);
     database = await options.openDatabase({ path, maxBytes: spaceOf(maxBytes).databaseBytes });
     await assertOurs(database, path);
     await configure(database, maxBytes);
@@ -237,7 +237,7 @@ export async function openFile(options: FileOptions, isNew = false): Promise<Ope
   const fault = isNew || path === inMemory ? null : rawFault(path);
   if (fault === pageSizeFault) await refuseForeign(options);
   if (fault !== null) return { ok: false, fault };
-  const hadLog = existsSync(`${path}-wal`);
+  const hadLog = isThere(`${path}-wal`);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const opened = await openOnce(options, hadLog);
@@ -267,14 +267,14 @@ function assertAccess(path: string, mode: number): void {
 
 function assertUsable(path: string): void {
   if (path === inMemory) return;
-  if (!existsSync(dirname(path))) {
+  if (!isThere(dirname(path))) {
     throw new AppError('storage', `${path}: the folder ${dirname(path)} does not exist`, {
       hint: 'Create the folder and give it to the user that the agent runs as.',
     });
   }
   assertAccess(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
-    if (!existsSync(name)) continue;
+    if (!isThere(name)) continue;
     if (!statSync(name).isFile()) {
       throw new AppError('config', `${name} is not a file`, {
         hint: 'Move it away, or name another file in storage.path.',

@@ -9,6 +9,7 @@ import {
   readFileSync,
   readSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { AppError } from '../../../src/core/errors.ts';
@@ -24,6 +25,11 @@ export const readingLimits = {
 } as const;
 
 const chunkBytes = 64 * 1024;
+
+/** Whether a file is there. Throws what the disk answers instead: a name that cannot be looked up is not a missing file. */
+export function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
 
 function isWhole(path: string): boolean {
   const file = openSync(path, 'r');
@@ -44,7 +50,7 @@ function isWhole(path: string): boolean {
 export function isReadable(path: string): boolean {
   if (path === inMemory) return true;
   try {
-    return [path, `${path}-wal`].every((name) => !existsSync(name) || isWhole(name));
+    return [path, `${path}-wal`].every((name) => !isThere(name) || isWhole(name));
   } catch {
     return false;
   }

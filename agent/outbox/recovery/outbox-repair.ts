@@ -8,10 +8,12 @@ import {
   damagedFilesOf,
   damagedPath,
   endIntent,
+  type Intent,
   isSetAside,
   pruneDamaged,
   readIntent,
   setAside,
+  writeIntent,
 } from '../file/damaged-files.ts';
 import { formatCensus, type NamedAccount, nothingKnown } from '../file/outbox-check.ts';
 import { closeFile, type FileOptions, type OpenedFile, openFile } from '../file/outbox-file.ts';
@@ -68,10 +70,14 @@ export function parsePlans(text: string): readonly RescuePlan[] {
   }
 }
 
-/** What to salvage: the file just set aside, and what it had not brought back yet from an earlier one. */
-function plansOf(path: string, fresh: RescuePlan, rescueNote: string | null): readonly RescuePlan[] {
+/**
+ * What to salvage: the file just set aside, and what it had not brought back yet from an earlier one. A file without a boot never
+ * came into use, so that its empty note says nothing.
+ */
+function plansOf(path: string, fresh: RescuePlan, remains: RecoveredContent): readonly RescuePlan[] {
+  const { rescueNote } = remains;
   const earlier =
-    rescueNote === null
+    rescueNote === null || remains.boots.length === 0
       ? damagedFilesOf(path)
           .filter((name) => name !== fresh.evidence)
           .map((evidence) => ({ evidence, ...nothingKnown }))
@@ -173,7 +179,7 @@ export async function replaceFile(file: FileOptions, fault: Fault): Promise<Repl
       isRunning: fault.isRunning,
     });
     const doubt = remains.isStateWhole ? [] : [notes.put(noteKeys.stateLost, reason)];
-    const plans = plansOf(file.path, planOf(evidence, remains, fault), remains.rescueNote);
+    const plans = plansOf(file.path, planOf(evidence, remains, fault), remains);
     const renewed = renewedOf(remains, fault);
     const rescueNote = JSON.stringify(plans);
     const stateKept = remains.isStateWhole;
@@ -204,6 +210,12 @@ export async function replaceFile(file: FileOptions, fault: Fault): Promise<Repl
   }
 }
 
+/** The replacement to be finished when its note is gone and a new file without a boot stands beside a damaged one. */
+function unfinishedReplacement(path: string): Intent | null {
+  const evidence = path === inMemory ? undefined : damagedFilesOf(path).at(-1);
+  return evidence === undefined ? null : { evidence, reason: 'the note of its replacement is missing' };
+}
+
 export type Start =
   | { readonly kind: 'sound'; readonly opened: Extract<OpenedFile, { ok: true }> }
   | { readonly kind: 'replaced'; readonly replaced: Replacement };
@@ -217,14 +229,17 @@ export async function openOrReplace(file: FileOptions, boot: string): Promise<St
   const intent = file.path === inMemory ? null : readIntent(file.path);
   if (intent !== null && !isSetAside(file.path, intent)) return replace(intent.reason);
   const opened = await openFile(file);
-  if (intent === null) return opened.ok ? { kind: 'sound', opened } : replace(opened.fault);
-  if (opened.ok && (await opened.database.read(boots.newest())).length > 0) {
-    endIntent(file.path);
+  if (!opened.ok) return replace(intent?.reason ?? opened.fault);
+  if ((await opened.database.read(boots.newest())).length > 0) {
+    if (intent !== null) endIntent(file.path);
     return { kind: 'sound', opened };
   }
-  // The new file was made and never came into use.
-  if (opened.ok) await closeFile(opened.database);
-  return replace(intent.reason);
+  // The file never came into use. What is set aside beside it is the file that was in use.
+  const begun = intent ?? unfinishedReplacement(file.path);
+  if (begun === null) return { kind: 'sound', opened };
+  await closeFile(opened.database);
+  writeIntent(file.path, begun);
+  return replace(begun.reason);
 }
 
 export function isNumberLeft(number: number): boolean {

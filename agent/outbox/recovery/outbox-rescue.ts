@@ -4,7 +4,6 @@
 import {
   closeSync,
   copyFileSync,
-  existsSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -26,6 +25,7 @@ import {
   stateMissing,
 } from '../file/outbox-check.ts';
 import type { FileOptions } from '../file/outbox-file.ts';
+import { isThere } from '../file/outbox-reading.ts';
 import { inMemory } from '../file/outbox-reserve.ts';
 import {
   type BootRow,
@@ -161,11 +161,11 @@ async function readCopy(
   let database: Database | null = null;
   try {
     for (const suffix of ['', '-wal']) {
-      if (existsSync(evidence + suffix)) copyFileSync(evidence + suffix, copy + suffix);
+      if (isThere(evidence + suffix)) copyFileSync(evidence + suffix, copy + suffix);
     }
     mend(copy);
     database = await file.openDatabase({ path: copy, maxBytes: copyMostBytes });
-    const hasLog = source.isRunning || existsSync(`${evidence}-wal`);
+    const hasLog = source.isRunning || isThere(`${evidence}-wal`);
     return await readTables(database, { isWhole: source.isWhole, hasLog });
   } catch {
     // No space for the copy, or not a database any more: the raw pages can still be read.
@@ -206,6 +206,8 @@ async function readTables(
 export interface Carving {
   /** Rows of the next stretch of pages; null at the end. */
   next(): readonly StoredRow[] | null;
+  /** Whether the disk has not given some of it so far, also when asked again. */
+  hasGaps(): boolean;
   close(): void;
 }
 
@@ -229,16 +231,23 @@ function readable<T>(read: () => T | null): T | null {
 
 /** Walks all pages of file and log twice: first for class 0, then for the others. A row may come more than once. */
 export function createCarving(evidence: string): Carving {
-  const file = existsSync(evidence) ? readable(() => openSync(evidence, 'r')) : null;
+  let hasGaps = false;
+  /** Null, and a gap, where the disk does not give it. */
+  const required = <T>(read: () => T | null): T | null => {
+    const found = readable(read);
+    hasGaps ||= found === null;
+    return found;
+  };
+  const file = isThere(evidence) ? required(() => openSync(evidence, 'r')) : null;
   const filePages = file === null ? 0 : Math.floor(fstatSync(file).size / pageBytes);
   const log = `${evidence}-wal`;
-  const frames = existsSync(log) ? (readable(() => walFrames(readFileSync(log))) ?? []) : [];
+  const frames = isThere(log) ? (required(() => walFrames(readFileSync(log))) ?? []) : [];
   const newest = new Map(frames.map((frame) => [frame.pageNumber, frame.page]));
   const readPage: PageAt = (number) => {
     if (file === null || number < 1 || number > filePages) return null;
     const page = new Uint8Array(pageBytes);
     const at = (number - 1) * pageBytes;
-    return readable(() => (readSync(file, page, 0, pageBytes, at) === pageBytes ? page : null));
+    return required(() => (readSync(file, page, 0, pageBytes, at) === pageBytes ? page : null));
   };
   const pageAt: PageAt = (number) => newest.get(number) ?? readPage(number);
   const total = filePages + frames.length;
@@ -257,6 +266,7 @@ export function createCarving(evidence: string): Carving {
       }
       return found;
     },
+    hasGaps: () => hasGaps,
     close() {
       if (isClosed) return;
       isClosed = true;

@@ -47,9 +47,15 @@ async function start() {
     openDatabase: (file) => openSqlite({ ...file, pageSize: 1024 }),
   });
   note({ k: 'open', boot });
-  // As the agent does after a loss: what the board says is on disk before the state counts as known again.
-  if (!(await outbox.readState()).isIntact) await append(outbox, [], true, [trustState()]);
-  return outbox;
+  try {
+    // As the agent does after a loss: what the board says is on disk before the state counts as known again.
+    if (!(await outbox.readState()).isIntact) await append(outbox, [], true, [trustState()]);
+    return outbox;
+  } catch (thrown) {
+    // As the agent does, too: two of them on one file are no start again.
+    await outbox.close().catch(() => undefined);
+    throw thrown;
+  }
 }
 
 const eventOf = (priority) => {
