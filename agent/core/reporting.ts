@@ -1,6 +1,7 @@
 // Which positions are recorded: by time, distance, turn, corner and speed while moving, seldom while parked, more
 // seldom still where sending costs, and never a doubtful one. Also the odometer, which counts only proven movement.
-import { distanceM, headingDeg, type Point, radians, turnDeg } from '../../src/core/geo/geo.ts';
+import { distanceM, headingDeg, type Point, turnDeg } from '../../src/core/geo/geo.ts';
+import { metresFrom } from '../../src/core/geo/geo-edge.ts';
 import type { ReportingSettings } from '../../src/core/settings/reporting.ts';
 import { gnssLimits } from './evidence/gnss-standing.ts';
 import type { Fix, FixDoubt } from './gnss/epochs.ts';
@@ -75,18 +76,10 @@ function isDue(last: Fix, fix: Fix, by: { settings: ReportingSettings; profile: 
   return fix.atMonoMs - last.atMonoMs >= everyS * 1000;
 }
 
-/** Metres east and north of `from`, on a flat map: right to a few centimetres over the length of a trail. */
-function flatM(from: Point, to: Point): { readonly x: number; readonly y: number } {
-  const metresPerDegree = 111_195;
-  const y = (to.latitude - from.latitude) * metresPerDegree;
-  const east = ((to.longitude - from.longitude + 540) % 360) - 180;
-  return { x: east * metresPerDegree * Math.cos(radians(from.latitude)), y };
-}
-
 /** How far a place is from the straight line between two others, metres. */
 function offWayM(from: Point, to: Point, at: Point): number {
-  const way = flatM(from, to);
-  const here = flatM(from, at);
+  const way = metresFrom(from, to);
+  const here = metresFrom(from, at);
   const length = way.x ** 2 + way.y ** 2;
   const part = length === 0 ? 0 : Math.min(1, Math.max(0, (here.x * way.x + here.y * way.y) / length));
   return Math.hypot(here.x - part * way.x, here.y - part * way.y);

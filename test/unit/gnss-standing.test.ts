@@ -212,17 +212,39 @@ describe('a place without an observed stop', () => {
     expect(standingShare(() => ({ x: 4 * gauss(luck), y: 4 * gauss(luck) }))).toBeGreaterThan(0.99);
   });
 
-  it('is proven in a town where it was parked: by positions that wander by 8 m within a minute', () => {
+  /** Positions that wander: their scatter, and the time after which they have forgotten where they were. */
+  const wanderOf = (scatterM: number, overS: number) => {
     const luck = createLuck(2);
     let [x, y] = [0, 0];
-    const keep = Math.exp(-1 / 60);
-    const fresh = 8 * Math.sqrt(1 - keep * keep);
-    const wander = () => {
+    const keep = Math.exp(-1 / overS);
+    const fresh = scatterM * Math.sqrt(1 - keep * keep);
+    return () => {
       x = keep * x + fresh * gauss(luck);
       y = keep * y + fresh * gauss(luck);
       return { x, y };
     };
-    expect(standingShare(wander)).toBeGreaterThan(0.5);
+  };
+
+  it('is proven in a town where it was parked: by positions that wander by 8 m within a minute', () => {
+    expect(standingShare(wanderOf(8, 60))).toBeGreaterThan(0.5);
+  });
+
+  it('is proven at its parking place within 30 s of any moment, by positions that wander by 8 m', () => {
+    for (const overS of [30, 60, 120]) {
+      const wander = wanderOf(8, overS);
+      const watch = createWatch();
+      const stoodLong: boolean[] = [];
+      for (let second = 0; second < 20_000; second += 1) {
+        const { x, y } = wander();
+        const longitude = home.longitude + x / (111_195 * Math.cos((43.65 * Math.PI) / 180));
+        watch.fix({ ...watch.road.next(0), ...north(y), longitude });
+        const claim = watch.claim({ at: home, engineOnMs: Number.NEGATIVE_INFINITY });
+        stoodLong.push(claim.kind === 'still' && claim.forMs >= gnssLimits.windowMs);
+      }
+      const asked = stoodLong.slice(120, -30);
+      const answered = asked.filter((_isNow, at) => stoodLong.slice(120 + at, 120 + at + 28).includes(true));
+      expect(answered.length / asked.length, `${overS} s`).toBeGreaterThan(0.99);
+    }
   });
 
   it('is not proven by a position that goes on by a metre a second, in whatever scatter', () => {

@@ -1,7 +1,7 @@
 // Whether the positions of a vehicle at rest by Doppler speed move on: multipath in a town scatters them by many metres and proves no
 // movement, and a steady drift of a metre a second is none of it. A cross-check of the receiver; it proves no standstill by itself.
 import { type Point, radians } from '../../../src/core/geo/geo.ts';
-import { eastOf } from '../../../src/core/geo/geo-edge.ts';
+import { type Metres, metresFrom, metresPerDegree } from '../../../src/core/geo/geo-edge.ts';
 
 const driftLimits = {
   /** The position may drift by this much, or so much per unit of HDOP, whatever its speed. */
@@ -35,21 +35,6 @@ export interface Drift {
 }
 
 export const noDrift: Drift = { isAway: false, isClear: false };
-
-/** Metres east and north of a place; flat, for a few hundred metres. */
-interface Metres {
-  readonly x: number;
-  readonly y: number;
-}
-
-const metresPerDegree = 111_195;
-
-function metresFrom(from: Point, to: Point): Metres {
-  return {
-    x: eastOf(from, to) * metresPerDegree * Math.cos(radians(from.latitude)),
-    y: (to.latitude - from.latitude) * metresPerDegree,
-  };
-}
 
 function pointAt(from: Point, { x, y }: Metres): Point {
   const perDegree = metresPerDegree * Math.max(0.01, Math.cos(radians(from.latitude)));

@@ -1,6 +1,6 @@
 // Edges of zones and routes: straight lines in longitude and latitude, as maps draw them and as GeoJSON defines them
 // (RFC 7946 section 3.1.1), the shorter way round the Earth. Latitudes -90 to 90, longitudes -180 to 180, distances in m.
-import { distanceM, type Point, radians } from './geo.ts';
+import { distanceM, earthRadiusM, type Point, radians } from './geo.ts';
 
 /** Degrees of longitude from one meridian to another, the shorter way; of two equal ways the one off the antimeridian. */
 export function eastOf(from: Point, to: Point): number {
@@ -8,6 +8,23 @@ export function eastOf(from: Point, to: Point): number {
   if (step > 180) return step - 360;
   if (step < -180) return step + 360;
   return step;
+}
+
+/** Of latitude, on the sphere of `earthRadiusM`; of longitude at the equator. */
+export const metresPerDegree = radians(1) * earthRadiusM;
+
+/** Metres east and north of a place. */
+export interface Metres {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where `to` is as seen from `from`, on a flat map: right to 0.2 m within a kilometre, below 60 degrees of latitude. */
+export function metresFrom(from: Point, to: Point): Metres {
+  return {
+    x: eastOf(from, to) * metresPerDegree * Math.cos(radians(from.latitude)),
+    y: (to.latitude - from.latitude) * metresPerDegree,
+  };
 }
 
 /** An edge as seen from a point: degrees north and east of it, so that the point is at 0, 0. */
