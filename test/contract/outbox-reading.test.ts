@@ -107,14 +107,14 @@ describe('the log of a disk that refused transactions', () => {
 });
 
 describe('a disk that refuses reads for a while', () => {
-  /** SQLite over the real file, whose reads are called corrupt as long as there are `refusals` left. */
-  function createRefusing(): { openDatabase: OpenDatabase; refusals: number } {
+  /** SQLite over the real file, whose calls are refused as corrupt as long as there are `refusals` left: all, or those with `word`. */
+  function createRefusing(word = ''): { openDatabase: OpenDatabase; refusals: number } {
     const disk = {
       refusals: 0,
       openDatabase: (file: Parameters<OpenDatabase>[0]): Database => {
         const database = openSqlite({ ...file, pageSize: 1024 });
-        const refuse = (): void => {
-          if (disk.refusals <= 0) return;
+        const refuse = (sql: string): void => {
+          if (disk.refusals <= 0 || !sql.includes(word)) return;
           disk.refusals -= 1;
           const thrown = Object.assign(new Error('database disk image is malformed'), {
             code: 'SQLITE_CORRUPT',
@@ -124,11 +124,11 @@ describe('a disk that refuses reads for a while', () => {
         return {
           ...database,
           read: async (statement) => {
-            refuse();
+            refuse(statement.sql);
             return database.read(statement);
           },
           write: async (batch) => {
-            refuse();
+            refuse(batch.map(({ sql }) => sql).join());
             return database.write(batch);
           },
         };
@@ -147,6 +147,20 @@ describe('a disk that refuses reads for a while', () => {
     disk.refusals = readingLimits.damageShows - 1;
     await outbox.append([record(0, 3)]);
     expect(marksOf(await drain(outbox), 0)).toEqual([1, 3]);
+    expect((await outbox.readState()).isIntact).toBe(true);
+    await outbox.close();
+    expect(evidence()).toEqual([]);
+  });
+
+  it('costs no file when it refuses the log of the first commit at a start', async () => {
+    const first = await open(place.path);
+    await first.append([record(0, 1), record(3, 2)]);
+    await first.close();
+    const disk = createRefusing('wal_checkpoint');
+    disk.refusals = 3;
+    const outbox = await open(place.path, { openDatabase: disk.openDatabase });
+    expect(disk.refusals).toBe(0);
+    expect(marksOf(await drain(outbox), 0)).toEqual([1]);
     expect((await outbox.readState()).isIntact).toBe(true);
     await outbox.close();
     expect(evidence()).toEqual([]);

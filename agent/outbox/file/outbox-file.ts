@@ -197,6 +197,7 @@ async function lacksFirstMigration(database: Database): Promise<boolean> {
 async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFile> {
   const { path, maxBytes } = options;
   let database: Database | null = null;
+  let isMarked = false;
   try {
     if (path !== inMemory && !isThere(path)) await createFile(options);
     database = await options.openDatabase({ path, maxBytes: spaceOf(maxBytes).databaseBytes });
@@ -212,12 +213,14 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
       await database.close();
       return checked;
     }
+    isMarked = true;
     await database.write([notes.put(noteKeys.open, '1'), await recordStateKeys(database)]);
     await checkpoint(database);
     return { ok: true, database, content: checked.content };
   } catch (thrown) {
     const isForeign = thrown instanceof AppError && thrown.code === 'config';
-    if (looksDamaged(thrown) || isForeign) await database?.close();
+    // With the mark of a file in use and without its log the next try would call it damaged.
+    if ((looksDamaged(thrown) && !isMarked) || isForeign) await database?.close();
     else if (database !== null) await closeFile(database);
     throw thrown;
   }
