@@ -18,7 +18,7 @@ import { type ClockErrors, createWrongClock, type WrongClock } from './clock.ts'
 import type { Terminals } from './core/ledger/facts.ts';
 import type { SeededEntropy } from './core/random.ts';
 import { type Board, createBoard } from './hardware/board.ts';
-import type { BoardName } from './hardware/board-maps.ts';
+import type { BoardName, WiringName } from './hardware/board-maps.ts';
 import type { RelayChange } from './hardware/contacts.ts';
 import { createGnss, type Gnss } from './hardware/gnss.ts';
 import { createPipe, type Pipe } from './hardware/pipe.ts';
@@ -31,6 +31,8 @@ import type { Route } from './world/routes.ts';
 export interface VehicleOptions {
   readonly config: AgentConfig;
   readonly boardName: BoardName;
+  /** `plain` unless given. */
+  readonly wiring?: WiringName;
   readonly route: Route;
   /** Where on the route's timetable the vehicle is, seconds. */
   readonly startS: number;
@@ -209,6 +211,7 @@ function createHardware(options: VehicleOptions): Hardware {
   const terminals = createTerminalUpdate(options, { driver, tank, held });
   const board: Board = createBoard({
     name: options.boardName,
+    wiring: options.wiring ?? 'plain',
     clock,
     entropy: entropy.stream('board'),
     baudRate: config.boardPort.baudRate,

@@ -21,7 +21,7 @@ import {
   startBrokerProcess,
 } from '../broker-process.ts';
 import { createSeededEntropy } from '../core/random.ts';
-import { type BoardName, fittedOverrides } from '../hardware/board-maps.ts';
+import { type BoardName, fittedOverrides, type WiringName } from '../hardware/board-maps.ts';
 import { createVehicle, type Vehicle } from '../vehicle.ts';
 import { createCityRoute } from '../world/city-route.ts';
 import {
@@ -64,6 +64,9 @@ export interface DemoOptions {
 /** The one vehicle whose cargo has to be unlocked for a delivery, so that its deliveries raise an alarm. */
 const lockedVehicle = 'van-03';
 const boardName: BoardName = 'waveshare-io-analog';
+/** The one vehicle with wires that prove its contacts: it can be cut in a garage, without a position. */
+const provenVehicle = 'van-05';
+const wiringOf = (id: string): WiringName => (id === provenVehicle ? 'positive' : 'plain');
 const statusEveryMs = 5000;
 const stopMostMs = 4800;
 
@@ -83,7 +86,11 @@ function configOf(
       connectSpreadS: 1,
     },
     storage: { path: join(paths.outboxes, `${id}.db`), maxMb: 16, windowS: 5 },
-    board: { profile: boardName, port: 'simulated board', overrides: fittedOverrides(boardName) },
+    board: {
+      profile: boardName,
+      port: 'simulated board',
+      overrides: fittedOverrides(boardName, wiringOf(id)),
+    },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
     protection: standardProtection,
@@ -111,6 +118,7 @@ async function startVehicle(
   return createVehicle({
     config: await configOf(options, paths, id, device),
     boardName,
+    wiring: wiringOf(id),
     route,
     // By the time of day: a vehicle is where it would be had the demo never been stopped.
     startS: (clock.utcMs() / 1000 + entropy.stream('start').fraction() * route.roundS) % route.roundS,

@@ -73,6 +73,7 @@ async function live({ seed, durationS, startS, actions, perHour = {} }: Life) {
     ledger,
     config,
     boardName: 'waveshare-io-analog',
+    wiring: 'plain',
     route,
     startS: startS === 'depot' ? route.roundS - 7000 : startS,
     clockErrors: { offsetMs: -60_000, driftPpm: 50 },

@@ -63,6 +63,7 @@ describe('a scenario', () => {
     [{ phases: [{ name: 'a', atS: 0, share: 0 }] }, ['/phases']],
     [{ fleet: { kind: 'tracker' }, actions: { panicPerHour: 1 } }, ['/fleet/kind']],
     [{ fleet: { kind: 'tracker' }, faults: [{ kind: 'gnss-jam', atS: 1 }] }, ['/faults/0/kind']],
+    [{ fleet: { wiring: 'positive' }, actions: { tamperPerHour: 1 } }, ['/actions/tamperPerHour']],
   ])('%j is refused at its place', (value, places) => {
     expect(faultsOf(value).map((fault) => fault.split(':')[0])).toEqual(places);
   });

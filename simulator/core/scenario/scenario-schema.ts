@@ -20,6 +20,8 @@ const table = <T extends Parameters<typeof Type.Object>[0]>(members: T, descript
 
 const boards = ['waveshare-io-analog', 'waveshare-relay-d', 'eletechsup', 'generic'] as const;
 
+const wirings = ['plain', 'positive'] as const;
+
 const fleetSchema = table(
   {
     kind: Type.Enum(['agent', 'tracker'], {
@@ -35,6 +37,11 @@ const fleetSchema = table(
     board: Type.Enum([...boards], {
       default: 'waveshare-io-analog',
       description: 'I/O board of all of them',
+    }),
+    wiring: Type.Enum([...wirings], {
+      default: 'plain',
+      description:
+        'positive: with an off contact of ignition, a life input and, where the board has room, a loop-back, in place of the contacts of tamper, external power and service',
     }),
     trackerJitter: Type.Boolean({
       default: true,

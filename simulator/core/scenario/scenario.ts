@@ -135,6 +135,9 @@ function rulesOf(scenario: Scenario): readonly ErrorDetail[] {
     else if (endS > scenario.durationS)
       fault(`/faults/${index}/forS`, `lasts until ${endS} s, but the run ends at ${scenario.durationS} s`);
   }
+  for (const action of ['tamperPerHour', 'powerCutPerHour'] as const)
+    if (scenario.fleet.wiring === 'positive' && scenario.actions[action] > 0)
+      fault(`/actions/${action}`, 'the positive wiring takes the place of this contact: 0');
   for (const [index, { kind }] of scenario.faults.entries())
     if (scenario.fleet.kind === 'tracker' && !trackerFaults.includes(kind))
       fault(`/faults/${index}/kind`, `a light tracker knows ${trackerFaults.join(', ')} only`);

@@ -23,6 +23,7 @@ import type { FleetDevice, FleetOptions, StartedVehicle, VehicleStarter } from '
 function sharedConfig({ scenario, accountID, publicKey, version }: FleetOptions): Promise<AgentConfig> {
   const { fleet, reporting } = scenario;
   const { windowS, ...positions } = reporting;
+  const overrides = fittedOverrides(fleet.board, fleet.wiring);
   const file = {
     device: { account: accountID, id: 'sim' },
     broker: {
@@ -36,7 +37,7 @@ function sharedConfig({ scenario, accountID, publicKey, version }: FleetOptions)
     board: {
       profile: fleet.board,
       port: 'simulated board',
-      overrides: { ...fittedOverrides(fleet.board), polls: { inputs: { periodMs: fleet.inputsMs } } },
+      overrides: { ...overrides, polls: { ...overrides.polls, inputs: { periodMs: fleet.inputsMs } } },
     },
     gnss: { port: 'simulated gnss', baud: 9600, silenceS: 5 },
     network: {},
@@ -114,6 +115,7 @@ async function start(
     ledger,
     config: { ...common, deviceID, broker },
     boardName: scenario.fleet.board,
+    wiring: scenario.fleet.wiring,
     ...drawn,
     entropy,
     verifier: options.verifier,

@@ -8,7 +8,7 @@ import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { EventNote } from '../../core/ledger/ledger-types.ts';
 import { createOrderBook } from '../../core/ledger/order-book.ts';
 import type { SeededEntropy } from '../../core/random.ts';
-import type { BoardName } from '../../hardware/board-maps.ts';
+import type { BoardName, WiringName } from '../../hardware/board-maps.ts';
 import { createVehicle, type Vehicle } from '../../vehicle.ts';
 import type { Route } from '../../world/routes.ts';
 import type { RunPorts, RunTime } from '../shared/run-ports.ts';
@@ -20,6 +20,7 @@ export interface AgentVehicleOptions {
   readonly ledger: Ledger;
   readonly config: AgentConfig;
   readonly boardName: BoardName;
+  readonly wiring: WiringName;
   readonly route: Route;
   readonly startS: number;
   readonly clockErrors: { readonly offsetMs: number; readonly driftPpm: number };
@@ -140,6 +141,7 @@ export async function startAgentVehicle(options: AgentVehicleOptions): Promise<A
   const vehicle = await createVehicle({
     config,
     boardName: options.boardName,
+    wiring: options.wiring,
     route: options.route,
     startS: options.startS,
     clock: ports.clock,
