@@ -44,7 +44,7 @@ export interface VehicleOptions {
   /** The agent's own: boot ids must differ from run to run, or the broker takes new events for repeated ones. */
   readonly agentEntropy: Entropy;
   readonly log: Log;
-  /** The newest lines of that log, for who asks the unit; absent: it keeps none. */
+  /** The newest lines of that log, for log requests; absent: it keeps none. */
   recentLog?(): string;
   readonly verifier: Verifier;
   readonly openMqttLink: OpenMqttLink;

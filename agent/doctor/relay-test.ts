@@ -19,7 +19,7 @@ const relayTestLimits = {
   /** An audible click. */
   holdMs: 1000,
   lookMs: 50,
-  /** A person who agreed this long ago may stand elsewhere now, and is asked again. */
+  /** A consent is valid for so long; then it is asked for again. */
   consentMs: 120_000,
   /** How often the wait is reported when its reason stays the same. */
   reportMs: 10_000,
@@ -44,7 +44,7 @@ export interface RelayTestOptions {
   isStopped(): boolean;
 }
 
-/** What a person hears or sees switch: the loop-back output switches nothing, and is not tested here. */
+/** Relays with a visible or audible effect. The loop-back output has none, and is not tested here. */
 type TestedName = Exclude<RelayName, 'loopback'>;
 
 const clicks: Readonly<Record<TestedName, string>> = {
@@ -198,7 +198,7 @@ async function follows(run: Run, on: boolean): Promise<boolean> {
   }
 }
 
-/** Toggles the spare output of the loop-back, which no person sees or hears the effect of. */
+/** Toggles the spare output of the loop-back, which has no visible or audible effect. */
 async function testLoopback(run: Run): Promise<Finding> {
   run.touched.add('loopback');
   for (const on of [true, false]) {

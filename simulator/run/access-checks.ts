@@ -25,7 +25,7 @@ async function isLetIn(ports: RunPorts, { target }: BrokerAccess, device: Provis
 
 const refusals: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized', 'login_failed', 'forbidden']);
 
-/** What the service answers to somebody who may not see a device; null: it refused. */
+/** The service's answer to a user without rights to a device; null: it refused. */
 async function answerOf(ask: () => Promise<unknown>): Promise<string | null> {
   try {
     return JSON.stringify(await ask()).slice(0, 200);

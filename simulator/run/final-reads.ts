@@ -1,4 +1,4 @@
-// The end of a run: everything that people read of its vehicles is read back, and who may read nothing tries to.
+// The end of a run: everything that people read of its vehicles is read back; users without rights must be refused.
 import { messageOf } from '../../src/core/errors.ts';
 import type { FinalViews } from '../core/judgement/judgement.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';

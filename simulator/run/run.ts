@@ -39,7 +39,7 @@ const linkSharesOf = ({ controlPath }: RunOptions, target: Target): readonly num
 
 const secondPerson = 'second-person';
 
-/** A user who approves cuts; this one and the one who asks are of long ago. */
+/** A second user that approves cuts; both users are older than the waiting time of new approvers. */
 async function createSecondPerson({ ports }: RunOptions, own: OwnBroker, service: Service): Promise<Login> {
   const { accountID } = own.target.login;
   const password = createSecretText(ports.entropy);

@@ -86,7 +86,7 @@ export interface ServiceState {
   readonly entry: EntryState;
   /** The lock ends then (monotonic); null while there is none. A restart restarts the hour. */
   readonly lockedUntilMs: number | null;
-  /** Result of the last try, for the person who made it. */
+  /** Result of the last try. */
   readonly last: { readonly isRight: boolean; readonly words: string } | null;
 }
 

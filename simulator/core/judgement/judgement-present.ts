@@ -105,7 +105,7 @@ function wrongListed({ device, listed }: VehicleViews): string | null {
   return `list of devices: ${name} ${JSON.stringify(value)} instead of ${JSON.stringify(single[name])}`;
 }
 
-/** A unit was heard of no earlier than its last acknowledged report, ms. */
+/** Earliest moment at which the service last received from a unit: its last acknowledged report, ms. */
 const heartbeatMs = 5000;
 
 function wrongHeartbeat(vehicle: VehicleNotes, { deviceLastHeartbeat }: ShownDevice): string | null {

@@ -92,7 +92,7 @@ function without(span: Span, others: readonly Span[]): readonly Span[] {
 }
 
 /**
- * Spans in which a vehicle drove and no position of it tells where.
+ * Spans in which a vehicle drove and no position of it was reported.
  * @param movingS a position at least this often while it moves.
  */
 export function findUntracked(vehicle: VehicleNotes, movingS: number): readonly Breach[] {

@@ -33,7 +33,7 @@ const movingS = 8;
 const settings = {
   reporting: { movingS, distanceM: 100_000, turnDeg: 180, cornerM: 0, speedDeltaKmh: 0 },
 };
-/** A drive shorter than this tells nothing, ms. */
+/** A shorter drive is not judged, ms. */
 const drivenMs = 12_000;
 const drivesKmh = 15;
 /** The unit was looked at when the actions ended; what it took within this before is not compared, s. */
@@ -57,7 +57,7 @@ function wrongPace(
     : `${positions} positions in ${Math.round(spanS)} s of driving; it was told to report one every ${movingS} s`;
 }
 
-/** Whether it reports as it was told, on each longer drive since. */
+/** Whether it reports as its settings say, on each longer drive since. */
 function lookAtPace(
   findings: Findings,
   vehicle: VehicleNotes,

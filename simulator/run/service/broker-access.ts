@@ -12,7 +12,7 @@ export interface Target {
   readonly publicKey: string | null;
   /** PEM of the authority to trust, for both; null: the system's list. */
   readonly ca?: string | null;
-  /** A second user, who approves cuts where the account requires that; null: none. */
+  /** A second user that approves cuts where the account requires that; null: none. */
   readonly approver?: Login | null;
 }
 
@@ -43,7 +43,7 @@ export interface BrokerAccess {
   readonly own: OwnBroker | null;
   readonly target: Target;
   readonly service: Service;
-  /** Logged in as a second user, who approves cuts; null: none was given. */
+  /** Logged in as a second user that approves cuts; null: none was given. */
   readonly approver: Service | null;
   /** Devices that the run has created, or is about to create. */
   readonly created: string[];

@@ -39,7 +39,7 @@ export interface CommandSenderOptions {
   readonly entropy: SeededEntropy;
   readonly ledger: Ledger;
   readonly service: Service;
-  /** Logged in as a second user, who approves cuts; null: none was given. */
+  /** Logged in as a second user that approves cuts; null: none was given. */
   readonly approver: Service | null;
   /** Devices whose intended start has passed. */
   startedDevices(): readonly { readonly deviceID: string }[];

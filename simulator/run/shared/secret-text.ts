@@ -3,6 +3,6 @@ import type { Entropy } from '../../../src/ports.ts';
 
 const secretBytes = 24;
 
-/** A password that nobody guesses, of 32 characters. */
+/** A random password of 32 characters. */
 export const createSecretText = (entropy: Entropy): string =>
   Buffer.from(entropy.bytes(secretBytes)).toString('base64url');

@@ -62,7 +62,7 @@ export const users = area<State>(
     {
       operation: 'confirmUser',
       async run(bench) {
-        // Who made the user is not the one who confirms.
+        // The creator of a user cannot confirm it.
         await mustRefuse(bench, 'confirmUser', { body: { userID: guest }, code: 'conflict' });
         await bench.call('confirmUser', { as: 'second', body: { userID: guest } });
         bench.changed('user.confirm', guest, 'second');
