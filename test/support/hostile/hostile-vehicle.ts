@@ -23,6 +23,7 @@ import {
 } from '../../../agent/core/protection/commands.ts';
 import { judge } from '../../../agent/core/protection/interlock.ts';
 import { type InterlockRules } from '../../../agent/core/protection/interlock-rules.ts';
+import { needsLoopback } from '../../../agent/core/protection/loopback-need.ts';
 import {
   createRelaysState,
   recordRelays,
@@ -36,7 +37,6 @@ import {
   stepWarning,
   warningEvidence,
 } from '../../../agent/core/protection/warning.ts';
-import { waitsForBoard } from '../../../agent/core/protection/witness-rules.ts';
 import {
   createTimeState,
   isServerBehind,
@@ -327,19 +327,6 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   };
   let isReading = false;
   let nextAskMs = 0;
-  /** Something waits for nothing but the answer of the board. */
-  const isBoardAsked = (): boolean => {
-    const { active, confirmed } = commands.record;
-    const changes = featureNames.flatMap((feature) => {
-      const command = active[feature];
-      return command?.state === '1' ? [changeOf(commands, command)] : [];
-    });
-    const isCutOff = confirmed.enginecutoff?.state === '1' && relays.readings.enginecutoff?.on !== true;
-    const cutOff = { feature: 'enginecutoff', state: '1', occasion: 'reapply' } as const;
-    return [...changes, ...(isCutOff ? [cutOff] : [])].some((change) =>
-      waitsForBoard(judge(change, evidence(), rules)),
-    );
-  };
   return {
     commits,
     orders,
@@ -387,7 +374,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
       senses.look();
       take({ kind: 'time' });
       supervise();
-      if (!given.isPositive || nowMs < nextAskMs || !isBoardAsked()) return;
+      if (!given.isPositive || nowMs < nextAskMs || !needsLoopback({ commands, relays }, evidence)) return;
       nextAskMs = nowMs + askEveryMs;
       senses.answer(isReading);
       proven = null;

@@ -1,0 +1,38 @@
+// Which relay changes wait for the answer of the loop-back. Pure; it orders nothing.
+import { featureNames } from '../../../src/core/events/event.ts';
+import type { Evidence } from '../evidence/testimony.ts';
+import type { CommandsState } from './command-draft.ts';
+import { changeOf } from './commands.ts';
+import { judge, type RelayChange } from './interlock.ts';
+import type { RelaysState } from './relays.ts';
+import { waitsForBoard } from './witness-rules.ts';
+
+interface Protection {
+  readonly commands: CommandsState;
+  readonly relays: RelaysState;
+}
+
+/** Changes to a restrictive state that wait: commands, and a confirmed cut that is not on its relay. */
+function waitingChanges({ commands, relays }: Protection): readonly RelayChange[] {
+  const { active, confirmed } = commands.record;
+  const isCutOff =
+    confirmed.enginecutoff?.state === '1' &&
+    relays.readings.enginecutoff?.on !== true &&
+    active.enginecutoff === undefined;
+  const cutOff = { feature: 'enginecutoff', state: '1', occasion: 'reapply' } as const;
+  const commanded = featureNames.flatMap((name) => {
+    const command = active[name];
+    return command?.state === '1' ? [changeOf(commands, command)] : [];
+  });
+  return isCutOff ? [...commanded, cutOff] : commanded;
+}
+
+/**
+ * Whether a change waits for nothing but the proof that the board does not repeat old values: relays are not worn for less.
+ * @param evidence at this moment; read only where a change waits.
+ */
+export function needsLoopback(state: Protection, evidence: () => Evidence): boolean {
+  return waitingChanges(state).some((change) =>
+    waitsForBoard(judge(change, evidence(), state.commands.rules)),
+  );
+}
