@@ -93,13 +93,12 @@ const presentVerdict = (evidence: Evidence, judged: () => Verdict): Verdict =>
  */
 export function rehearseCut(state: CommandsState, evidence: Evidence): Verdict {
   const changesUtcMs = state.record.changesUtcMs.enginecutoff ?? [];
-  const fixAgeMostMs = Number.POSITIVE_INFINITY;
   const change = {
     feature: 'enginecutoff',
     state: '1',
     occasion: 'command',
     changesUtcMs,
-    fixAgeMostMs,
+    isRehearsal: true,
   } as const;
   return presentVerdict(evidence, () => judge(change, evidence, state.rules));
 }

@@ -34,8 +34,8 @@ export interface RelayChange {
    * again.
    */
   readonly isOnTheWay?: boolean;
-  /** How old the newest fix may be, ms; `interlockLimits.fixAgeMs` unless given. */
-  readonly fixAgeMostMs?: number;
+  /** Only asked, and nothing follows: the age of the newest fix is not checked. */
+  readonly isRehearsal?: boolean;
 }
 
 /** Engine enabled and cargo locked are the safe states: the relay is de-energised. */
@@ -284,10 +284,11 @@ function unlockRules(change: RelayChange, evidence: Evidence, rules: InterlockRu
 }
 
 /** Where a receiver shows the standstill, the decision follows its fix at once. */
-function fixRule({ gnss, nowMs }: Evidence, mostMs: number): readonly RuleFinding[] {
+function fixRule({ gnss, nowMs }: Evidence): readonly RuleFinding[] {
+  const { fixAgeMs } = interlockLimits;
   if (gnss.kind !== 'still') return [];
   const ageMs = nowMs - gnss.fixMs;
-  return [found('fix_age_ms', { isMet: ageMs <= mostMs, value: ageMs, needed: mostMs })];
+  return [found('fix_age_ms', { isMet: ageMs <= fixAgeMs, value: ageMs, needed: fixAgeMs })];
 }
 
 const nothing: Verdict = verdictOf([]);
@@ -312,11 +313,9 @@ export function judge(
   const first = change.isOnTheWay === true ? [] : preconditions(change, evidence);
   const then = change.feature === 'enginecutoff' ? cutRules : unlockRules;
   const asked = [...first, ...then(change, evidence, rules)];
-  const isOwed =
-    change.isOnTheWay !== true && change.occasion !== 'attended' && asked.every(({ isMet }) => isMet);
-  const findings = isOwed
-    ? [...asked, ...fixRule(evidence, change.fixAgeMostMs ?? interlockLimits.fixAgeMs)]
-    : asked;
+  const isFollowed = change.isOnTheWay !== true && change.isRehearsal !== true;
+  const isOwed = isFollowed && change.occasion !== 'attended' && asked.every(({ isMet }) => isMet);
+  const findings = isOwed ? [...asked, ...fixRule(evidence)] : asked;
   return verdictOf(findings.map((finding) => inUtc(finding, evidence)));
 }
 
