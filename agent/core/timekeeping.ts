@@ -146,20 +146,21 @@ export function offerGnssTime(state: TimeState, now: { monoMs: number; utcMs: nu
   const { candidate, serverOriginMs } = state;
   const agrees = candidate !== null && near(candidate.originMs, originMs, timeLimits.toleranceMs);
   const count = agrees ? candidate.count + 1 : 1;
-  const next = { ...state, candidate: { originMs: agrees ? candidate.originMs : originMs, count } };
+  const next = { originMs: agrees ? candidate.originMs : originMs, count };
   const disputed =
     serverOriginMs !== null && !near(serverOriginMs, originMs, timeLimits.serverDisagreementMs);
-  if (count < timeLimits.gnssFixes) return next;
+  if (count < timeLimits.gnssFixes) return { ...state, candidate: next };
   // This run began after the newest confirmed time: a clock that shows less at its beginning is behind.
   if (state.newestUtcMs !== null && originMs < state.newestUtcMs - timeLimits.toleranceMs)
-    return { ...next, gnssOriginMs: null, gnssLatest: null, isGnssBehind: true };
-  if (disputed) return { ...next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
+    return { ...state, candidate: next, gnssOriginMs: null, gnssLatest: null, isGnssBehind: true };
+  if (disputed) return { ...state, candidate: next, disputeMs: state.disputeMs ?? originMs - serverOriginMs };
   // A time that was delayed by the line or a busy machine looks earlier than it was; the later of both is the safe
   // one.
-  const gnssLatest = { originMs: Math.max(next.candidate.originMs, originMs), atMs: now.monoMs };
+  const gnssLatest = { originMs: Math.max(next.originMs, originMs), atMs: now.monoMs };
   const old = state.gnssOriginMs;
   const isKept = old !== null && near(old, originMs, timeLimits.toleranceMs);
-  return { ...next, gnssOriginMs: isKept ? old : originMs, gnssLatest, isGnssBehind: false };
+  const gnssOriginMs = isKept ? old : originMs;
+  return { ...state, candidate: next, gnssOriginMs, gnssLatest, isGnssBehind: false };
 }
 
 export interface KnownOrigin {

@@ -106,13 +106,13 @@ function withSample(
   sample: { readonly on: boolean; readonly atMs: number },
 ): Sensor {
   const reading = sample.on ? 'on' : 'off';
-  const seen = { ...sensor, lastSampleMs: sample.atMs };
-  if (reading === sensor.reading) return { ...seen, candidate: null };
+  const lastSampleMs = sample.atMs;
+  if (reading === sensor.reading) return { reading, sinceMs: sensor.sinceMs, candidate: null, lastSampleMs };
   const sinceMs = sensor.candidate?.reading === reading ? sensor.candidate.sinceMs : sample.atMs;
   const isImmediate = rule.immediate && sample.on;
   if (!isImmediate && sample.atMs - sinceMs < rule.debounceMs)
-    return { ...seen, candidate: { reading, sinceMs } };
-  return { ...seen, reading, sinceMs, candidate: null };
+    return { ...sensor, candidate: { reading, sinceMs }, lastSampleMs };
+  return { reading, sinceMs, candidate: null, lastSampleMs };
 }
 
 /** The state of one sensor, unknown when it is not fitted. */

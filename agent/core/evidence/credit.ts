@@ -157,6 +157,22 @@ function withProof(
   return isFresh ? credits : { ...credits, [witness]: { kind: 'proven', ...proof } };
 }
 
+function sinceAfter(
+  before: CreditState['since'],
+  activities: Activities,
+  atMs: number,
+): CreditState['since'] {
+  const at = (name: WitnessName) =>
+    before[name].activity === activities[name] ? before[name] : { activity: activities[name], atMs };
+  return {
+    gnss: at('gnss'),
+    motion: at('motion'),
+    ignition: at('ignition'),
+    rpm: at('rpm'),
+    voltage: at('voltage'),
+  };
+}
+
 /** One step over the activities of all witnesses. Call it on each change, and at least every two seconds. */
 export function stepCredits(
   before: CreditState,
@@ -166,11 +182,8 @@ export function stepCredits(
   const { atMs, utcMs, suspended } = context;
   const { independent } = before;
   const stepMs = Math.min(Math.max(0, atMs - before.atMs), stepMostMs);
-  const at = (name: WitnessName) => {
-    const old = before.since[name];
-    return old.activity === activities[name] ? old : { activity: activities[name], atMs };
-  };
-  const since = Object.fromEntries(witnessNames.map((name) => [name, at(name)])) as CreditState['since'];
+  const hasChanged = witnessNames.some((name) => before.since[name].activity !== activities[name]);
+  const since = hasChanged ? sinceAfter(before.since, activities, atMs) : before.since;
   const pairStates = before.pairs.map((pair, index) => {
     const [a, b] = independent[index] ?? (['gnss', 'ignition'] as const);
     return stepPair(pair, [activities[a], activities[b]], { atMs, stepMs });
@@ -179,6 +192,8 @@ export function stepCredits(
     { credits: before.credits, independent, pairs: pairStates, since, atMs },
     context,
   );
+  // Most steps prove nothing.
+  if (pairStates.every(({ restSinceMs }) => restSinceMs === null)) return state;
   for (const [index, [a, b]] of independent.entries()) {
     const pair = state.pairs[index];
     if (pair?.restSinceMs === undefined || pair.restSinceMs === null) continue;

@@ -6,7 +6,14 @@ import { type Cause, type Causes, isLiveContact } from './common-causes.ts';
 import { atPlace, type Contact, createContact, type Sensed } from './contact.ts';
 import { type Activity, type CreditState, createCreditState, creditState } from './credit.ts';
 import { type EvidenceRecord, type MotionState } from './evidence-record.ts';
-import { createGnssState, type GnssClaim, type GnssState, gnssClaim, gnssLimits } from './gnss-standing.ts';
+import {
+  createGnssState,
+  type GnssClaim,
+  type GnssFault,
+  type GnssState,
+  gnssClaim,
+  gnssLimits,
+} from './gnss-standing.ts';
 import { type Supply } from './supply-voltage.ts';
 
 export const evidenceLimits = {
@@ -139,9 +146,11 @@ export interface StepTime {
   readonly utcMs: number | null;
 }
 
+const blindFaults: readonly GnssFault[] = ['no_fix', 'fix_old', 'fix_void'];
+
 /** The receiver gives no position at all. */
 export function isBlind(claim: GnssClaim): claim is Extract<GnssClaim, { kind: 'unknown' }> {
-  return claim.kind === 'unknown' && ['no_fix', 'fix_old', 'fix_void'].includes(claim.fault);
+  return claim.kind === 'unknown' && blindFaults.includes(claim.fault);
 }
 
 /** Single faults that could make a witness claim rest at this moment. */
@@ -170,5 +179,6 @@ export function isAtPlace(state: EvidenceState, claim: GnssClaim): boolean {
 
 /** An input as it counts at this moment. */
 export function countedContact(state: EvidenceState, name: 'ignition' | 'motion', claim: GnssClaim): Contact {
-  return isAtPlace(state, claim) ? atPlace(state[name]) : state[name];
+  const contact = state[name];
+  return contact.suspension === null || !isAtPlace(state, claim) ? contact : atPlace(contact);
 }

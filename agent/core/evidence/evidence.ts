@@ -34,10 +34,39 @@ import {
 import { type GnssClaim, gnssLimits, recordGnssFix, recordGnssVoid, wasSuspectAt } from './gnss-standing.ts';
 import { supplyAfter, supplyLimits, voltageActivity } from './supply-voltage.ts';
 
+type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
+
+/** A copy to be changed in one step. A literal: a spread of so many members takes several times as long. */
+function copyOf(state: EvidenceState): Draft {
+  return {
+    fitted: state.fitted,
+    causes: state.causes,
+    hdopMost: state.hdopMost,
+    gnss: state.gnss,
+    ignition: state.ignition,
+    motion: state.motion,
+    rpm: state.rpm,
+    voltage: state.voltage,
+    supply: state.supply,
+    restedMs: state.restedMs,
+    blindSinceMs: state.blindSinceMs,
+    analogLostMs: state.analogLostMs,
+    isAnalogLost: state.isAnalogLost,
+    credit: state.credit,
+    drive: state.drive,
+    record: state.record,
+    seen: state.seen,
+    isStale: state.isStale,
+  };
+}
+
 /** Records one fix that was checked for plausibility. Follow it with `stepEvidence`. */
 export function recordFix(state: EvidenceState, fix: Fix, now: StepTime): EvidenceState {
   const { hdopMost } = state;
-  return { ...state, gnss: recordGnssFix(state.gnss, fix, { ...now, hdopMost }), isStale: true };
+  const next = copyOf(state);
+  next.gnss = recordGnssFix(state.gnss, fix, { atMs: now.atMs, utcMs: now.utcMs, hdopMost });
+  next.isStale = true;
+  return next;
 }
 
 /** Records an epoch without a fix; `estimatedKmh` as its report has it. */
@@ -45,7 +74,10 @@ export function recordVoid(
   state: EvidenceState,
   epoch: { readonly atMonoMs: number; readonly estimatedKmh: number | null },
 ): EvidenceState {
-  return { ...state, gnss: recordGnssVoid(state.gnss, epoch.atMonoMs, epoch.estimatedKmh), isStale: true };
+  const next = copyOf(state);
+  next.gnss = recordGnssVoid(state.gnss, epoch.atMonoMs, epoch.estimatedKmh);
+  next.isStale = true;
+  return next;
 }
 
 function rpmActivity(rpm: number | null): Activity {
@@ -149,8 +181,6 @@ function recordAfter(state: EvidenceState, parkedAt: Point | null, utcMs: number
   return { ...record, credits, motion, parkedAt, ...change };
 }
 
-type Draft = { -readonly [Key in keyof EvidenceState]: EvidenceState[Key] };
-
 const contacts = ['ignition', 'motion'] as const;
 
 const isMeasured = (value: number | null, least: number): boolean => value !== null && value >= least;
@@ -224,16 +254,14 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
   const { atMs, utcMs } = now;
   const supply = supplyAfter(before.supply, seen, atMs);
   // One copy for the step, filled in order: inputs, suspension, credit, drive, record.
-  const state: Draft = {
-    ...before,
-    seen,
-    isStale: false,
-    ignition: recordReading(before.ignition, seen.ignition, { atMs, countsFlips: true }),
-    motion: recordReading(before.motion, seen.motion, { atMs, countsFlips: false }),
-    rpm: levelAfter(before.rpm, rpmActivity(seen.rpm), atMs),
-    voltage: levelAfter(before.voltage, voltageActivity(seen, supply, atMs), atMs),
-    supply,
-  };
+  const state = copyOf(before);
+  state.seen = seen;
+  state.isStale = false;
+  state.ignition = recordReading(before.ignition, seen.ignition, { atMs, countsFlips: true });
+  state.motion = recordReading(before.motion, seen.motion, { atMs, countsFlips: false });
+  state.rpm = levelAfter(before.rpm, rpmActivity(seen.rpm), atMs);
+  state.voltage = levelAfter(before.voltage, voltageActivity(seen, supply, atMs), atMs);
+  state.supply = supply;
   const claim = claimOf(state, atMs);
   const blind = blindAfter(state, claim, atMs);
   state.gnss = blind.gnss;
@@ -262,7 +290,8 @@ export function stepEvidence(before: EvidenceState, seen: Seen, now: StepTime): 
     state.ignition = suspendByMovement(state.ignition);
   const suspended = contacts.filter((name) => state[name].suspension !== null);
   state.credit = stepCredits(state.credit, activities, {
-    ...now,
+    atMs,
+    utcMs,
     suspended,
     isTowed: towed,
     isPinned: isPinned(state, claim, atMs),

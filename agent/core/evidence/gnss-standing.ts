@@ -102,8 +102,9 @@ export interface GnssState {
   /** Of the last good fix. */
   readonly speedKmh: number;
   readonly place: Point | null;
-  /** Good fixes at rest, newest last. */
+  /** Good fixes at rest, newest last, and the mean place of the newest of them; null without any. */
   readonly samples: readonly RestingFix[];
+  readonly restPlace: Point | null;
   /** Since when every good fix has been at rest, and the position has not moved on; null while one is not. */
   readonly restSinceMs: number | null;
   readonly drift: Drift;
@@ -136,6 +137,7 @@ export function createGnssState(): GnssState {
     speedKmh: 0,
     place: null,
     samples: [],
+    restPlace: null,
     restSinceMs: null,
     drift: noDrift,
     approach: noApproach,
@@ -260,11 +262,14 @@ function stopAfter(state: GnssState, approach: Approach, sample: RestingFix): nu
 /** Records one fix that was checked for plausibility. */
 export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssState {
   const { atMonoMs: atMs, speedKmh: saidKmh } = fix;
-  const varied = isRepeated(before.last, fix) ? {} : { variedMs: atMs };
-  const wandered = isSamePlace(before.last, fix) ? {} : { wanderedMs: atMs };
-  const said = saidKmh === null ? before.said : { speedKmh: saidKmh, atMs };
-  const reset = hasSetItsClock(before.last, fix) ? { soonest: null } : {};
-  const known: GnssState = { ...before, last: fix, ...varied, ...wandered, ...reset, said };
+  const known: GnssState = {
+    ...before,
+    last: fix,
+    variedMs: isRepeated(before.last, fix) ? before.variedMs : atMs,
+    wanderedMs: isSamePlace(before.last, fix) ? before.wanderedMs : atMs,
+    soonest: hasSetItsClock(before.last, fix) ? null : before.soonest,
+    said: saidKmh === null ? before.said : { speedKmh: saidKmh, atMs },
+  };
   const fault = faultOf(known, fix, now);
   if (fault !== null || fix.speedKmh === null || fix.hdop === null)
     return recordFault(known, fix, fault ?? 'fix_speed');
@@ -284,12 +289,16 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
   const stopMs = stopAfter(state, approach, sample);
   const isSettling = stopMs !== null && atMs - stopMs <= gnssLimits.windowMs;
   const standing = standingAfter(state, sample, isSettling);
+  const { samples, restSinceMs, drift, hasJumped } = standing;
   // A displacement long after the stop voids its proof; right after it the receiver's filter settles.
-  const isRestarted =
-    state.restSinceMs !== null && standing.restSinceMs !== null && standing.restSinceMs !== state.restSinceMs;
+  const isRestarted = state.restSinceMs !== null && restSinceMs !== null && restSinceMs !== state.restSinceMs;
   const offsetMs = (fix.utcMs ?? 0) - atMs;
   return {
-    ...state,
+    last: state.last,
+    variedMs: state.variedMs,
+    wanderedMs: state.wanderedMs,
+    suspectMs: state.suspectMs,
+    said: state.said,
     goodFixes: Math.min(state.goodFixes + 1, gnssLimits.fixes),
     lastGoodMs: atMs,
     takenMs: now.atMs,
@@ -299,7 +308,11 @@ export function recordGnssFix(before: GnssState, fix: Fix, now: FixTime): GnssSt
       isGoingOn && stepMs <= 2 * state.intervalMs ? (state.intervalMs + stepMs) / 2 : state.intervalMs,
     speedKmh,
     place: sample.at,
-    ...standing,
+    samples,
+    restPlace: samples === state.samples ? state.restPlace : placeOf(samples, gnssLimits.windowMs),
+    restSinceMs,
+    drift,
+    hasJumped,
     approach: speedKmh <= gnssLimits.restKmh ? { ...approach, moved: 0, slow: 0 } : approach,
     stopMs: isRestarted && !isSettling ? null : stopMs,
     fault: null,
@@ -321,7 +334,7 @@ export function recordGnssVoid(
   estimatedKmh: number | null = null,
 ): GnssState {
   const said = estimatedKmh === null ? state.said : { speedKmh: estimatedKmh, atMs };
-  return lapse({ ...state, said }, 'no_fix', atMs);
+  return lapse(said === state.said ? state : { ...state, said }, 'no_fix', atMs);
 }
 
 /** What else is known of this standstill. */
@@ -349,15 +362,18 @@ export type GnssClaim =
 /** The claim at `nowMs`, monotonic. */
 export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): GnssClaim {
   const { lastGoodMs, fault, restSinceMs, speedKmh, said } = state;
-  const saidKmh = said !== null && nowMs - said.atMs <= ageLimitMs(state) ? { saidKmh: said.speedKmh } : {};
-  const unknown = (why: GnssFault) => ({ kind: 'unknown', fault: why, ...saidKmh }) as const;
+  const isSaid = said !== null && nowMs - said.atMs <= ageLimitMs(state);
+  const unknown = (why: GnssFault) =>
+    isSaid
+      ? ({ kind: 'unknown', fault: why, saidKmh: said.speedKmh } as const)
+      : ({ kind: 'unknown', fault: why } as const);
   if (lastGoodMs === null || fault !== null) return unknown(fault ?? 'no_fix');
   if (nowMs - lastGoodMs > ageLimitMs(state)) return unknown('fix_old');
   if (speedKmh > gnssLimits.standstillKmh) {
     return { kind: 'moving', speedKmh, fixes: state.approach.moved };
   }
   if (state.goodFixes < gnssLimits.fixes) return unknown('few_fixes');
-  const at = placeOf(state.samples, gnssLimits.windowMs);
+  const at = state.restPlace;
   if (restSinceMs === null || at === null) return unknown('moving');
   if (state.drift.isAway) return unknown('unsteady');
   if (state.variedMs < known.engineOnMs || nowMs - state.variedMs > gnssLimits.variedMs)
@@ -365,8 +381,8 @@ export function gnssClaim(state: GnssState, known: KnownPlace, nowMs: number): G
   const forMs = lastGoodMs - restSinceMs;
   const still = { kind: 'still', forMs, at, fixMs: state.takenMs } as const;
   if (forMs >= gnssLimits.windowMs && !state.drift.isClear) return unknown('unsteady');
-  const isThere = known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM;
-  if (state.stopMs !== null || isThere) return still;
+  if (state.stopMs !== null) return still;
+  if (known.at !== null && distanceM(known.at, at) <= gnssLimits.samePlaceM) return still;
   return forMs >= gnssLimits.holdMs ? still : { ...unknown('no_stop_seen'), heldMs: forMs };
 }
 

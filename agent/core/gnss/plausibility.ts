@@ -77,10 +77,18 @@ export function judgeFix(state: PlausibilityState, fix: Fix): { state: Plausibil
   const clock = judgeClock(state, fix);
   const place = judgePlace(state, fix);
   const motion = judgeMotion(state, fix);
-  const found: readonly FixDoubt[] = [...clock.doubts, ...place.doubts, ...motion.doubts];
+  const found = [clock.doubts, place.doubts, motion.doubts].flat();
   const judged = found.length === 0 ? fix : { ...fix, doubts: [...new Set([...fix.doubts, ...found])] };
   return {
-    state: { limits: state.limits, last: fix, ...clock.next, ...place.next, ...motion.next },
+    state: {
+      limits: state.limits,
+      anchor: place.next.anchor,
+      last: fix,
+      outliers: place.next.outliers,
+      doppler: motion.next.doppler,
+      clock: clock.next.clock,
+      clockOutliers: clock.next.clockOutliers,
+    },
     fix: judged,
   };
 }

@@ -133,12 +133,13 @@ export function finish(
 
 /** Deadlines are kept for unfinished commands. */
 function pruneEnds(state: CommandsState): CommandsState {
+  const ids = Object.keys(state.ends);
+  if (ids.length === 0) return state;
   const { active, next } = state.record;
   const open = [...Object.values(active), ...Object.values(next)].map(({ commandID }) => commandID);
+  if (ids.every((commandID) => open.includes(commandID))) return state;
   const kept = Object.entries(state.ends).filter(([commandID]) => open.includes(commandID));
-  return kept.length === Object.keys(state.ends).length
-    ? state
-    : { ...state, ends: Object.fromEntries(kept) };
+  return { ...state, ends: Object.fromEntries(kept) };
 }
 
 /** Ends a step: all that was reported becomes one commit. */

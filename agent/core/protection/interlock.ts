@@ -295,9 +295,10 @@ const nothing: Verdict = verdictOf([]);
 
 /** A moment of this run as UTC, so that it means something outside of it; null while the time is not known. */
 function inUtc(finding: RuleFinding, { nowMs, trustedUtcMs }: Evidence): RuleFinding {
-  const { sinceMs } = finding;
+  const { rule, isMet, value, needed, sinceMs } = finding;
   if (sinceMs === null) return finding;
-  return { ...finding, sinceMs: trustedUtcMs === null ? null : Math.round(trustedUtcMs - (nowMs - sinceMs)) };
+  const utcMs = trustedUtcMs === null ? null : Math.round(trustedUtcMs - (nowMs - sinceMs));
+  return { rule, isMet, value, needed, sinceMs: utcMs };
 }
 
 /**

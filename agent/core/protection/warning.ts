@@ -92,7 +92,8 @@ export function stepWarning(before: WarningState, wants: boolean, nowMs: number)
   const target = isWanted(state, nowMs);
   if (reading.on === target) {
     const draft = state.hasFault ? alarm('RELAY_RESTORED', 'the warning output follows again') : null;
-    return { state: { ...state, tries: 0, hasFault: false }, order: null, draft };
+    const isAtRest = state.tries === 0 && !state.hasFault;
+    return { state: isAtRest ? state : { ...state, tries: 0, hasFault: false }, order: null, draft };
   }
   if (nowMs < state.nextTryMs) return { state, order: null, draft: null };
   const isNewFault = !state.hasFault && state.tries >= warningLimits.tries;

@@ -114,11 +114,12 @@ export function leastWaitS({ rules }: Verdict): number | null {
 
 /** Whether two verdicts are equal apart from numbers: no event for each second that passes. */
 export function isSameVerdict(a: Verdict, b: Verdict): boolean {
-  const essence = ({ code, rules }: Verdict): string =>
-    `${code} ${rules
-      .map(({ rule, isMet, value }) => `${rule}:${isMet ? 1 : 0}${typeof value === 'string' ? value : ''}`)
-      .join(' ')}`;
-  return essence(a) === essence(b);
+  if (a.code !== b.code || a.rules.length !== b.rules.length) return false;
+  const text = (value: AttributeValue): string => (typeof value === 'string' ? value : '');
+  return a.rules.every(({ rule, isMet, value }, at) => {
+    const other = b.rules[at];
+    return other?.rule === rule && other.isMet === isMet && text(other.value) === text(value);
+  });
 }
 
 /** A value as it travels: bounded, without control characters, never what JSON cannot hold. */

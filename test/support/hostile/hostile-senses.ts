@@ -48,7 +48,7 @@ export interface Senses {
   readonly luck: () => number;
   readonly records: Records;
   /** Truth of the last 20 s, for what is delayed. */
-  readonly past: { readonly atMs: number; readonly sample: Sample; readonly fix: Fix | null }[];
+  readonly past: { readonly atMs: number; sample: Sample; fix: Fix | null }[];
   lastFix: Fix | null;
   lastSample: Sample | null;
   noiseM: number;
@@ -157,7 +157,7 @@ function analogRead(
 /** One sample of the board as the agent reads it; null = the board is silent. */
 export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | null {
   const honest = honestSample(senses, truth);
-  remember(senses, atMs, { sample: honest });
+  momentOf(senses, atMs).sample = honest;
   const fault = faultOf(senses, 'board', atMs);
   if (fault?.kind === 'silent') return null;
   if (fault?.kind === 'latched' && senses.lastSample !== null)
@@ -180,15 +180,16 @@ export function readBoard(senses: Senses, truth: Truth, atMs: number): Sample | 
   return fault?.kind === 'contacts' ? { ...read, ...zeros } : read;
 }
 
-function remember(senses: Senses, atMs: number, part: Partial<Senses['past'][number]>): void {
-  const last = senses.past.at(-1);
-  if (last?.atMs === atMs) {
-    senses.past[senses.past.length - 1] = { ...last, ...part };
-    return;
-  }
-  const honest = { ignition: null, motion: null, rpm: null, supplyV: null };
-  senses.past.push({ atMs, sample: honest, fix: null, ...part });
-  if (senses.past.length > pastMs / stepMs) senses.past.shift();
+const unread: Sample = { ignition: null, motion: null, rpm: null, supplyV: null };
+
+/** The record of this moment; a new one is empty. */
+function momentOf({ past }: Senses, atMs: number): Senses['past'][number] {
+  const last = past.at(-1);
+  if (last?.atMs === atMs) return last;
+  const moment = { atMs, sample: unread, fix: null };
+  past.push(moment);
+  if (past.length > pastMs / stepMs) past.shift();
+  return moment;
 }
 
 function honestFix(senses: Senses, truth: Truth, atMs: number): Fix | null {
@@ -223,7 +224,7 @@ export function isReceiverSilent(senses: Senses, atMs: number): boolean {
 /** One second of the receiver as the agent reads it; null = an epoch without a fix. */
 export function readReceiver(senses: Senses, truth: Truth, atMs: number): Fix | null {
   const honest = honestFix(senses, truth, atMs);
-  remember(senses, atMs, { fix: honest });
+  momentOf(senses, atMs).fix = honest;
   const fault = faultOf(senses, 'gnss', atMs);
   const { luck, lastFix } = senses;
   const stamp = { utcMs: startUtcMs + atMs, atMonoMs: atMs };

@@ -81,7 +81,6 @@ export interface Sample {
   readonly motion: boolean | null;
   readonly rpm: number | null;
   readonly supplyV: number | null;
-  readonly panic?: boolean;
   /** What a life input reads; false = the contacts have no supply. */
   readonly life?: boolean;
   /** The board reads its inputs: its loop-back would answer. */
@@ -98,7 +97,7 @@ export interface HostileVehicle {
   welcome(utcMs: number): void;
   fix(fix: Fix): void;
   noFix(): void;
-  sample(sample: Sample): void;
+  sample(sample: Sample, isPanic: boolean): void;
   readBack(
     relays: Readonly<Partial<Record<FeatureName, boolean>>>,
     warning: boolean,
@@ -156,14 +155,18 @@ function createSenses(given: HostileSetup) {
   const answering = (): readonly string[] =>
     answeredMs !== null && nowMs - answeredMs <= answerMs ? ['io'] : [];
   const stamp = () => ({ atMs: nowMs, utcMs: trustedUtcMs(time, nowMs) });
-  const look = (): void => {
+  /** Whether anything new was seen. */
+  const look = (): boolean => {
     const seen = {
       ignition: sensed('ignition'),
       motion: sensed('motion'),
-      ...analogs,
+      rpm: analogs.rpm,
+      supplyV: analogs.supplyV,
       answering: answering(),
     };
-    if (isStepDue(evidence, seen, nowMs)) evidence = stepEvidence(evidence, seen, stamp());
+    if (!isStepDue(evidence, seen, nowMs)) return false;
+    evidence = stepEvidence(evidence, seen, stamp());
+    return true;
   };
   return {
     at(ms: number, systemUtcMs: number): void {
@@ -171,7 +174,7 @@ function createSenses(given: HostileSetup) {
       time = offerSystemTime(time, { monoMs: ms, utcMs: systemUtcMs });
       inputs = stepInputs(inputs, { kind: 'time', atMs: ms }).state;
     },
-    sample({ ignition, motion, rpm, supplyV, panic = false, life = true }: Sample): void {
+    sample({ ignition, motion, rpm, supplyV, life = true }: Sample, panic: boolean): void {
       // Without a supply a contact says nothing but that it is closed.
       const spoken = (value: boolean | null): boolean | null =>
         isPositive && !life && value === false ? null : value;
@@ -209,15 +212,29 @@ function createSenses(given: HostileSetup) {
     },
     record: () => evidence.record,
     newestUtcMs: () => newestUtcMsAt(time, nowMs),
-    testimony: () => ({
-      ...testimonyOf(evidence, stamp()),
-      panic: pressed,
-      trustedUtcMs: trustedUtcMs(time, nowMs),
-      latestUtcMs: latestUtcMs(time, nowMs),
-      isTimeBehind: time.isGnssBehind,
-      isServerBehind: isServerBehind(time, nowMs),
-      isTimeConfirmed: isTimeConfirmed(time, nowMs),
-    }),
+    testimony(boardAlive: boolean, warning: NonNullable<Evidence['warning']>): Evidence {
+      const { ignition, isIgnitionSuspended, gnss, suspectMs, witnesses, drive } = testimonyOf(
+        evidence,
+        stamp(),
+      );
+      return {
+        nowMs,
+        ignition,
+        isIgnitionSuspended,
+        panic: pressed,
+        gnss,
+        suspectMs,
+        witnesses,
+        drive,
+        trustedUtcMs: trustedUtcMs(time, nowMs),
+        latestUtcMs: latestUtcMs(time, nowMs),
+        isTimeBehind: time.isGnssBehind,
+        isServerBehind: isServerBehind(time, nowMs),
+        isTimeConfirmed: isTimeConfirmed(time, nowMs),
+        boardAlive,
+        warning,
+      };
+    },
   };
 }
 
@@ -248,20 +265,10 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
   // Several machines ask for it within one moment.
   let proven: Evidence | null = null;
   const evidence = (): Evidence => {
-    proven ??= {
-      ...senses.testimony(),
-      nowMs,
-      boardAlive: readMs !== null && nowMs - readMs <= 15_000,
-      warning: warningEvidence(warning, nowMs),
-    };
+    const isBoardAlive = readMs !== null && nowMs - readMs <= 15_000;
+    proven ??= senses.testimony(isBoardAlive, warningEvidence(warning, nowMs));
     return proven;
   };
-  const anew =
-    <Args extends readonly unknown[]>(act: (...args: Args) => void) =>
-    (...args: Args): void => {
-      proven = null;
-      act(...args);
-    };
   const commit = (token: string): void => {
     written = senses.record();
     const next: Disk = { record: commands.record, evidence: written, newestUtcMs: senses.newestUtcMs() };
@@ -332,17 +339,28 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
     orders,
     state: () => commands,
     evidence,
-    at: anew((ms: number, systemUtcMs: number) => {
+    at(ms: number, systemUtcMs: number) {
+      proven = null;
       nowMs = ms;
       senses.at(ms, systemUtcMs);
-    }),
-    welcome: anew(senses.welcome),
-    fix: anew(senses.fix),
-    noFix: anew(senses.noFix),
-    sample: anew((sample: Sample) => {
+    },
+    welcome(utcMs) {
+      proven = null;
+      senses.welcome(utcMs);
+    },
+    fix(fix) {
+      proven = null;
+      senses.fix(fix);
+    },
+    noFix() {
+      proven = null;
+      senses.noFix();
+    },
+    sample(sample, isPanic) {
+      proven = null;
       isReading = sample.isReading === true;
-      senses.sample(sample);
-    }),
+      senses.sample(sample, isPanic);
+    },
     readBack(read, warns, boardCameUp) {
       proven = null;
       readMs = nowMs;
@@ -370,8 +388,7 @@ export function createHostileVehicle(given: HostileSetup): HostileVehicle {
       for (const relay of featureNames) guardRelay(relay);
     },
     look() {
-      proven = null;
-      senses.look();
+      if (senses.look()) proven = null;
       take({ kind: 'time' });
       supervise();
       if (!given.isPositive || nowMs < nextAskMs || !needsLoopback({ commands, relays }, evidence)) return;

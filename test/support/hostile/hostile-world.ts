@@ -117,7 +117,7 @@ function sense(world: World): void {
     world.isBoardFresh = true;
     return;
   }
-  vehicle.sample({ ...sample, panic: world.isPanic });
+  vehicle.sample(sample, world.isPanic);
   keepRecords(senses, truth, nowMs);
   if (nowMs < world.nextReadMs) return;
   world.nextReadMs = nowMs + (chance(world, 0.3) ? 1000 : 5000);
