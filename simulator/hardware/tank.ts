@@ -14,7 +14,7 @@ export interface Tank {
 const litresPerKm = 0.12;
 const tankLitres = 70;
 /** The tank is filled at a stop once it is this empty. */
-const refillBelow = 0.25;
+export const refillBelow = 0.25;
 const refillTo = 0.95;
 /** A pump gives 40 litres a minute, a hose takes 20. */
 const fillPerS = 40 / 60 / tankLitres;

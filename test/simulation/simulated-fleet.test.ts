@@ -127,6 +127,20 @@ describe('a vehicle of a run', () => {
     expect(kindsOf(other.facts)).not.toEqual(kindsOf(first.facts));
   });
 
+  it('is towed again only when its unit may report that, however soon it was planned', async () => {
+    const actions = [10_000, 20_000].map((atMs) => ({ kind: 'tow', atMs, forMs: 0 }) as const);
+    const { facts, breaches, judgement } = await live({
+      seed: 'c',
+      durationS: 1200,
+      startS: 'depot',
+      actions,
+    });
+    const tows = facts.filter(({ kind }) => kind === 'tow');
+    expect(tows).toHaveLength(2);
+    expect(breaches).toEqual([]);
+    expect(judgement.facts.tow.found).toBe(2);
+  });
+
   it.each(['refuel', 'fuelTheft', 'tow'] as const)('reports a %s at the depot', async (kind) => {
     const actions = [{ kind, atMs: 10_000, forMs: 0 }] as const;
     const { facts, breaches, judgement } = await live({

@@ -264,6 +264,30 @@ describe('what people read of a run', () => {
     expect(kindsOf(change)).toEqual(['unnoticed', 'presentWrong']);
   });
 
+  const late = 100_000;
+  it.each<[string, (ledger: Ledger) => void, readonly string[]]>([
+    ['a stall of 250 ms', (ledger) => ledger.stall(late + 2000, late + 2250), ['presentWrong']],
+    ['stalls that leave 14 s', (ledger) => ledger.stall(late + 1000, late + 7000), []],
+    [
+      'a fault of the board that ended 16 s before the end',
+      (ledger) => ledger.excuse(vehicle, { kind: 'hardware', fromMs: late, toMs: late + 4000 }),
+      ['presentWrong'],
+    ],
+    [
+      'a fault of the board that ended 14 s before the end',
+      (ledger) => ledger.excuse(vehicle, { kind: 'hardware', fromMs: late, toMs: late + 6000 }),
+      [],
+    ],
+  ])('judges a sensor by its terminal after %s', (_, disturb, kinds) => {
+    const change = ({ ledger, views }: ReturnType<typeof drive>) => {
+      ledger.fact(vehicle, 'panicOff', late);
+      disturb(ledger);
+      return { views };
+    };
+    // The missing event of the release is excused.
+    expect(kindsOf(change)).toEqual(kinds);
+  });
+
   it.each<[string, Partial<AlertViews>]>([
     ['an alert is not listed', { alerts: [], summary: { fuel: 0, activations: 0, cargo: 0, base: 0 } }],
     ['the summary counts another category', { summary: { fuel: 1, activations: 0, cargo: 0, base: 0 } }],

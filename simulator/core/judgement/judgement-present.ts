@@ -1,7 +1,7 @@
 // Judges the present of a vehicle as the service shows it at the end - position, sensors, fuel, commands - by what it sent last, and
 // its sensors also by the terminals of the simulated board. Pure.
 import { vehicleBreach } from '../ledger/breach.ts';
-import { isStruck, meets, recoveryMs } from '../ledger/excuses.ts';
+import { recoveryMs, stalledMs } from '../ledger/excuses.ts';
 import { type Fact, type FactKind, inputFacts, type WatchedInput, watchedInputs } from '../ledger/facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Breach, EventNote, SentEvent, VehicleNotes } from '../ledger/ledger-types.ts';
@@ -63,6 +63,18 @@ const lostFacts = ({ boots }: VehicleNotes): ReadonlySet<number> =>
       .flatMap((note) => (note != null && note.factNo !== null && note.shown === 0 ? [note.factNo] : [])),
   );
 
+/**
+ * How long a vehicle ran on sound hardware after `fromMs`, up to its end, ms: since the last fault of the hardware, without stalls of the
+ * generator.
+ */
+function soundMs(vehicle: VehicleNotes, fromMs: number, stopMs: number): number {
+  const ends = vehicle.excuses.flatMap((excuse) =>
+    excuse.kind === 'hardware' && excuse.fromMs <= stopMs ? [excuse.toMs] : [],
+  );
+  const span = { fromMs: Math.max(fromMs, ...ends), toMs: stopMs };
+  return span.toMs - span.fromMs - stalledMs(vehicle, span);
+}
+
 /** The last change of an input that had time to be seen and sent; null: none, or something kept it from that. */
 function settledFact(
   vehicle: VehicleNotes,
@@ -73,12 +85,8 @@ function settledFact(
   const kinds: readonly FactKind[] = [on, off];
   const fact = vehicle.facts.findLast(({ kind }) => kinds.includes(kind));
   const { stopMs } = vehicle;
-  if (fact === undefined || stopMs === null || fact.atMs > stopMs - recoveryMs) return null;
-  if (lost.has(fact.no)) return null;
-  const since = { fromMs: fact.atMs - recoveryMs, toMs: stopMs };
-  const isExcused =
-    isStruck(vehicle, ['hardware'], since) || vehicle.stalls.some((stall) => meets(stall, since));
-  return isExcused ? null : { fact, isOn: fact.kind === on };
+  if (fact === undefined || stopMs === null || lost.has(fact.no)) return null;
+  return soundMs(vehicle, fact.atMs, stopMs) < recoveryMs ? null : { fact, isOn: fact.kind === on };
 }
 
 /** Sensors that stand otherwise than the terminals of the board. */

@@ -3,6 +3,7 @@
 import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { FactKind } from '../../core/ledger/facts.ts';
 import type { ActionKind, ScriptedAction } from '../../core/scenario/scripted-actions.ts';
+import { refillBelow } from '../../hardware/tank.ts';
 import type { AgentVehicle } from './agent-vehicle.ts';
 
 export interface ActionRunner {
@@ -48,11 +49,11 @@ function act(target: AgentVehicle, kind: ParkedAction): void {
   }
 }
 
-/** False where it could not be detected: a theft from an empty tank, filling a full one. */
+/** False where it could not be detected: filling a full tank, a theft after which the driver fills up at once. */
 function isPossible(target: AgentVehicle, kind: ParkedAction): boolean {
   const fraction = target.vehicle.tank.fraction();
   if (kind === 'refuel') return fraction + refuelFraction < 0.97;
-  return kind === 'tow' || fraction - theftFraction > 0.1;
+  return kind === 'tow' || fraction - theftFraction > refillBelow;
 }
 
 export function createActionRunner(options: ActionRunnerOptions): ActionRunner {
@@ -73,11 +74,15 @@ export function createActionRunner(options: ActionRunnerOptions): ActionRunner {
     if (vehicle.driver.drive()) isBusy = false;
     else later(checkEveryMs, driveOff);
   };
+  let towFromMs = 0;
   const runParked = (kind: ParkedAction): void => {
     vehicle.driver.setIgnition(false);
-    later(beforeMs[kind], () => {
+    const freeMs = kind === 'tow' ? towFromMs - options.nowMs() : 0;
+    later(Math.max(beforeMs[kind], freeMs), () => {
       if (!isPossible(target, kind)) return driveOff();
       record(kind);
+      // A unit reports one alarm no more often: of a tow that ends sooner there is no event.
+      if (kind === 'tow') towFromMs = options.nowMs() + target.config.settings.alarms.repeatS * 1000;
       act(target, kind);
       if (kind === 'tow') later(90_000, () => vehicle.driver.tow(0));
       later(afterMs[kind] + 90_000, driveOff);
