@@ -164,6 +164,21 @@ describe('towing', () => {
     expect(bench.last('TOWING_START')?.attributes).toMatchObject({ unseen: true });
   });
 
+  it.each([
+    ['while it is pulled', 25, 60],
+    ['when it stands elsewhere', 0, 2500],
+  ])('is reported after a jammer took the position before it was watched, %s', (_, speedKmh, goneM) => {
+    const { bench, place } = parked();
+    bench.set({ ignition: true });
+    drive(bench, place, 40, 60);
+    bench.set({ ignition: false });
+    drive(bench, place, 0, 120);
+    for (let s = 0; s < 120; s += 1) bench.void();
+    place.eastM += goneM;
+    drive(bench, place, speedKmh, 60);
+    expect(bench.count('TOWING_START')).toBe(1);
+  });
+
   it('is reported by the motion input alone where no position comes', () => {
     const { bench } = parked();
     for (let s = 0; s < 120; s += 1) bench.void();

@@ -133,6 +133,8 @@ function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState
   const { last, parked } = state;
   const isArmed = state.isOffSince !== null && nowMs - state.isOffSince >= settings.towArmS * 1000;
   const speedKmh = fix.speedKmh ?? 0;
+  const stood = isArmed && parked === null ? placeBeforeGap(last, fix) : null;
+  if (stood !== null) return handleFix({ ...state, parked: { at: stood, count: 1 } }, input, fix);
   if (parked === null) {
     const isPlace = isArmed && speedKmh <= gnssLimits.standstillKmh;
     return isPlace
@@ -156,6 +158,12 @@ function handleFix(state: TowingState, input: AlarmInput, fix: Fix): TowingState
     return { ...state, ...near, hasJumped: false };
   }
   return { ...state, last: fix, seenM, isGap, awayM, away: isAway ? state.away + 1 : 0 };
+}
+
+/** Where it stood when positions were lost before it was watched: jammed, then towed, it is compared with that place. */
+function placeBeforeGap(last: Fix | null, fix: Fix): Point | null {
+  if (last === null || fix.atMonoMs - last.atMonoMs <= towLimits.gapMs) return null;
+  return (last.speedKmh ?? 0) <= gnssLimits.standstillKmh ? here(last) : null;
 }
 
 /** The mean of the first fixes; later ones only confirm it, or a slow drift would take the place along. */
