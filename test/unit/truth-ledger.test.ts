@@ -278,6 +278,12 @@ describe('facts', () => {
     late.fact(vehicle, 'tow', 3_500_000);
     expect(judged(late)).toMatchObject({ breaches: [], unjudged: 1 });
     expect(judged(late).facts.tow.unjudged).toEqual({ late: 1, brief: 0, fault: 0, stall: 0 });
+    // A jammer hides a tow, and no button.
+    const jammed = createLedger();
+    jammed.fact(vehicle, 'tow', 10_000);
+    jammed.fact(vehicle, 'panicOn', 10_000);
+    jammed.excuse(vehicle, { kind: 'position', fromMs: 20_000, toMs: 30_000 });
+    expect(found(jammed)).toEqual(['unnoticed fact 2']);
   });
 
   it('before the end of the actions are awaited as long as their event may come', () => {

@@ -387,6 +387,20 @@ describe('the world', () => {
     expect(changed(4, { latitude: latitudeAt(15_000) })).toEqual(['misplaced']);
   });
 
+  it('lets a place pass that was taken under a spoofer, for a report about a moment before it', () => {
+    const taken = (storedMs: number) =>
+      kindsOf(({ ledger, events, views }) => {
+        ledger.excuse(vehicle, { kind: 'position', fromMs: 75_000, toMs: 80_000 });
+        const note = ledger.vehicles.get(vehicle)?.boots.get(boot)?.[5];
+        const latitude = latitudeAt(75_000);
+        if (note?.sent != null) Object.assign(note, { storedMs, sent: { ...note.sent, latitude } });
+        const records = events.map((event, index) => shownOf(event, index === 5 ? { latitude } : {}));
+        return { records, views: { ...views, vehicles: [], streamSight: null } };
+      });
+    expect(taken(56_000)).toEqual(['misplaced']);
+    expect(taken(76_000)).toEqual([]);
+  });
+
   it('finds another speed', () => {
     expect(changed(4, { speed: 10 })).toEqual(['misplaced']);
   });

@@ -12,6 +12,7 @@ import {
   factKinds,
   factRules,
   oppositeOf,
+  placedFacts,
   type UnjudgedReason,
   unjudgedOf,
   unjudgedReasons,
@@ -167,7 +168,9 @@ function unjudgedReason(
 ): UnjudgedReason | null {
   if (of.untilMs > of.endMs) return 'late';
   if (isBrief(vehicle, fact, of.inputsMs)) return 'brief';
-  return hardwareExcuse(vehicle, { fromMs: fact.atMs, toMs: of.untilMs });
+  const span = { fromMs: fact.atMs, toMs: of.untilMs };
+  if (placedFacts.has(fact.kind) && isStruck(vehicle, ['position'], span)) return 'fault';
+  return hardwareExcuse(vehicle, span);
 }
 
 /** Finds the event of every fact. */

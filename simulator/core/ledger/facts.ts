@@ -35,6 +35,9 @@ export const factRules = {
 } as const satisfies Record<string, FactRule>;
 
 export type FactKind = keyof typeof factRules;
+
+/** Kinds that a unit concludes from positions: it can't while its receiver is deceived. */
+export const placedFacts: ReadonlySet<FactKind> = new Set(['tow']);
 export const factKinds = Object.keys(factRules) as readonly FactKind[];
 
 /** Why a fact without its event is no breach: too late in the run, too short to be seen, under a fault of the hardware, in a stall. */

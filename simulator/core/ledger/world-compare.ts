@@ -55,7 +55,9 @@ export function wrongPlace(vehicle: VehicleNotes, note: EventNote, record: Shown
   if (record.isPositionValid) vehicle.firstPlaceS ??= record.timestamp;
   if (!isDecidedLate(vehicle, note, atMs) && lacksPlace(vehicle, record, span))
     return `status code ${record.statusCode} at ${record.timestamp}: no position, and it had one ${record.timestamp - (vehicle.firstPlaceS ?? 0)} s before`;
-  if (!record.isPositionValid || isStruck(vehicle, ['position'], runSpan(vehicle, span))) return null;
+  // A change of the tank is decided later, and has the place of that moment.
+  const known = { ...span, toMs: Math.max(span.toMs, note.storedMs + beganUtcMs) };
+  if (!record.isPositionValid || isStruck(vehicle, ['position'], runSpan(vehicle, known))) return null;
   const moments = momentsWithin(trace, span);
   const first = trace.utcMs[0];
   if (first === undefined || span.fromMs < first || moments.length === 0) return null;
