@@ -19,6 +19,8 @@ import { watchLiveStream } from './service/live-stream.ts';
 import { assertBounded } from './workers/worker.ts';
 
 const pollMs = 200;
+/** A second live stream is read for so long each time, as by a console on a bad network. */
+const resumeEveryMs = 4000;
 
 function progressOf(context: RunContext, faults: FaultSchedule) {
   const { options, ledger, time, workers } = context;
@@ -133,8 +135,10 @@ interface Execution extends Pick<RunResult, 'failedStarts' | 'machine' | 'ramp' 
   readonly commands: CommandTally;
   /** Events of the run on the live stream, and why it ended last. */
   readonly live: { readonly seen: number; readonly reason: string };
-  /** How often each event was on the live stream; null: not known. */
+  /** What was on the live stream; null: not known. */
   readonly streamSight: StreamSight | null;
+  /** The same, and of a stream that was interrupted again and again; without those that are not known. */
+  readonly streamSights: readonly StreamSight[];
   readonly exercises: RunningExercises;
   /** Vehicles that should have started before the end of the actions. */
   readonly onRoad: number;
@@ -165,13 +169,10 @@ export async function execute(context: RunContext, stop: { isAsked: boolean }): 
   const { options, time, ledger, latencies, recorder, workers, service } = context;
   const { scenario, ports, output } = options;
   const own = new Set(context.devices.map(({ deviceID }) => deviceID));
-  const liveStream = watchLiveStream({
-    service,
-    clock: ports.clock,
-    time,
-    isOwn: (deviceID) => own.has(deviceID),
-    onSeen: workers.seen,
-  });
+  const watched = { service, clock: ports.clock, time, isOwn: (deviceID: string) => own.has(deviceID) };
+  const liveStream = watchLiveStream({ ...watched, onSeen: workers.seen });
+  const resumed =
+    scenario.fleet.kind === 'agent' ? watchLiveStream({ ...watched, readMs: resumeEveryMs }) : null;
   let view: ProgressView | null = null;
   const print = (text: string): void => void (view === null ? output.write(`${text}\n`) : view.print(text));
   context.setPrinter(print);
@@ -208,7 +209,7 @@ export async function execute(context: RunContext, stop: { isAsked: boolean }): 
         ? startedDevices(context).length
         : workers.status().running + workers.status().failures.count;
     await drain(context, commandSender, stop);
-    await liveStream.settle();
+    await Promise.all([liveStream.settle(), resumed?.settle()]);
     const offRoadMs = time.nowMs();
     recorder.close();
     const interventions = control?.interventions ?? [];
@@ -219,6 +220,7 @@ export async function execute(context: RunContext, stop: { isAsked: boolean }): 
       commands: commandSender.tally(),
       live: liveStream.state(),
       streamSight: liveStream.sight(),
+      streamSights: [liveStream.sight(), resumed?.sight() ?? null].filter((sight) => sight !== null),
       exercises,
       onRoad,
       failedStarts: workers.status().failures,
@@ -231,6 +233,7 @@ export async function execute(context: RunContext, stop: { isAsked: boolean }): 
     commandSender.close();
     faults.close();
     liveStream.close();
+    resumed?.close();
     view.close();
     await workers.close();
   }

@@ -18,7 +18,7 @@ interface FinalReads {
   readonly devices: readonly Provisioned[];
   /** The newest event of the service before the run. */
   readonly since: string;
-  readonly streamSight: FinalViews['streamSight'];
+  readonly streamSights: FinalViews['streamSights'];
   readonly exercises: RunningExercises;
   /** A run that a signal ended reads its records back and nothing else. */
   readonly isStopped: boolean;
@@ -52,7 +52,7 @@ export async function readFinally(run: FinalReads): Promise<FinallyRead> {
 }
 
 async function readViews(
-  { options, access, ledger, devices, streamSight, exercises }: FinalReads,
+  { options, access, ledger, devices, streamSights, exercises }: FinalReads,
   { kept, alerts }: ReadBack,
 ): Promise<FinallyRead> {
   const { service, own } = access;
@@ -63,5 +63,6 @@ async function readViews(
   const views = { records: alerts, views: await readAlertViews(service) };
   const { results, breaches } = await exercises.judge({ ledger, alerts });
   for (const breach of breaches) ledger.breach(breach);
-  return { views: { vehicles, alerts: views, streamSight, isSameClock }, exercised: results };
+  const { userID } = access.target.login;
+  return { views: { vehicles, alerts: views, streamSights, isSameClock, userID }, exercised: results };
 }

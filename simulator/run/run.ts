@@ -261,14 +261,14 @@ async function runWith(options: RunOptions, access: BrokerAccess, stop: Stop): P
     const execution = await execute(context, stop);
     watch.close();
     output.write('Reading back the records of the service\n');
-    const { streamSight, exercises } = execution;
+    const { streamSights, exercises } = execution;
     const { since } = prepared;
     const isStopped = stop.isAsked;
     let unreadReason: string | null = null;
     const onUnread = (reason: string): void => {
       unreadReason = reason;
     };
-    const asked = { options, access, ledger, devices, since, streamSight, exercises, isStopped, onUnread };
+    const asked = { options, access, ledger, devices, since, streamSights, exercises, isStopped, onUnread };
     const { views, exercised } = await readFinally(asked);
     const { panicMs, fleet, reporting } = scenario;
     const judgement = judge(ledger, {

@@ -2,6 +2,7 @@
 // found and named, by the records, by what the vehicle sent, or by where it truly was.
 import { describe, expect, it } from 'vitest';
 import { type FinalViews, judge } from '../../simulator/core/judgement/judgement.ts';
+import type { StreamSight } from '../../simulator/core/judgement/judgement-alerts.ts';
 import { createLedger, type Ledger } from '../../simulator/core/ledger/ledger.ts';
 import type { ShownEvent } from '../../simulator/core/ledger/ledger-types.ts';
 import type {
@@ -65,7 +66,12 @@ const shownOf = (event: FleetEvent, change: Partial<ShownEvent> = {}): ShownEven
 });
 
 const lineOf = (record: ShownEvent, event: FleetEvent): Record<string, string> => ({
+  deviceID: record.deviceID,
   eventID: record.eventID,
+  time: String(record.timestamp),
+  speed: String(event.speed),
+  heading: String(event.heading),
+  geozoneID: record.geozoneID,
   statusCode: String(record.statusCode),
   timestamp: String(record.timestamp),
   creationTime: String(record.creationTime),
@@ -83,7 +89,11 @@ const durationS = 120;
 /** From the first position to the last one: 110 s at 10 m/s. */
 const trip: ShownTrip = {
   startTime: beganUtcMs / 1000 + 5,
+  startLatitude: latitudeAt(5000),
+  startLongitude: longitude,
   endTime: beganUtcMs / 1000 + 115,
+  endLatitude: latitudeAt(115_000),
+  endLongitude: longitude,
   distance: 1.1,
   drivingTime: 110,
   maximumSpeed: 36,
@@ -134,14 +144,14 @@ function drive(): { ledger: Ledger; events: readonly FleetEvent[]; views: FinalV
     latest: records.at(-1) ?? null,
     pins: records.map(() => ({ count: '1' })),
     csv: records.map((record, at) => lineOf(record, events[at] ?? last)),
-    geojson: records.map(({ eventID }) => eventID),
-    gpxPoints: records.length,
+    geojson: records.map((record) => ({ ...record, place: record, writtenS: record.timestamp })),
+    gpx: records,
     device,
     listed: device,
     commands: [],
     trips: [trip],
     stops: [],
-    summary: [{ ...trip, trips: 1, stops: 0 }],
+    summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0 }],
   };
   const alert = records.filter(({ statusCode }) => statusCode === statusCodes.PANIC_ON.code);
   const alerts: AlertViews = {
@@ -149,12 +159,16 @@ function drive(): { ledger: Ledger; events: readonly FleetEvent[]; views: FinalV
     summary: { fuel: 0, activations: 1, cargo: 0, base: 0 },
     inbox: alert,
   };
-  const streamSight = (_: string, eventID: string): number => (eventID === 'b1:7' ? 1 : 0);
+  const sight: StreamSight = {
+    times: (_, eventID) => (eventID === 'b1:7' ? 1 : 0),
+    said: (_, eventID) => (eventID === 'b1:7' ? records[6] : undefined),
+  };
   const views = {
     vehicles: [ofVehicle],
     alerts: { records: alert, views: alerts },
-    streamSight,
+    streamSights: [sight],
     isSameClock: true,
+    userID: 'admin',
   };
   return { ledger, events, views };
 }
@@ -214,7 +228,51 @@ describe('what people read of a run', () => {
         ofVehicle(views, { csv: changedAt(one(views).csv, 2, (line) => ({ ...line, ignition: '' })) }),
     ],
     ['lacks a feature of GeoJSON', (views) => ofVehicle(views, { geojson: one(views).geojson.slice(0, -1) })],
-    ['lacks a point of GPX', (views) => ofVehicle(views, { gpxPoints: 11 })],
+    ['lacks a point of GPX', (views) => ofVehicle(views, { gpx: one(views).gpx.slice(1) })],
+    [
+      'has the hour of another time zone in GPX',
+      (views) =>
+        ofVehicle(views, {
+          gpx: one(views).gpx.map((point) => ({ ...point, timestamp: point.timestamp - 3600 })),
+        }),
+    ],
+    [
+      'has latitude and longitude exchanged in GPX',
+      (views) =>
+        ofVehicle(views, {
+          gpx: one(views).gpx.map((point) => ({
+            ...point,
+            latitude: point.longitude,
+            longitude: point.latitude,
+          })),
+        }),
+    ],
+    [
+      'has another place in GeoJSON',
+      (views) =>
+        ofVehicle(views, {
+          geojson: changedAt(one(views).geojson, 3, (feature) => ({
+            ...feature,
+            place: { latitude: 0, longitude: 0 },
+          })),
+        }),
+    ],
+    [
+      'has another written time in GeoJSON',
+      (views) =>
+        ofVehicle(views, {
+          geojson: changedAt(one(views).geojson, 3, (feature) => ({ ...feature, writtenS: 0 })),
+        }),
+    ],
+    [
+      'has another written time in CSV',
+      (views) => ofVehicle(views, { csv: changedAt(one(views).csv, 2, (line) => ({ ...line, time: '0' })) }),
+    ],
+    [
+      'has miles an hour in CSV',
+      (views) =>
+        ofVehicle(views, { csv: changedAt(one(views).csv, 2, (line) => ({ ...line, speed: '22.4' })) }),
+    ],
     [
       'has an older record as the latest',
       (views) => ofVehicle(views, { latest: one(views).records[3] ?? null }),
@@ -239,6 +297,7 @@ describe('what people read of a run', () => {
       { deviceLastValidLatitude: latitudeAt(5000), deviceLastValidTimestamp: beganUtcMs / 1000 + 5 },
     ],
     ['its speed is another one', { deviceLastValidSpeed: 0 }],
+    ['its heading is another one', { deviceLastValidHeading: 180 }],
     ['a sensor is the other way round', { sensors: { ignition: { state: '0' }, panic: { state: '1' } } }],
     ['the level of the tank is an older one', { fuelLevelAverage: '0.62' }],
     ['there is no level of the tank', { fuelLevelAverage: null }],
@@ -301,8 +360,19 @@ describe('what people read of a run', () => {
   });
 
   it.each([0, 2])('is a wrong live stream when it showed an event %i times', (times) => {
-    const streamSight = (_: string, eventID: string): number => (eventID === 'b1:7' ? times : 0);
-    expect(kindsOf(({ views }) => ({ views: { ...views, streamSight } }))).toEqual(['streamWrong']);
+    const sight: StreamSight = {
+      times: (_, eventID) => (eventID === 'b1:7' ? times : 0),
+      said: () => undefined,
+    };
+    expect(kindsOf(({ views }) => ({ views: { ...views, streamSights: [sight] } }))).toEqual(['streamWrong']);
+  });
+
+  it('is a wrong live stream when it showed another place', () => {
+    const change = (views: FinalViews): FinalViews => {
+      const said = (_: string, eventID: string) => (eventID === 'b1:7' ? { latitude: 43.6 } : undefined);
+      return { ...views, streamSights: views.streamSights.map((sight) => ({ ...sight, said })) };
+    };
+    expect(kindsOf(({ views }) => ({ views: change(views) }))).toEqual(['streamWrong']);
   });
 
   it.each<[string, (views: FinalViews) => Partial<VehicleViews>]>([
@@ -310,31 +380,45 @@ describe('what people read of a run', () => {
       'has no trip',
       () => ({
         trips: [],
-        summary: [{ ...trip, trips: 0, stops: 0, distance: 0, drivingTime: 0, maximumSpeed: 0 }],
+        summary: [{ ...trip, trips: 0, stops: 0, stopTime: 0, distance: 0, drivingTime: 0, maximumSpeed: 0 }],
       }),
     ],
     [
       'is three quarters of the way',
       () => ({
         trips: [{ ...trip, distance: 0.8 }],
-        summary: [{ ...trip, trips: 1, stops: 0, distance: 0.8 }],
+        summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0, distance: 0.8 }],
       }),
     ],
     [
       'is half of the way longer',
       () => ({
         trips: [{ ...trip, distance: 1.65 }],
-        summary: [{ ...trip, trips: 1, stops: 0, distance: 1.65 }],
+        summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0, distance: 1.65 }],
       }),
     ],
     [
       'was faster',
       () => ({
         trips: [{ ...trip, maximumSpeed: 60 }],
-        summary: [{ ...trip, trips: 1, stops: 0, maximumSpeed: 60 }],
+        summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0, maximumSpeed: 60 }],
       }),
     ],
-    ['is summed up as two', () => ({ summary: [{ ...trip, trips: 2, stops: 0 }] })],
+    ['is summed up as two', () => ({ summary: [{ ...trip, trips: 2, stops: 0, stopTime: 0 }] })],
+    [
+      'ends where it began',
+      () => ({
+        trips: [{ ...trip, endLatitude: trip.startLatitude }],
+        summary: [{ ...trip, trips: 1, stops: 0, stopTime: 0 }],
+      }),
+    ],
+    [
+      'is followed by a stop in which it drove',
+      () => {
+        const stop = { ...trip, latitude: trip.startLatitude, longitude, stopTime: 110 };
+        return { stops: [stop], summary: [{ ...trip, trips: 1, stops: 1, stopTime: 110 }] };
+      },
+    ],
     ['is not summed up', () => ({ summary: [] })],
   ])('is a wrong report when the trip %s', (_, change) => {
     expect(kindsOf(({ views }) => ({ views: ofVehicle(views, change(views)) }))).toEqual(['reportsWrong']);
@@ -342,7 +426,8 @@ describe('what people read of a run', () => {
 
   it('is a wrong list of commands when one is missing or ended otherwise', () => {
     const command = { commandID: 'c1', deviceID: vehicle, feature: 'cargoaccess', state: '0' } as const;
-    const shown = { commandID: 'c1', feature: 'cargoaccess', state: '0', commandState: 'confirmed' };
+    const issued = beganUtcMs / 1000 + 119;
+    const shown = { commandID: 'c1', feature: 'cargoaccess', state: '0', issuer: 'admin', issued };
     const listed = (commands: VehicleViews['commands']) =>
       kindsOf(({ ledger, views }) => {
         ledger.requested({ ...command, requestedMs: 119_000, expiresMs: 120_000 });
@@ -350,8 +435,11 @@ describe('what people read of a run', () => {
         return { views: ofVehicle(views, { commands }) };
       });
     expect(listed([])).toEqual(['commandsWrong']);
-    expect(listed([shown])).toEqual(['commandsWrong']);
-    expect(listed([{ ...shown, commandState: 'refused' }])).toEqual([]);
+    expect(listed([{ ...shown, commandState: 'confirmed' }])).toEqual(['commandsWrong']);
+    const refused = { ...shown, commandState: 'refused' };
+    expect(listed([{ ...refused, issuer: 'other' }])).toEqual(['commandsWrong']);
+    expect(listed([{ ...refused, issued: issued + 3600 }])).toEqual(['commandsWrong']);
+    expect(listed([refused])).toEqual([]);
   });
 });
 
@@ -369,7 +457,7 @@ describe('the world', () => {
           timestampMs: event.timestamp,
         };
       const records = events.map((one, index) => (index === at ? shownOf(event, shown) : shownOf(one)));
-      return { records, views: { ...views, vehicles: [], streamSight: null } };
+      return { records, views: { ...views, vehicles: [], streamSights: [] } };
     });
 
   it('finds a place that is 60 m off, and lets the noise of a receiver pass', () => {
@@ -395,7 +483,7 @@ describe('the world', () => {
         const latitude = latitudeAt(75_000);
         if (note?.sent != null) Object.assign(note, { storedMs, sent: { ...note.sent, latitude } });
         const records = events.map((event, index) => shownOf(event, index === 5 ? { latitude } : {}));
-        return { records, views: { ...views, vehicles: [], streamSight: null } };
+        return { records, views: { ...views, vehicles: [], streamSights: [] } };
       });
     expect(taken(56_000)).toEqual(['misplaced']);
     expect(taken(76_000)).toEqual([]);
@@ -429,7 +517,7 @@ describe('the world', () => {
           timestamp: Math.floor(timestamp / 1000),
         };
         const records = events.map((event, index) => shownOf(event, index === at ? change : {}));
-        return { records, views: { ...views, vehicles: [], streamSight: null } };
+        return { records, views: { ...views, vehicles: [], streamSights: [] } };
       });
     const { ENGINE_STOP, LOCATION } = statusCodes;
     expect(late(ENGINE_STOP.code, 86_000)).toEqual(['misplaced']);

@@ -2,7 +2,7 @@
 // that the interface names. Pure.
 import { eventBreach, vehicleBreach } from '../ledger/breach.ts';
 import type { Breach, EventNote, ShownEvent, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { AlertViews } from '../ledger/shown-views.ts';
+import type { AlertViews, ShownNotice } from '../ledger/shown-views.ts';
 
 const inputsOn = Array.from({ length: 32 }, (_, index) => 62_496 + index);
 
@@ -26,12 +26,9 @@ const routineCodes: ReadonlySet<number> = new Set([
 export const isAlert = ({ statusCode }: Pick<ShownEvent, 'statusCode'>): boolean =>
   categoryOf.has(statusCode);
 
-const keyOf = ({
-  deviceID,
-  statusCode,
-  timestamp,
-}: Pick<ShownEvent, 'deviceID' | 'statusCode' | 'timestamp'>): string =>
-  `${deviceID} ${statusCode} ${timestamp}`;
+/** An alert as every list shows it; without a position its place is 0,0. */
+export const alertKey = ({ deviceID, statusCode, timestamp, latitude, longitude }: ShownNotice): string =>
+  `${deviceID} ${statusCode} ${timestamp} at ${latitude},${longitude}`;
 
 function counted(keys: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -61,7 +58,7 @@ export function judgeAlerts(
   views: AlertViews,
 ): readonly Breach[] {
   const { alerts, summary, inbox } = views;
-  const wanted = records.map(keyOf);
+  const wanted = records.map(alertKey);
   const isOwn = (record: Pick<ShownEvent, 'deviceID' | 'statusCode'>): boolean =>
     own.has(record.deviceID) && isAlert(record);
   const wrongCounts = Object.entries(alertCodes).flatMap(([category, codes]) => {
@@ -72,21 +69,40 @@ export function judgeAlerts(
       : [`summary: ${category} ${summary[category]}, and ${listed.length} are listed`];
   });
   const words = [
-    ...differences('alerts', alerts.filter(isOwn).map(keyOf), wanted),
-    ...differences('inbox', inbox.filter(isOwn).map(keyOf), wanted),
+    ...differences('alerts', alerts.filter(isOwn).map(alertKey), wanted),
+    ...differences('inbox', inbox.filter(isOwn).map(alertKey), wanted),
     ...wrongCounts,
   ];
   return words.map((text) => vehicleBreach('alertsWrong', '', text));
 }
 
-/** How often the live stream showed an event, by its vehicle and its id. */
-export type StreamSight = (deviceID: string, eventID: string) => number;
+/** What a live stream showed of an event, by its vehicle and its id. */
+export interface StreamSight {
+  /** How often it came. */
+  times(deviceID: string, eventID: string): number;
+  /** Members of its first message; undefined: none came, or too many to be kept. */
+  said(deviceID: string, eventID: string): Partial<ShownEvent> | undefined;
+}
 
 /** Whether the stream must have shown an event: it is none of the routine, and was delivered while the vehicle was on the road. */
 const isDue = ({ stopMs }: VehicleNotes, { code, ackedMs, storedMs, shown }: EventNote): boolean =>
   !routineCodes.has(code) && ackedMs !== null && shown > 0 && (stopMs === null || storedMs < stopMs);
 
-/** What is wrong with the live stream: each event exactly once, over its interruptions. */
+/** Records whose message on the live stream says something else. */
+export function judgeMessages(records: readonly ShownEvent[], sight: StreamSight): readonly Breach[] {
+  return records.flatMap((record) => {
+    const { deviceID, eventID } = record;
+    const said = Object.entries(sight.said(deviceID, eventID) ?? {});
+    const other = said.find(([name, value]) => value !== record[name as keyof ShownEvent]);
+    if (other === undefined) return [];
+    const [name, value] = other;
+    const is = JSON.stringify(record[name as keyof ShownEvent]);
+    const words = `status code ${record.statusCode}: ${name} ${JSON.stringify(value)} on the live stream instead of ${is}`;
+    return [eventBreach('streamWrong', { deviceID, eventID }, words)];
+  });
+}
+
+/** What is wrong with a live stream: each event exactly once, over its interruptions. */
 export function judgeStream(vehicles: Iterable<VehicleNotes>, sight: StreamSight): readonly Breach[] {
   const found: Breach[] = [];
   for (const vehicle of vehicles) {
@@ -94,7 +110,7 @@ export function judgeStream(vehicles: Iterable<VehicleNotes>, sight: StreamSight
       for (const [index, note] of notes.entries()) {
         if (note === undefined) continue;
         const eventID = `${boot}:${index + 1}`;
-        const times = sight(vehicle.deviceID, eventID);
+        const times = sight.times(vehicle.deviceID, eventID);
         const isRight = times === 1 || (times === 0 && !isDue(vehicle, note));
         if (isRight) continue;
         const words = `status code ${note.code}: ${times} times on the live stream`;

@@ -4,10 +4,16 @@ import { statusCodes } from '../../../src/core/events/status-codes.ts';
 import { vehicleBreach } from '../ledger/breach.ts';
 import { findNote } from '../ledger/ledger.ts';
 import type { Breach, SentEvent, ShownEvent, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { VehicleViews } from '../ledger/shown-views.ts';
+import type { ShownPoint, VehicleViews } from '../ledger/shown-views.ts';
 
 /** Numbers of an export have seven decimals, and travel as 32 bits where the vehicle sends them so. */
-const tolerance = { degrees: 1e-6, odometerKm: 0.01, fuelLevel: 0.001 } as const;
+const tolerance = {
+  degrees: 1e-6,
+  odometerKm: 0.01,
+  fuelLevel: 0.001,
+  speedKmh: 0.1,
+  headingDeg: 1,
+} as const;
 
 const ids = (records: readonly { readonly eventID: string }[]): readonly string[] =>
   records.map(({ eventID }) => eventID);
@@ -43,7 +49,13 @@ function wrongLine(
   record: ShownEvent,
 ): string | null {
   const ignition = sent.inputs?.ignition;
+  const turn = Math.abs(Number(line['heading']) - record.heading);
   const wrong = [
+    ['deviceID', line['deviceID'] === record.deviceID],
+    ['time', line['time'] === String(record.timestamp)],
+    ['speed', isNear(line['speed'], sent.speedKmh, tolerance.speedKmh)],
+    ['heading', Math.min(turn, 360 - turn) <= tolerance.headingDeg],
+    ['geozoneID', line['geozoneID'] === record.geozoneID],
     ['statusCode', Number(line['statusCode']) === record.statusCode],
     ['timestamp', Number(line['timestamp']) === record.timestamp],
     ['creationTime', Number(line['creationTime']) === record.creationTime],
@@ -81,6 +93,44 @@ function wrongCsv(vehicle: VehicleNotes, { csv, records }: VehicleViews): string
 const isOnTrack = ({ isPositionValid, statusCode }: ShownEvent): boolean =>
   isPositionValid && statusCode !== statusCodes.LAST_LOCATION.code;
 
+const byPlace = (a: ShownPoint, b: ShownPoint): number =>
+  a.timestamp - b.timestamp || a.latitude - b.latitude || a.longitude - b.longitude;
+
+const isSamePlace = (
+  a: Pick<ShownPoint, 'latitude' | 'longitude'>,
+  b: Pick<ShownPoint, 'latitude' | 'longitude'>,
+): boolean =>
+  Math.abs(a.latitude - b.latitude) <= tolerance.degrees &&
+  Math.abs(a.longitude - b.longitude) <= tolerance.degrees;
+
+/** A track is the records with a position of their own, each with its place and its time. */
+function wrongGpx({ gpx, records }: VehicleViews): string | null {
+  const fixes = records.filter(isOnTrack);
+  if (gpx.length !== fixes.length) return `GPX: ${gpx.length} points of ${fixes.length} positions`;
+  const points = gpx.toSorted(byPlace);
+  for (const [at, record] of fixes.toSorted(byPlace).entries()) {
+    const point = points[at];
+    if (point === undefined || point.timestamp !== record.timestamp || !isSamePlace(point, record))
+      return `GPX: ${JSON.stringify(point)} instead of ${JSON.stringify(record)}`;
+  }
+  return null;
+}
+
+function wrongGeojson({ geojson, records }: VehicleViews): string | null {
+  const parting = partingOf('GeoJSON', sortedIDs(geojson), sortedIDs(records));
+  if (parting !== null) return parting;
+  const byID = new Map(records.map((record) => [record.eventID, record]));
+  const other = geojson.find(({ eventID, place, writtenS, timestamp, creationTime, statusCode }) => {
+    const record = byID.get(eventID);
+    if (record === undefined) return true;
+    const isThere = place === null ? !record.isPositionValid : isSamePlace(place, record);
+    const isThen = [writtenS, timestamp].every((time) => time === record.timestamp);
+    return !isThere || !isThen || creationTime !== record.creationTime || statusCode !== record.statusCode;
+  });
+  if (other === undefined) return null;
+  return `GeoJSON: ${JSON.stringify(other)} instead of ${JSON.stringify(byID.get(other.eventID))}`;
+}
+
 function wrongLatest({ latest, records }: VehicleViews): string | null {
   const newest = records.filter(({ isPositionValid }) => isPositionValid).at(-1);
   if (newest === undefined) return latest === null ? null : `latest: ${latest.eventID} instead of none`;
@@ -94,17 +144,16 @@ function wrongLatest({ latest, records }: VehicleViews): string | null {
 
 /** What is wrong with the history of a vehicle. */
 export function judgeHistory(vehicle: VehicleNotes, views: VehicleViews): readonly Breach[] {
-  const { records, history, pins, geojson, gpxPoints } = views;
+  const { records, history, pins } = views;
   const { deviceID } = vehicle;
   const pinned = pins.reduce((sum, { count }) => sum + Number(count), 0);
-  const fixes = records.filter(isOnTrack).length;
   const wrong = [
     partingOf('history of the device', ids(history), ids(records)) ??
       otherRecord('history of the device', history, records),
     pinned === records.length ? null : `metadata: it counts ${pinned} records of ${records.length}`,
     wrongCsv(vehicle, views),
-    partingOf('GeoJSON', geojson.toSorted(), sortedIDs(records)),
-    gpxPoints === fixes ? null : `GPX: ${gpxPoints} points of ${fixes} positions`,
+    wrongGeojson(views),
+    wrongGpx(views),
     wrongLatest(views),
   ];
   return wrong.flatMap((words) => (words === null ? [] : [vehicleBreach('historyWrong', deviceID, words)]));

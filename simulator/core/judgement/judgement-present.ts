@@ -5,7 +5,7 @@ import { recoveryMs, stalledMs } from '../ledger/excuses.ts';
 import { type Fact, type FactKind, inputFacts, type WatchedInput, watchedInputs } from '../ledger/facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Breach, EventNote, SentEvent, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { ShownDevice, VehicleViews } from '../ledger/shown-views.ts';
+import type { ShownCommand, ShownDevice, VehicleViews } from '../ledger/shown-views.ts';
 
 type Sent = SentEvent & { readonly timestampMs: number };
 
@@ -26,16 +26,23 @@ function wrongPosition(device: ShownDevice, sent: readonly Sent[]): string | nul
     return device.deviceLastValidTimestamp === 0 ? null : `last position ${shown}; it has sent none`;
   // Several reports of one second: each of them may be the last.
   const isLast = sent.some(
-    ({ latitude, longitude, timestampMs, speedKmh }) =>
+    ({ latitude, longitude, timestampMs, speedKmh, headingDeg }) =>
       Math.floor(timestampMs / 1000) === Math.floor(last.timestampMs / 1000) &&
       Math.floor(timestampMs / 1000) === device.deviceLastValidTimestamp &&
       Math.abs((latitude ?? 0) - device.deviceLastValidLatitude) <= 1e-6 &&
       Math.abs((longitude ?? 0) - device.deviceLastValidLongitude) <= 1e-6 &&
-      Math.abs((speedKmh ?? 0) - device.deviceLastValidSpeed) <= 1,
+      Math.abs((speedKmh ?? 0) - device.deviceLastValidSpeed) <= 1 &&
+      isSameHeading(headingDeg, device.deviceLastValidHeading),
   );
   return isLast
     ? null
-    : `last position ${shown} with ${device.deviceLastValidSpeed} km/h; it sent ${JSON.stringify(last)}`;
+    : `last position ${shown} with ${device.deviceLastValidSpeed} km/h to ${device.deviceLastValidHeading} degrees; it sent ${JSON.stringify(last)}`;
+}
+
+/** Whole degrees, and 360 is 0. */
+function isSameHeading(a: number, b: number): boolean {
+  const turn = Math.abs(a - b) % 360;
+  return Math.min(turn, 360 - turn) <= 1;
 }
 
 const stateOf = ({ sensors }: ShownDevice, name: string): string => sensors?.[name]?.state ?? '0';
@@ -127,26 +134,54 @@ function wrongHeartbeat(vehicle: VehicleNotes, { deviceLastHeartbeat }: ShownDev
   return `last heard of at ${(shownMs / 1000).toFixed(1)} s of the run; it sent something at ${(lastMs / 1000).toFixed(1)} s`;
 }
 
-function wrongCommands(ledger: Ledger, { deviceID, commands }: VehicleViews): readonly string[] {
+/** The service records a command while it is requested, and that may be asked for again on a busy machine, ms. */
+const issuedMs = 30_000;
+
+/** By whom, and when. @param beganUtcMs null: the service reads another clock. */
+function wrongOrigin(
+  shown: ShownCommand,
+  requestedMs: number,
+  of: { userID: string; beganUtcMs: number | null },
+) {
+  if (shown.issuer !== of.userID) return `listed under ${shown.issuer || 'no user'}`;
+  const lateMs = of.beganUtcMs === null ? 0 : shown.issued * 1000 - of.beganUtcMs - requestedMs;
+  return Math.abs(lateMs) <= issuedMs
+    ? null
+    : `listed as of ${Math.round(lateMs / 1000)} s after its request`;
+}
+
+function wrongCommands(
+  ledger: Ledger,
+  { deviceID, commands }: VehicleViews,
+  of: { readonly userID: string; readonly beganUtcMs: number | null },
+): readonly string[] {
   const listed = new Map(commands.map((command) => [command.commandID, command]));
   return [...ledger.commands.values()].flatMap((command) => {
     if (command.deviceID !== deviceID) return [];
-    const { commandID, feature, state, endState } = command;
+    const { commandID, feature, state, endState, requestedMs } = command;
     const shown = listed.get(commandID);
     const is = shown && `${shown.feature} ${shown.state} ${shown.commandState}`;
     const wanted = `${feature} ${state} ${endState}`;
-    return is === wanted ? [] : [`command ${commandID}: listed as ${is ?? 'nothing'} instead of ${wanted}`];
+    if (shown === undefined || is !== wanted)
+      return [`command ${commandID}: listed as ${is ?? 'nothing'} instead of ${wanted}`];
+    const origin = wrongOrigin(shown, requestedMs, of);
+    return origin === null ? [] : [`command ${commandID}: ${origin}`];
   });
 }
 
-/** What is wrong with the present of a vehicle and with the list of its commands. @param isSameClock the service reads the clock of this machine. */
+/**
+ * What is wrong with the present of a vehicle and with the list of its commands.
+ * @param of.isSameClock the service reads the clock of this machine; @param of.userID who asked for all commands.
+ */
 export function judgePresent(
   ledger: Ledger,
   vehicle: VehicleNotes,
   views: VehicleViews,
-  isSameClock: boolean,
+  of: { readonly isSameClock: boolean; readonly userID: string },
 ): readonly Breach[] {
   const { deviceID } = vehicle;
+  const { isSameClock, userID } = of;
+  const beganUtcMs = isSameClock ? vehicle.beganUtcMs : null;
   const { device } = views;
   const sent = sentOf(vehicle);
   const present = [
@@ -159,6 +194,8 @@ export function judgePresent(
   ];
   return [
     ...present.flatMap((words) => (words === null ? [] : [vehicleBreach('presentWrong', deviceID, words)])),
-    ...wrongCommands(ledger, views).map((words) => vehicleBreach('commandsWrong', deviceID, words)),
+    ...wrongCommands(ledger, views, { userID, beganUtcMs }).map((words) =>
+      vehicleBreach('commandsWrong', deviceID, words),
+    ),
   ];
 }

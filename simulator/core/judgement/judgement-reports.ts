@@ -2,8 +2,8 @@
 import { vehicleBreach } from '../ledger/breach.ts';
 import { delayedMs, isStruck, runSpan, type Span } from '../ledger/excuses.ts';
 import type { Breach, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
-import { drivenAt, momentsWithin } from '../ledger/trace.ts';
+import type { ShownStop, ShownTrip, VehicleViews } from '../ledger/shown-views.ts';
+import { drivenAt, metresFrom, momentsWithin } from '../ledger/trace.ts';
 
 /** Besides 15 %: what the filters of a receiver add and take, and what is driven within the seconds at both ends, metres. */
 const lengthM = 80;
@@ -16,11 +16,18 @@ const missedM = 400;
 const speedKmh = 8;
 const betweenKmh = 25;
 
+/** A place of a report: noise of the receiver and what filters keep, and the 60 m within which a vehicle stands. */
+const placeM = 100;
+/** A position may be so much older or newer than its time, ms. */
+const ageMs = 10_000;
+/** Metres driven in a stop: within 60 m there and back, and the seconds at both ends. */
+const stoodM = 200;
+
 /** Metres that the vehicle drove in a span of UTC ms. */
 const drivenM = ({ trace }: VehicleNotes, { fromMs, toMs }: Span): number =>
   Math.max(0, drivenAt(trace, toMs) - drivenAt(trace, fromMs));
 
-const spanOf = ({ startTime, endTime }: ShownTrip): Span => ({
+const spanOf = ({ startTime, endTime }: Pick<ShownTrip, 'startTime' | 'endTime'>): Span => ({
   fromMs: startTime * 1000,
   toMs: endTime * 1000,
 });
@@ -31,6 +38,39 @@ const isDeceived = (vehicle: VehicleNotes, utc: Span): boolean =>
 
 /** How uncertain the moments at both ends of a span of UTC are, ms: a stall of the generator delays receiver and agent. */
 const edgeOf = (vehicle: VehicleNotes, utc: Span): number => edgeMs + delayedMs(vehicle, utc);
+
+/** How far a place is from where the vehicle was then; null: near enough, or it can't be judged. */
+function awayText(vehicle: VehicleNotes, atS: number, latitude: number, longitude: number): string | null {
+  const edge = ageMs + delayedMs(vehicle, { fromMs: atS * 1000, toMs: atS * 1000 + ageMs });
+  const utc = { fromMs: atS * 1000 - edge, toMs: atS * 1000 + 1000 + edge };
+  const metres = isDeceived(vehicle, utc)
+    ? null
+    : metresFrom({ latitude, longitude }, momentsWithin(vehicle.trace, utc));
+  return metres === null || metres <= placeM
+    ? null
+    : `${latitude},${longitude} at ${atS}: it was ${Math.round(metres)} m away`;
+}
+
+function wrongEnds(vehicle: VehicleNotes, trip: ShownTrip): string | null {
+  const { startTime, startLatitude, startLongitude, endTime, endLatitude, endLongitude } = trip;
+  const words =
+    awayText(vehicle, startTime, startLatitude, startLongitude) ??
+    awayText(vehicle, endTime, endLatitude, endLongitude);
+  return words === null ? null : `trip from ${startTime} to ${endTime}: ${words}`;
+}
+
+function wrongStop(vehicle: VehicleNotes, stop: ShownStop): string | null {
+  const { startTime, endTime, latitude, longitude, stopTime } = stop;
+  const what = `stop from ${startTime} to ${endTime}`;
+  if (stopTime !== endTime - startTime) return `${what}: ${stopTime} s`;
+  const away = awayText(vehicle, startTime, latitude, longitude);
+  if (away !== null) return `${what}: ${away}`;
+  const utc = spanOf(stop);
+  if (isDeceived(vehicle, utc)) return null;
+  const edge = edgeOf(vehicle, utc);
+  const metres = drivenM(vehicle, { fromMs: utc.fromMs + edge, toMs: utc.toMs - edge });
+  return metres > stoodM ? `${what}: it drove ${Math.round(metres)} m` : null;
+}
 
 function wrongTrip(vehicle: VehicleNotes, trip: ShownTrip): string | null {
   const { fromMs, toMs } = spanOf(trip);
@@ -79,6 +119,7 @@ function wrongSummary({ trips, stops, summary }: VehicleViews): string | null {
     stops: stops.length,
     distance: sum(trips.map(({ distance }) => distance)),
     drivingTime: sum(trips.map(({ drivingTime }) => drivingTime)),
+    stopTime: sum(stops.map(({ stopTime }) => stopTime)),
     maximumSpeed: Math.max(0, ...trips.map(({ maximumSpeed }) => maximumSpeed)),
   };
   const other = Object.entries(wanted).find(
@@ -93,7 +134,8 @@ function wrongSummary({ trips, stops, summary }: VehicleViews): string | null {
 export function judgeReports(vehicle: VehicleNotes, views: VehicleViews): readonly Breach[] {
   if (vehicle.beganUtcMs === null) return [];
   const wrong = [
-    ...views.trips.map((trip) => wrongTrip(vehicle, trip)),
+    ...views.trips.map((trip) => wrongTrip(vehicle, trip) ?? wrongEnds(vehicle, trip)),
+    ...views.stops.map((stop) => wrongStop(vehicle, stop)),
     missedWay(vehicle, views),
     wrongSummary(views),
   ];

@@ -29,7 +29,7 @@ import {
 } from '../ledger/ledger-types.ts';
 import type { AlertViews, VehicleViews } from '../ledger/shown-views.ts';
 import { findUntracked } from '../ledger/world-compare.ts';
-import { judgeAlerts, judgeStream, type StreamSight } from './judgement-alerts.ts';
+import { judgeAlerts, judgeMessages, judgeStream, type StreamSight } from './judgement-alerts.ts';
 import { judgeCommandEnds } from './judgement-command-ends.ts';
 import { judgeCommands } from './judgement-commands.ts';
 import { judgeFuel, judgeOdometer } from './judgement-gauges.ts';
@@ -242,13 +242,16 @@ function judgeEvents(vehicle: VehicleNotes, events: readonly Numbered[], tally: 
 export interface FinalViews {
   readonly vehicles: readonly VehicleViews[];
   readonly alerts: { readonly records: readonly ShownEvent[]; readonly views: AlertViews };
-  /** Null: the live stream may have left something out, and said so. */
-  readonly streamSight: StreamSight | null;
+  /** Of each live stream that did not leave something out, and said so. */
+  readonly streamSights: readonly StreamSight[];
+  /** User of the run, who asked for all commands. */
+  readonly userID: string;
   /** The service reads the clock of this machine. */
   readonly isSameClock: boolean;
 }
 
-function judgeViews(ledger: Ledger, { vehicles, alerts, streamSight, isSameClock }: FinalViews) {
+function judgeViews(ledger: Ledger, of: FinalViews) {
+  const { vehicles, alerts, streamSights } = of;
   const ofVehicles = vehicles.flatMap((views) => {
     const vehicle = ledger.vehicles.get(views.deviceID);
     return vehicle === undefined
@@ -256,10 +259,13 @@ function judgeViews(ledger: Ledger, { vehicles, alerts, streamSight, isSameClock
       : [
           ...judgeHistory(vehicle, views),
           ...judgeReports(vehicle, views),
-          ...judgePresent(ledger, vehicle, views, isSameClock),
+          ...judgePresent(ledger, vehicle, views, of),
         ];
   });
-  const ofStream = streamSight === null ? [] : judgeStream(ledger.vehicles.values(), streamSight);
+  const ofStream = streamSights.flatMap((sight) => [
+    ...judgeStream(ledger.vehicles.values(), sight),
+    ...vehicles.flatMap(({ records }) => judgeMessages(records, sight)),
+  ]);
   return [...ofVehicles, ...judgeAlerts(alerts.records, ledger.vehicles, alerts.views), ...ofStream];
 }
 

@@ -21,15 +21,49 @@ export interface ShownCommand {
   readonly feature: string;
   readonly state: string;
   readonly commandState: string;
+  /** User who asked for it, and when, epoch seconds. */
+  readonly issuer: string;
+  readonly issued: number;
+}
+
+/** A place of an exported track. `timestamp` is the written time in epoch seconds. */
+export interface ShownPoint {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly timestamp: number;
+}
+
+/** A record in GeoJSON; null: without a place. */
+export interface ShownFeature {
+  readonly eventID: string;
+  readonly place: { readonly latitude: number; readonly longitude: number } | null;
+  /** The written time in epoch seconds. */
+  readonly writtenS: number;
+  readonly timestamp: number;
+  readonly creationTime: number;
+  readonly statusCode: number;
 }
 
 /** A trip of the report. Times are epoch seconds, `distance` is km, `drivingTime` s, `maximumSpeed` km/h. */
 export interface ShownTrip {
   readonly startTime: number;
+  readonly startLatitude: number;
+  readonly startLongitude: number;
   readonly endTime: number;
+  readonly endLatitude: number;
+  readonly endLongitude: number;
   readonly distance: number;
   readonly drivingTime: number;
   readonly maximumSpeed: number;
+}
+
+/** A stop of the report. Times are epoch seconds, `stopTime` s. */
+export interface ShownStop {
+  readonly startTime: number;
+  readonly endTime: number;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly stopTime: number;
 }
 
 /** A line of the summary. */
@@ -38,6 +72,7 @@ export interface ShownSummary {
   readonly stops: number;
   readonly distance: number;
   readonly drivingTime: number;
+  readonly stopTime: number;
   readonly maximumSpeed: number;
 }
 
@@ -50,17 +85,16 @@ export interface VehicleViews {
   readonly latest: ShownEvent | null;
   /** Entries of metadata; each stands for `count` records. */
   readonly pins: readonly { readonly count: string }[];
-  /** Lines of the export by the names of its head. */
+  /** Lines of the export by the names of its head; `time` as epoch seconds. */
   readonly csv: readonly Readonly<Record<string, string>>[];
-  /** `eventID` of each record in the export. */
-  readonly geojson: readonly string[];
-  readonly gpxPoints: number;
+  readonly geojson: readonly ShownFeature[];
+  readonly gpx: readonly ShownPoint[];
   readonly device: ShownDevice;
   /** The same in the list of all devices. */
   readonly listed: ShownDevice | null;
   readonly commands: readonly ShownCommand[];
   readonly trips: readonly ShownTrip[];
-  readonly stops: readonly unknown[];
+  readonly stops: readonly ShownStop[];
   readonly summary: readonly ShownSummary[];
 }
 
@@ -69,6 +103,8 @@ export interface ShownNotice {
   readonly deviceID: string;
   readonly statusCode: number;
   readonly timestamp: number;
+  readonly latitude: number;
+  readonly longitude: number;
 }
 
 /** What the service says of the alerts of an account in the last 24 hours. */

@@ -1,6 +1,8 @@
 // A webhook of the simulator: it is given every alert of the fleet, signed, and again under the same id when it did not take it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { alertKey } from '../../core/judgement/judgement-alerts.ts';
 import type { ShownEvent } from '../../core/ledger/ledger-types.ts';
+import type { ShownNotice } from '../../core/ledger/shown-views.ts';
 import type { ReceivedRequest, RunPorts } from '../shared/run-ports.ts';
 import { createFindings, type Exercise, eventually, post, read } from './exercise.ts';
 
@@ -9,17 +11,12 @@ const deliveriesMost = 100_000;
 /** A failed delivery is tried again after 5 to 10 s, and the others of its target with it. */
 const settleMs = 60_000;
 
-interface Alert {
-  readonly deviceID: string;
-  readonly statusCode: number;
-  readonly timestamp: number;
-}
-
 interface Received {
   readonly id: string;
   readonly isSigned: boolean;
   readonly isTaken: boolean;
-  readonly body: Partial<Alert>;
+  readonly atMs: number;
+  readonly body: ShownNotice & Readonly<Record<string, unknown>>;
 }
 
 function isSigned(secret: string, { headers, text }: ReceivedRequest): boolean {
@@ -45,7 +42,7 @@ export async function openReceiver({ openHttpReceiver }: RunPorts): Promise<Rece
     const isTaken = received.length > 0 && received.length < deliveriesMost;
     const id = String(request.headers['fleetward-id']);
     const body = JSON.parse(request.text) as Received['body'];
-    received.push({ id, isSigned: isSigned(secret, request), isTaken, body });
+    received.push({ id, isSigned: isSigned(secret, request), isTaken, atMs: performance.now(), body });
     return isTaken ? 204 : 503;
   });
   return {
@@ -62,13 +59,23 @@ interface Deliveries {
   readonly deliveries: readonly { readonly ruleID: string; readonly state: string }[];
 }
 
-const keyOf = ({ deviceID, statusCode, timestamp }: Partial<Alert>): string =>
-  `${deviceID} ${statusCode} ${timestamp}`;
-
-function timesByKey(all: readonly Partial<Alert>[]): Map<string, number> {
+function timesByKey(all: readonly ShownNotice[]): Map<string, number> {
   const times = new Map<string, number>();
-  for (const one of all) times.set(keyOf(one), (times.get(keyOf(one)) ?? 0) + 1);
+  for (const one of all) times.set(alertKey(one), (times.get(alertKey(one)) ?? 0) + 1);
   return times;
+}
+
+/** The service may send again what a busy receiver has taken too slowly; sooner than this it has no reason to. */
+const againMs = 5000;
+
+/** Deliveries that came again although they had just been taken. */
+function repeatedOf(received: readonly Received[]): readonly Received[] {
+  const taken = new Map<string, number>();
+  return received.filter(({ id, isTaken, atMs }) => {
+    const lastMs = taken.get(id);
+    if (isTaken) taken.set(id, atMs);
+    return lastMs !== undefined && atMs - lastMs < againMs;
+  });
 }
 
 export const exerciseWebhook: Exercise = async (context) => {
@@ -106,12 +113,14 @@ export const exerciseWebhook: Exercise = async (context) => {
       look(key.split(' ')[0] ?? '', count === times ? null : words);
     }
     for (const { id, body, isSigned: isTrue } of receiver.received)
-      look(String(body.deviceID), isTrue ? null : `delivery ${id} bears no valid signature of its rule`);
+      look(body.deviceID, isTrue ? null : `delivery ${id} bears no valid signature of its rule`);
+    for (const { id, body } of repeatedOf(receiver.received))
+      look(body.deviceID, `delivery ${id} came again although it was taken`);
     const [first] = receiver.received;
     if (first !== undefined) {
       const isAgain = taken().some(({ id }) => id === first.id);
       const words = `delivery ${first.id} was not taken, and did not come again`;
-      look(String(first.body.deviceID), isAgain ? null : words);
+      look(first.body.deviceID, isAgain ? null : words);
     }
     receiver.close();
     const { deliveries } = await read<Deliveries>(service, '/notification/deliveries');

@@ -3,7 +3,7 @@
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Clock } from '../../../src/ports.ts';
 import type { StreamSight } from '../../core/judgement/judgement-alerts.ts';
-import { type Sighting } from '../../core/ledger/ledger-types.ts';
+import type { ShownEvent, Sighting } from '../../core/ledger/ledger-types.ts';
 import { type RunTime } from '../shared/run-ports.ts';
 import type { Service } from './service.ts';
 
@@ -12,7 +12,7 @@ export interface LiveStream {
   state(): { readonly seen: number; readonly reason: string };
   /** Resolves when nothing new has come for a moment; later than some seconds in any case. */
   settle(): Promise<void>;
-  /** How often each event came; null: the service said that it left some out, or they were too many to be counted. */
+  /** What came of each event; null: the service said that it left some out, or they were too many to be counted. */
   sight(): StreamSight | null;
   close(): void;
 }
@@ -21,37 +21,67 @@ interface LiveStreamOptions {
   readonly service: Service;
   readonly clock: Clock;
   readonly time: RunTime;
+  /** It is broken off after so long, and resumed; absent: it is read to its end. */
+  readonly readMs?: number;
   /** Whether a device belongs to the run. */
   isOwn(deviceID: string): boolean;
-  onSeen(sighting: Sighting): void;
+  onSeen?(sighting: Sighting): void;
 }
 
 const reopenMs = 1000;
 const lineMost = 65_536;
 /** Events that are counted one by one: some 100 bytes each. */
 const countedMost = 500_000;
+/** Events whose members are kept: some 500 bytes each. */
+const keptMost = 20_000;
 const settledMs = 1500;
 const settleMostMs = 15_000;
 
+/** What came of each event. */
+function createSightBook() {
+  const counts = new Map<string, number>();
+  const messages = new Map<string, Partial<ShownEvent>>();
+  let isWhole = true;
+  return {
+    add(key: string, message: Partial<ShownEvent>): void {
+      if (counts.size < countedMost) counts.set(key, (counts.get(key) ?? 0) + 1);
+      else isWhole = false;
+      if (messages.size < keptMost && !messages.has(key)) messages.set(key, message);
+    },
+    /** The service left some out. */
+    break(): void {
+      isWhole = false;
+    },
+    sight: (): StreamSight | null =>
+      isWhole
+        ? {
+            times: (deviceID, eventID) => counts.get(`${deviceID} ${eventID}`) ?? 0,
+            said: (deviceID, eventID) => messages.get(`${deviceID} ${eventID}`),
+          }
+        : null,
+  };
+}
+
 /** Opens the stream, and reopens it whenever it ends. */
-export function watchLiveStream({ service, clock, time, isOwn, onSeen }: LiveStreamOptions): LiveStream {
+export function watchLiveStream(options: LiveStreamOptions): LiveStream {
+  const { service, clock, time, isOwn, readMs } = options;
   const abort = new AbortController();
   const kept = { seen: 0, reason: '' };
-  const counts = new Map<string, number>();
-  let isWhole = true;
+  const book = createSightBook();
+  let isOpen = false;
+  let isSettling = false;
   let lastID: string | null = null;
   /** Of the message whose lines are being read. */
   let id: string | null = null;
   let lastMs = clock.monoMs();
   const handleEvent = (text: string): void => {
-    const { deviceID, eventID } = JSON.parse(text) as { deviceID?: string; eventID?: string };
+    const message = JSON.parse(text) as Partial<ShownEvent>;
+    const { deviceID, eventID } = message;
     if (deviceID === undefined || eventID === undefined || !isOwn(deviceID)) return;
     kept.seen += 1;
     lastMs = clock.monoMs();
-    const key = `${deviceID} ${eventID}`;
-    if (counts.size < countedMost) counts.set(key, (counts.get(key) ?? 0) + 1);
-    else isWhole = false;
-    onSeen({ deviceID, eventID, atMs: time.nowMs() });
+    book.add(`${deviceID} ${eventID}`, message);
+    options.onSeen?.({ deviceID, eventID, atMs: time.nowMs() });
   };
   const handleLine = (line: string): void => {
     if (line === '') {
@@ -59,16 +89,22 @@ export function watchLiveStream({ service, clock, time, isOwn, onSeen }: LiveStr
       lastID = id ?? lastID;
       id = null;
     } else if (line.startsWith('id: ')) id = line.slice(4);
-    else if (line.startsWith('event: reset')) isWhole = false;
+    else if (line.startsWith('event: reset')) book.break();
     else if (line.startsWith('data: {"deviceID"')) handleEvent(line.slice(6));
   };
   const read = async (): Promise<void> => {
     id = null;
     const headers = lastID === null ? {} : { 'last-event-id': lastID };
-    const chunks = await service.stream('/events/stream/authorization?kinds=event', {
-      signal: abort.signal,
-      headers,
-    });
+    const reading = new AbortController();
+    const cancel = readMs === undefined ? null : clock.after(readMs, () => isSettling || reading.abort());
+    const signal = AbortSignal.any([abort.signal, reading.signal]);
+    const chunks = await service
+      .stream('/events/stream/authorization?kinds=event', { signal, headers })
+      .catch((thrown: unknown) => {
+        cancel?.();
+        throw thrown;
+      });
+    isOpen = true;
     const decoder = new TextDecoder();
     let rest = '';
     for await (const chunk of chunks) {
@@ -84,6 +120,7 @@ export function watchLiveStream({ service, clock, time, isOwn, onSeen }: LiveStr
         kept.reason = messageOf(thrown);
       })
       .finally(() => {
+        isOpen = false;
         if (!abort.signal.aborted) clock.after(reopenMs, go);
       });
   };
@@ -91,12 +128,16 @@ export function watchLiveStream({ service, clock, time, isOwn, onSeen }: LiveStr
   return {
     state: () => ({ ...kept }),
     async settle() {
+      isSettling = true;
       const untilMs = clock.monoMs() + settleMostMs;
       lastMs = clock.monoMs();
-      while (clock.monoMs() < Math.min(untilMs, lastMs + settledMs))
+      while (clock.monoMs() < Math.min(untilMs, lastMs + settledMs)) {
         await new Promise<void>((done) => void clock.after(100, done));
+        // What came while it was broken off comes when it is open again.
+        if (!isOpen) lastMs = clock.monoMs();
+      }
     },
-    sight: () => (isWhole ? (deviceID, eventID) => counts.get(`${deviceID} ${eventID}`) ?? 0 : null),
+    sight: book.sight,
     close: () => abort.abort(),
   };
 }

@@ -5,7 +5,10 @@ import type {
   AlertViews,
   ShownCommand,
   ShownDevice,
+  ShownFeature,
   ShownNotice,
+  ShownPoint,
+  ShownStop,
   ShownSummary,
   ShownTrip,
   VehicleViews,
@@ -31,6 +34,9 @@ interface Records {
   readonly eventdata: { readonly devices: readonly ShownEvent[] };
 }
 
+/** Epoch seconds of a written time. */
+const writtenS = (time: string): number => Math.floor(Date.parse(time) / 1000);
+
 /** Cells of a line of CSV (RFC 4180). */
 function cellsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) =>
@@ -41,16 +47,38 @@ function cellsOf(line: string): readonly string[] {
 function linesOf(csv: string): readonly Readonly<Record<string, string>>[] {
   const [head = '', ...lines] = csv.split('\r\n').filter((line) => line !== '');
   const names = cellsOf(head);
-  return lines.map((line) => Object.fromEntries(cellsOf(line).map((cell, at) => [names[at] ?? '', cell])));
+  return lines.map((line) => {
+    const cells = Object.fromEntries(cellsOf(line).map((cell, at) => [names[at] ?? '', cell]));
+    return { ...cells, time: String(writtenS(cells['time'] ?? '')) };
+  });
 }
 
 interface Feature {
-  readonly properties: { readonly eventID?: string };
+  readonly geometry: { readonly coordinates: readonly [longitude: number, latitude: number] } | null;
+  readonly properties: { readonly time: string } & Pick<
+    ShownFeature,
+    'timestamp' | 'creationTime' | 'statusCode'
+  > & { readonly eventID?: string };
 }
 
-const idsOf = (geojson: string): readonly string[] =>
+/** The records of GeoJSON; lines have no `eventID`. */
+const featuresOf = (geojson: string): readonly ShownFeature[] =>
   (JSON.parse(geojson) as { readonly features: readonly Feature[] }).features.flatMap(
-    ({ properties: { eventID } }) => (eventID === undefined ? [] : [eventID]),
+    ({ geometry, properties: { eventID, time, timestamp, creationTime, statusCode } }) => {
+      if (eventID === undefined) return [];
+      const [longitude = 0, latitude = 0] = geometry?.coordinates ?? [];
+      const place = geometry === null ? null : { latitude, longitude };
+      return [{ eventID, place, writtenS: writtenS(time), timestamp, creationTime, statusCode }];
+    },
+  );
+
+const pointsOf = (gpx: string): readonly ShownPoint[] =>
+  [...gpx.matchAll(/<trkpt lat="([^"]*)" lon="([^"]*)">.*?<time>([^<]*)<\/time>/g)].map(
+    ([, latitude, longitude, time = '']) => ({
+      latitude: Number(latitude),
+      longitude: Number(longitude),
+      timestamp: writtenS(time),
+    }),
   );
 
 async function readVehicle(
@@ -76,7 +104,7 @@ async function readVehicle(
   const { trips } = await service.call<{ readonly trips: readonly ShownTrip[] }>({
     path: `/report/trips/${whole}`,
   });
-  const { stops } = await service.call<{ readonly stops: readonly unknown[] }>({
+  const { stops } = await service.call<{ readonly stops: readonly ShownStop[] }>({
     path: `/report/stops/${whole}`,
   });
   const { devices: summary } = await service.call<{ readonly devices: readonly ShownSummary[] }>({
@@ -89,8 +117,8 @@ async function readVehicle(
     latest: latest.eventdata.devices[0] ?? null,
     pins: metadata.metadata,
     csv: linesOf(csv),
-    geojson: idsOf(geojson),
-    gpxPoints: gpx.split('<trkpt ').length - 1,
+    geojson: featuresOf(geojson),
+    gpx: pointsOf(gpx),
     device,
     commands: commands.commands,
     trips,

@@ -2,6 +2,7 @@
 // into a copy that the run starts as its own broker; the agent's into the copy that drives the vehicles.
 import { accountMutants } from './account-mutants.ts';
 import { operationMutants } from './operation-mutants.ts';
+import { readingMutants } from './reading-mutants.ts';
 import { agent, broker, type TruthMutant } from './truth-mutant.ts';
 
 const insert = 'broker/store/events/event-insert.js';
@@ -421,4 +422,5 @@ export const truthMutants: readonly TruthMutant[] = [
   }),
   ...accountMutants,
   ...operationMutants,
+  ...readingMutants,
 ];
