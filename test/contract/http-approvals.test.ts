@@ -333,6 +333,8 @@ async function onePerson() {
   const { service, tokens } = base;
   const post = (path: string, token: string, body: unknown) =>
     service.call({ method: 'POST', path: `/api/v1${path}/authorization`, token, body });
+  // Another administrator, who does nothing.
+  await service.user('acme', 'berta', 'admin');
   const program = await post('/auth/token', tokens.admin, { description: 'script' });
   await post('/user/createuser', tokens.admin, { userID: 'puppet', password, roleID: 'operator' });
   await post('/user/updateuser', tokens.admin, { userID: 'otto', password: `${password}!` });
@@ -400,8 +402,6 @@ async function act(
     case 'resetBreaker':
       return void (await postTo('/command/resetbreaker', as, { reason: 'because' }));
     case 'waitDays':
-      // A wish to switch the rule off that stands for a day is carried out: somebody else has seen it and withdrawn it.
-      await service.sql('UPDATE accounts SET approval_off_by = NULL, approval_off_s = NULL');
       return service.advance(2 * 24 * 3_600_000);
     case 'confirm':
       for (const userID of ['puppet', 'otto', 'admin']) await postTo('/user/confirmuser', as, { userID });

@@ -155,6 +155,16 @@ describe('a new approver', () => {
     expect(seen(await post('puppet', '/command/resetbreaker', { reason: 'x' }))).toEqual(conflict);
   });
 
+  it('does not switch the rule off by waiting', async () => {
+    const { service, post, make } = await start();
+    await make('admin', 'puppet', { roleID: 'admin' });
+    await service.sql("UPDATE users SET role = 'viewer' WHERE user_id IN ('admin', 'berta')");
+    const off = { accountID: 'acme', needsApproval: false };
+    await post('puppet', '/auth/updateaccount', off);
+    service.advance(2 * dayMs);
+    expect((await post('puppet', '/auth/updateaccount', off)).json()).toMatchObject({ needsApproval: true });
+  });
+
   it('of an account with one administrator is confirmed by the operator of the service, in both logs', async () => {
     const { service, approve, confirm, make } = await start();
     await service.sql("UPDATE users SET role = 'viewer' WHERE user_id = 'berta'");
@@ -179,6 +189,50 @@ describe('a new approver', () => {
     await expect(confirmUser(ports, { accountID: 'acme', userID: 'nobody' })).rejects.toMatchObject({
       code: 'not_found',
     });
+  });
+});
+
+describe('switching the rule off', () => {
+  const off = { accountID: 'acme', needsApproval: false };
+
+  it('needs the second of two administrators, however long the first one waits', async () => {
+    const { service, post } = await start();
+    await post('admin', '/auth/updateaccount', off);
+    service.advance(2 * dayMs);
+    expect((await post('admin', '/auth/updateaccount', off)).json()).toMatchObject({ needsApproval: true });
+    expect((await post('berta', '/auth/updateaccount', off)).json()).toMatchObject({ needsApproval: false });
+  });
+
+  it.each([
+    ['deleted', "DELETE FROM users WHERE user_id = 'berta'"],
+    ['suspended', "UPDATE users SET is_active = 0 WHERE user_id = 'berta'"],
+    ['no longer an administrator', "UPDATE users SET role = 'operator' WHERE user_id = 'berta'"],
+  ])('needs a day where the other one is %s', async (_what, change) => {
+    const { service, post } = await start();
+    await service.sql(change);
+    const ask = async () => (await post('admin', '/auth/updateaccount', off)).json();
+    expect(await ask()).toMatchObject({ needsApproval: true });
+    expect(await ask()).toMatchObject({ needsApproval: true });
+    service.advance(dayMs + 1000);
+    expect(await ask()).toMatchObject({ needsApproval: false });
+  });
+
+  it('is in the inbox of every administrator when it is asked for, once, and when it is done', async () => {
+    const { service, post } = await start();
+    const inbox = async () => {
+      const token = await service.login('acme', 'berta');
+      const path = '/api/v1/notification/getallpushnotifications/authorization';
+      const { notifications } = (await service.call({ path, token })).json();
+      return (notifications as { userID: string; statusDescription: string }[]).map(
+        ({ userID, statusDescription }) => `${userID}: ${statusDescription}`,
+      );
+    };
+    await post('admin', '/auth/updateaccount', off);
+    await post('admin', '/auth/updateaccount', off);
+    const asked = 'admin: User asks to switch off the second person for engine cuts';
+    expect(await inbox()).toEqual([asked]);
+    await post('berta', '/auth/updateaccount', off);
+    expect(await inbox()).toEqual(['berta: Second person for engine cuts switched off', asked]);
   });
 });
 

@@ -5,6 +5,7 @@ import { AppError } from '../../../src/core/errors.ts';
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { needNoCuttingZones } from '../../accounts/administration.ts';
+import type { UserTopic } from '../../core/notifications/notice.ts';
 import {
   type AccountRow,
   countDevices,
@@ -171,15 +172,26 @@ function passwordOff(services: ApiServices, actor: Actor, { accountID }: Account
   ];
 }
 
-type Audit = (action: string, onlyIf: Statement) => Statement;
-
-/** Switches the second-person rule off, or records the request for it; only if `fits`. */
-function approvalOff(request: AdminRequest, fits: Statement, audit: Audit): readonly Statement[] {
+/**
+ * Switches the second-person rule off, or records the request for it; only if `fits`. Both stand in the audit log, and every
+ * administrator is notified.
+ */
+function approvalOff(
+  services: ApiServices,
+  actor: Actor,
+  { request, fits }: { readonly request: AdminRequest; readonly fits: Statement },
+): readonly Statement[] {
+  const { accountID, userID } = request;
   const isAgreed = sql`${maySwitchOff(request)} AND ${fits}`;
+  const isAsked = sql`${isApprovalOffOpen(request)} AND ${fits}`;
+  const record = (action: string, topic: UserTopic, onlyIf: Statement): readonly Statement[] => [
+    auditEntry(services, actor, { action, object: accountID, onlyIf }),
+    ...noticeOf(services, actor.caller, { userID, topic, onlyIf }),
+  ];
   return [
-    audit('account.approvaloff', isAgreed),
-    updateAccount(request.accountID, { needsApproval: false }, isAgreed),
-    audit('account.askapprovaloff', sql`${isApprovalOffOpen(request)} AND ${fits}`),
+    ...record('account.approvaloff', 'approval_off', isAgreed),
+    updateAccount(accountID, { needsApproval: false }, isAgreed),
+    ...record('account.askapprovaloff', 'approval_off_asked', isAsked),
     sql`${requestApprovalOff(request)} AND ${fits}`,
   ];
 }
@@ -198,9 +210,10 @@ const changeAccount = operation({
 (\`...EngineOff\`) the answer is 422 \`conflict\` and nothing is changed: switch that off first. Cuts that one user asked for
 before are not touched: withdraw them with \`cancelCommand\`. Switching it off is never done by one person at once:
 \`needsApproval\` false first only records who asks (\`approvalOffRequestedBy\`). It takes effect when another administrator
-asks for the same, or when any administrator asks again a day later; a request is forgotten after seven days, and
-\`needsApproval\` true withdraws it. Neither of two administrators may have been made, promoted, re-activated or given a
-password by another user within the last day, or without a confirmation (\`confirmUser\`). Every step stands in the audit log.
+asks for the same, or, where no other administrator counts, when the only one asks again a day later; a request is forgotten
+after seven days, and \`needsApproval\` true withdraws it. An administrator counts who was not made, promoted, re-activated or given
+a password by another user within the last day, or without a confirmation (\`confirmUser\`). Every step stands in the audit log and
+in the inbox of every administrator.
 
 \`needsPassword\` true: from now on every command of state \`1\` (engine cut, cargo unlock) and every approval needs the password
 of its user once more; a restore never does. Geozones that cut by themselves go on, and \`commandSend\`, which has no body, sends safe
@@ -264,14 +277,12 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
       needsApproval: needsApproval === true ? true : undefined,
     };
     const request = { accountID, userID: caller.userID, nowS: nowSOf(services) };
-    const audit = (action: string, condition: Statement): Statement =>
-      auditEntry(services, actor, { action, object: accountID, onlyIf: condition });
     const [, , updated] = await services.db.write([
       lockAccount(accountID),
       auditEntry(services, actor, { action: 'account.update', object: accountID, detail, onlyIf }),
       updateAccount(accountID, fields, onlyIf),
       ...(isPasswordOff ? passwordOff(services, actor, known) : []),
-      ...(needsApproval === false ? approvalOff(request, onlyIf, audit) : []),
+      ...(needsApproval === false ? approvalOff(services, actor, { request, fits: onlyIf }) : []),
     ]);
     if (updated?.changes !== 1) {
       if (needsApproval === true) await needNoCuttingZones(services.db, accountID);
@@ -279,7 +290,7 @@ not above \`maximumRetainedDays\`; 0 = for ever, where that has no limit. A shor
         details: [{ pointer: '/retainedDays', message: 'is above `maximumRetainedDays`' }],
       });
     }
-    if (isPasswordOff) services.wakeDelivery();
+    if (isPasswordOff || needsApproval === false) services.wakeDelivery();
     return viewSettings(services, caller);
   },
 });

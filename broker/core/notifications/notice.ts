@@ -10,6 +10,8 @@ const userTopics = {
   unconfirmed: 'User waits for confirmation',
   confirmed: 'User confirmed as second person',
   password_off: 'Password for commands switched off',
+  approval_off_asked: 'User asks to switch off the second person for engine cuts',
+  approval_off: 'Second person for engine cuts switched off',
 } as const;
 
 export type UserTopic = keyof typeof userTopics;

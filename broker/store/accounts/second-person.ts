@@ -1,14 +1,15 @@
 // The second-person rule: an engine cut needs two users. Statements on who counts as a second person, on confirming a user, and
 // on switching the rule off. A user whom an administrator created, promoted, re-enabled, or gave a password or more devices may
 // be that administrator under another name: the user counts after a day, and only once another administrator has confirmed
-// it. What the login provider grants needs two administrators: one who takes it on, and another who confirms. Switching the rule off needs a second administrator, or a day in which the others can see the request.
+// it. What the login provider grants needs two administrators: one who takes it on, and another who confirms. Switching the rule off
+// needs two administrators who count, or, where only one counts, a day in which others can see the request.
 import type { Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';
 
 /** How long rights and password must be unchanged before a user counts as a second person, in seconds. */
 export const settledS = 24 * 3600;
-/** How long the request of a single administrator must wait before it takes effect, in seconds. */
+/** How long the request of the only administrator who counts must wait before it takes effect, in seconds. */
 const waitS = 24 * 3600;
 /** Lifetime of a request that was not carried out, in seconds. */
 export const approvalOffLifeS = 7 * 24 * 3600;
@@ -61,14 +62,18 @@ export interface AdminRequest extends UserKey {
   readonly nowS: number;
 }
 
-/** Condition: the user may switch the rule off now. */
+/**
+ * Condition: the user may switch the rule off now: an administrator who counts as a second person, and agrees with another one's
+ * request, or repeats a request of a day ago where no other administrator counts.
+ */
 export function maySwitchOff({ accountID, userID, nowS }: AdminRequest): Statement {
+  const counting = sql`SELECT 1 FROM users u WHERE u.account_id = a.account_id AND u.role = 'admin'
+    AND ${countsAsSecondPerson('u', nowS - settledS)}`;
   return sql`EXISTS (SELECT 1 FROM accounts a WHERE a.account_id = ${accountID} AND a.needs_approval = 1
     AND a.approval_off_s > ${nowS - approvalOffLifeS}
-    AND (a.approval_off_s <= ${nowS - waitS}
-      OR (a.approval_off_by <> ${userID} AND (SELECT COUNT(*) FROM users u
-        WHERE u.account_id = a.account_id AND u.user_id IN (${userID}, a.approval_off_by) AND u.role = 'admin'
-          AND ${countsAsSecondPerson('u', nowS - settledS)}) = 2)))`;
+    AND EXISTS (${counting} AND u.user_id = ${userID})
+    AND ((a.approval_off_by <> ${userID} AND EXISTS (${counting} AND u.user_id = a.approval_off_by))
+      OR (a.approval_off_s <= ${nowS - waitS} AND NOT EXISTS (${counting} AND u.user_id <> ${userID}))))`;
 }
 
 /** Condition: the rule is on and no request to switch it off is open. */
