@@ -2,7 +2,11 @@
 // administrators with an audit entry, counted for the operator of the service.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
-import { quarantineMost, quarantineTotals } from '../../broker/store/events/quarantine.ts';
+import {
+  quarantineBytesMost,
+  quarantineMost,
+  quarantineTotals,
+} from '../../broker/store/events/quarantine.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 
 let service: Awaited<ReturnType<typeof startHttpService>>;
@@ -52,7 +56,7 @@ const drop = (who: string, body: object) =>
     token: tokens.get(who) ?? '',
     body,
   });
-type Entry = { readonly quarantineID: string; readonly deviceID: string };
+type Entry = { readonly quarantineID: string; readonly deviceID: string; readonly bytes: number };
 const entries = async (who: string, query = '') => (await get(who, '', query)).json()['payloads'] as Entry[];
 const codeOf = (answer: Awaited<ReturnType<typeof get>>) => (answer.json()['error'] as { code: string }).code;
 
@@ -106,5 +110,17 @@ describe('what could not be read', () => {
   it('is never more than so many a device', async () => {
     for (let at = 0; at < quarantineMost + 5; at++) await submit('acme', 'truck-1', new Uint8Array([at]));
     expect(await entries('olga', '?deviceID=truck-1')).toHaveLength(quarantineMost);
+  });
+
+  it('is never more than so many bytes a device, without the oldest ones', async () => {
+    const long = new Uint8Array(100 * 1024);
+    const count = Math.floor(quarantineBytesMost / long.length);
+    for (let at = 0; at < count + 3; at++) await submit('acme', 'truck-2', long);
+    const kept = await entries('olga', '?deviceID=truck-2');
+    expect(kept.map((entry) => entry.bytes)).toEqual(Array.from({ length: count }, () => long.length));
+    await submit('acme', 'truck-2', new Uint8Array(quarantineBytesMost + 1));
+    expect(await entries('olga', '?deviceID=truck-2')).toMatchObject([{ bytes: quarantineBytesMost + 1 }]);
+    await submit('acme', 'truck-2', bytes);
+    expect(await entries('olga', '?deviceID=truck-2')).toMatchObject([{ bytes: bytes.length }]);
   });
 });

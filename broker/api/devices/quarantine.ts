@@ -47,7 +47,7 @@ const view = (row: QuarantineEntry): EntryView => ({
 });
 
 const kept = `A payload that could not be read is accepted, so that the vehicle does not send it for ever, and kept as it came: the
-newest ${quarantineMost} of each device, as long as events are kept.`;
+newest ${quarantineMost} of each device, 1 MiB of them at most, as long as events are kept.`;
 
 const list = operation({
   id: 'listQuarantine',

@@ -1,5 +1,5 @@
 // Unreadable payloads: kept as received, counted and listed, never dropped without an operator and never refused (a refusal
-// would make the device send the same bytes for ever). At most 100 per device are kept.
+// would make the device send the same bytes for ever). Bounded for each device in number and in bytes.
 import type { Database, Row, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import { bytesOf, numberOf, textOf } from '../base/row.ts';
@@ -8,6 +8,9 @@ import { type DeviceKey } from '../devices/device-key.ts';
 
 /** Payloads kept per device; the newest. */
 export const quarantineMost = 100;
+
+/** Bytes of payloads kept per device; the newest is kept whatever its length. */
+export const quarantineBytesMost = 1024 * 1024;
 
 /** Longest reason kept, in characters. */
 const reasonMost = 500;
@@ -20,7 +23,7 @@ export interface QuarantineRow {
   readonly payload: Uint8Array;
 }
 
-/** Stores one payload and drops those over the limit; both statements belong in one batch. */
+/** Stores one payload and drops the oldest over the limits; both statements belong in one batch. */
 export function insertQuarantine(
   deviceNo: number,
   entry: Omit<QuarantineRow, 'quarantineNo'>,
@@ -29,9 +32,11 @@ export function insertQuarantine(
     sql`INSERT INTO quarantine (device_no, topic, received_ms, reason, bytes, payload)
       VALUES (${deviceNo}, ${entry.topic}, ${entry.receivedMs}, ${entry.reason.slice(0, reasonMost)},
         ${entry.payload.length}, ${entry.payload})`,
-    sql`DELETE FROM quarantine WHERE device_no = ${deviceNo} AND quarantine_no <= (
-      SELECT quarantine_no FROM quarantine WHERE device_no = ${deviceNo}
-      ORDER BY quarantine_no DESC LIMIT 1 OFFSET ${quarantineMost})`,
+    sql`DELETE FROM quarantine WHERE device_no = ${deviceNo} AND quarantine_no IN (
+      SELECT k.quarantine_no FROM (
+        SELECT quarantine_no, ROW_NUMBER() OVER newest AS place, SUM(bytes) OVER newest AS total
+        FROM quarantine WHERE device_no = ${deviceNo} WINDOW newest AS (ORDER BY quarantine_no DESC)) k
+      WHERE k.place > 1 AND (k.place > ${quarantineMost} OR k.total > ${quarantineBytesMost}))`,
   ];
 }
 
