@@ -34,6 +34,7 @@ import { isOnlyBelowRamp, isOnlyTooSmall, isWorthKeeping, type RunResult } from 
 import { repeatCommand } from '../run/measure/setting.ts';
 import { keptText, runScenario } from '../run/run.ts';
 import { type RunOptions } from '../run/run-context.ts';
+import { leftText } from '../run/service/provision.ts';
 import type { RunPorts } from '../run/shared/run-ports.ts';
 import { unplannedNeeds } from '../run/size-check.ts';
 import { serveWorker } from '../run/workers/worker-main.ts';
@@ -128,13 +129,16 @@ function processesOf({ processes: asked, target }: ResultFlags, { fleet }: Scena
   });
 }
 
-/** Resolves at the first signal; a second one ends this process and with it the broker that it started. */
-function untilSignal(): Promise<StopSignal> {
+/** Resolves at the first signal; a second one ends this process, after `onSecond`, and with it the broker that it started. */
+function untilSignal(onSecond: () => void): Promise<StopSignal> {
   return new Promise((resolve) => {
     let isAsked = false;
     for (const signal of stopSignals) {
       process.on(signal, () => {
-        if (isAsked) process.exit(signalExitCodes[signal]);
+        if (isAsked) {
+          onSecond();
+          process.exit(signalExitCodes[signal]);
+        }
         isAsked = true;
         resolve(signal);
       });
@@ -196,9 +200,17 @@ function* factsOf(
 /** @returns null for a run that a signal ended before it could have a result: the reason is printed. */
 async function runUntilSignal(options: RunOptions): Promise<RunResult | null> {
   const stopped: { by: StopSignal | null } = { by: null };
-  const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal());
+  let left: readonly string[] = [];
+  const onDevices = (ids: readonly string[]): void => {
+    left = ids;
+  };
+  const nameLeft = (): void => {
+    if (options.target === null || left.length === 0) return;
+    process.stderr.write(leftText(options.target.http, left));
+  };
+  const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal(nameLeft));
   try {
-    return await runScenario(options, stop());
+    return await runScenario({ ...options, onDevices }, stop());
   } catch (thrown) {
     if (stopped.by === null) throw thrown;
     process.stderr.write(`fleetward-simulator: ${messageOf(thrown)}\n`);

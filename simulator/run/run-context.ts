@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly metrics?: MetricsAddress;
   /** The command line that repeats the run. */
   readonly command?: string;
+  /** Called with the devices that a run makes before it makes them, and with those that are left after their deletion. */
+  onDevices?(ids: readonly string[]): void;
   /** Called at the end with what happened in the simulated world. */
   onWorld?(world: RunWorld): void;
 }

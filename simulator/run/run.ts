@@ -23,7 +23,7 @@ import { startOwnBroker } from './own-broker.ts';
 import { preflight } from './preflight.ts';
 import { type RunContext, type RunOptions } from './run-context.ts';
 import type { BrokerAccess, OwnBroker, Target } from './service/broker-access.ts';
-import { deviceIDs, type Provisioned, provision, removeDevices } from './service/provision.ts';
+import { deviceIDs, leftText, type Provisioned, provision, removeDevices } from './service/provision.ts';
 import { findNewestEvent } from './service/read-back.ts';
 import { type Login, openService, type Service } from './service/service.ts';
 import { type RunTime } from './shared/run-ports.ts';
@@ -116,6 +116,7 @@ async function prepare(options: RunOptions, access: BrokerAccess, stop: Stop) {
   output.write(`Creating ${countOf(ids.length, 'device')} (${ids[0]} ...) at ${access.target.http}\n`);
   const since = await findNewestEvent(access.service);
   access.created.push(...ids);
+  options.onDevices?.(ids);
   const secrets = await provision(access.service, ids, (count) => {
     if (stop.isAsked)
       throw new AppError('unavailable', `${stop.signal} ended the run before its vehicles started`);
@@ -229,14 +230,14 @@ function measureGenerator({ workers }: OpenFleet) {
 }
 
 /** Deletes the devices of the run. @returns how many could not be deleted. */
-async function removeCreated({ output }: RunOptions, { service, created }: BrokerAccess): Promise<number> {
+async function removeCreated(
+  { output, onDevices }: RunOptions,
+  { service, created, target }: BrokerAccess,
+): Promise<number> {
   if (created.length === 0) return 0;
   const kept = await removeDevices(service, created);
-  output.write(
-    kept.length === 0
-      ? 'The devices are removed\n'
-      : `${countOf(kept.length, 'device')} could not be removed: ${kept[0]} ...\n`,
-  );
+  output.write(kept.length === 0 ? 'The devices are removed\n' : leftText(target.http, kept));
+  onDevices?.(kept);
   return kept.length;
 }
 

@@ -14,6 +14,7 @@ import { createBrokerProgram } from '../support/programs/broker-program.ts';
 import {
   isSimulatorBuilt,
   killSimulators,
+  onceSaid,
   simulate,
   simulatorNote,
 } from '../support/programs/simulator-program.ts';
@@ -220,5 +221,24 @@ describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simula
     expect([code, text]).toEqual([64, expect.stringContaining('not as a Fleetward broker')]);
     const none = await wrong({ target: 'localhost:8080' });
     expect([none.code, none.text]).toEqual([64, expect.stringContaining('is not http://… or https://…')]);
+  });
+
+  it('names the devices that a second Ctrl-C leaves at the broker, and how to delete them', async () => {
+    const before = await devicesLeft();
+    const online = onceSaid('online', (pid) => process.kill(pid, 'SIGINT'));
+    const stopping = onceSaid('a second signal ends at once', (pid) => process.kill(pid, 'SIGINT'));
+    const { code, text } = await simulate(['run', scenario, ...flagsWith()], (said, pid) => {
+      online(said, pid);
+      stopping(said, pid);
+    });
+    expect(code).toBe(130);
+    expect(text).not.toContain('The devices are removed');
+    const [, names = ''] = /3 devices of the run may be left at https:.*: (.*)\n/.exec(text) ?? [];
+    const deviceIDs = names.split(', ');
+    expect(deviceIDs).toEqual(
+      [1, 2, 3].map((no) => expect.stringMatching(new RegExp(`^sim-\\w+-0000${no}$`))),
+    );
+    expect(text).toContain('POST /api/v1/device/deletedevices/authorization');
+    expect(await devicesLeft()).toBe(before + 3);
   });
 });

@@ -1,6 +1,7 @@
 // Creates the devices of a run and their secrets through the HTTP service, as an operator's program does, and deletes them again.
 // Device ids are new for every run, so that no record of an earlier run is mistaken for one of this run.
 import { AppError } from '../../../src/core/errors.ts';
+import { countOf } from '../../core/text/number-text.ts';
 import { forAll } from '../shared/for-all.ts';
 import type { Service } from './service.ts';
 
@@ -49,6 +50,17 @@ export async function provision(
     if (secret === undefined) throw new AppError('internal', `${deviceID} has no secret`);
     return { deviceID, secret };
   });
+}
+
+/** Names of devices in a text; of more, the first and the last. */
+const namesMost = 12;
+
+/** Which devices a run leaves at a broker, and how to delete them, for people. */
+export function leftText(http: string, ids: readonly string[]): string {
+  const names = ids.length > namesMost ? `${ids[0]} ... ${ids.at(-1)}` : ids.join(', ');
+  return `${countOf(ids.length, 'device')} of the run may be left at ${http}: ${names}
+  Delete them with POST /api/v1/device/deletedevices/authorization and {"deviceIDs":["${ids[0]}", ...]}, 100 at a time
+`;
 }
 
 /** How long a deletion is retried, ms. */
