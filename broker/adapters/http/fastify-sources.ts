@@ -14,13 +14,14 @@ const healthPaths: readonly string[] = ['/livez', '/readyz'];
 export const pathOf = (request: FastifyRequest): string => (request.url.split('?', 1)[0] ?? '').slice(0, 512);
 
 interface Sources {
+  readonly clock: Clock;
   readonly log: Log;
   readonly isTrusted: (address: string) => boolean;
   readonly isReserved: (socket: Socket) => boolean;
 }
 
 /** What a connection is kept for, and whose word on its source is taken. */
-export function addSourceChecks(app: FastifyInstance, { log, isTrusted, isReserved }: Sources): void {
+export function addSourceChecks(app: FastifyInstance, { clock, log, isTrusted, isReserved }: Sources): void {
   let hasWarned = false;
   const warn = (source: string): void => {
     hasWarned = true;
@@ -33,6 +34,8 @@ export function addSourceChecks(app: FastifyInstance, { log, isTrusted, isReserv
     const { socket, headers: sent } = request.raw;
     const peer = socket.remoteAddress ?? '';
     if (!hasWarned && sent['x-forwarded-for'] !== undefined && !isTrusted(peer)) warn(peer);
+    // An operation that reads takes no body: one that comes all the same is not read on.
+    if (request.method === 'GET' || request.method === 'HEAD') endBehindLongBody({ request, reply }, clock);
     if (!isReserved(socket)) return done();
     void reply.header('connection', 'close');
     if (healthPaths.includes(pathOf(request))) return done();
@@ -43,18 +46,19 @@ export function addSourceChecks(app: FastifyInstance, { log, isTrusted, isReserv
   });
 }
 
-/** False when more of the body may come than is worth reading for nothing: the connection then ends with the answer. */
-export function isBodyShort({ raw, headers }: FastifyRequest): boolean {
+/** False when more of the body may come than is worth reading for nothing. */
+function isBodyShort({ raw, headers }: FastifyRequest): boolean {
   if (raw.complete) return true;
   if (headers['transfer-encoding'] !== undefined) return false;
   return Number(headers['content-length'] ?? 0) <= httpLimits.unreadBytes;
 }
 
 /**
- * Ends the connection behind the answer without reading the rest of the body. A close with unread bytes would take the answer
- * away from a client that still sends, so the end waits for a moment.
+ * Ends the connection behind the answer, without reading the rest of the body, when more of it may come than is worth reading. A
+ * close with unread bytes would take the answer away from a client that still sends, so the end waits for a moment.
  */
-export function endBehindAnswer({ request, reply }: Exchange, clock: Clock): void {
+export function endBehindLongBody({ request, reply }: Exchange, clock: Clock): void {
+  if (isBodyShort(request)) return;
   const { raw } = request;
   // Node reads an unread request to its end; a request that was read in part is not.
   raw.read(0);

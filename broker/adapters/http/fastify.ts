@@ -27,7 +27,7 @@ import type { MapStyle } from '../../ports/map-style.ts';
 import type { TlsMaterial } from '../../ports/tls.ts';
 import { serverOptions } from '../keys/tls-options.ts';
 import { type ListenAddress, listenError } from '../listen.ts';
-import { createFixedText } from './fastify-compress.ts';
+import { createFixedText, type Exchange } from './fastify-compress.ts';
 import { addConsole } from './fastify-console.ts';
 import { addCorsHeaders, addPreflights } from './fastify-cors.ts';
 import { hasLeft, watchEnd } from './fastify-ending.ts';
@@ -36,7 +36,7 @@ import { type AnswerObserver, addRequestLog } from './fastify-log.ts';
 import { addMaps } from './fastify-maps.ts';
 import { addConnectionOrder } from './fastify-order.ts';
 import { addOperation, TextBody } from './fastify-route.ts';
-import { addSourceChecks, endBehindAnswer, isBodyShort, pathOf } from './fastify-sources.ts';
+import { addSourceChecks, endBehindLongBody, pathOf } from './fastify-sources.ts';
 import {
   type BoundConnections,
   boundConnections,
@@ -105,6 +105,22 @@ interface Host {
   readonly callers: WeakMap<FastifyRequest, Caller>;
 }
 
+/**
+ * Logs what this service failed to do. What it refuses by a limit of its own, or as it stops, is no failure and has no stack. An
+ * answer whose client has left may fail; the log records that it left.
+ */
+function logFailure(
+  { options }: Host,
+  { exchange, thrown }: { readonly exchange: Exchange; readonly thrown: unknown },
+): void {
+  if (hasLeft(exchange)) return;
+  const { log } = options.services;
+  const failed = { requestId: exchange.request.id, reason: messageOf(thrown) };
+  if (thrown instanceof AppError && thrown.code === 'unavailable')
+    return log.warn('http_unavailable', failed);
+  log.error('http_failure', { ...failed, stack: thrown instanceof Error ? thrown.stack : undefined });
+}
+
 /** The only place that answers with an error. */
 function answerError(
   host: Host,
@@ -113,16 +129,9 @@ function answerError(
   const { request, reply, thrown } = call;
   const shown = publicError(translateFault(thrown));
   const { status } = errorKinds[shown.code];
-  if (!isBodyShort(request)) endBehindAnswer({ request, reply }, host.options.services.clock);
-  // An answer whose client has left may fail; the log records that.
-  if ((status === 500 || shown.code === 'unavailable') && !hasLeft({ request, reply })) {
-    const stack = thrown instanceof Error ? thrown.stack : undefined;
-    host.options.services.log.error('http_failure', {
-      requestId: request.id,
-      reason: messageOf(thrown),
-      stack,
-    });
-  }
+  endBehindLongBody({ request, reply }, host.options.services.clock);
+  if (status === 500 || shown.code === 'unavailable')
+    logFailure(host, { exchange: { request, reply }, thrown });
   if (status === 401) void reply.header('www-authenticate', 'Bearer realm="fleetward"');
   if (status === 503) void reply.header('retry-after', String(shown.retryAfterS ?? 1));
   void reply
@@ -261,7 +270,7 @@ function addProbes({ app, options }: Host, document: object): void {
 /** What comes before all else of a request: its headers, its origin and its source. */
 function addEntrance(
   { app, options }: Host,
-  sources: Omit<Parameters<typeof addSourceChecks>[1], 'log'>,
+  sources: Omit<Parameters<typeof addSourceChecks>[1], 'log' | 'clock'>,
 ): void {
   const fixed = { ...headersOf(options), 'fleetward-version': options.version };
   app.addHook('onRequest', (request, reply, done) => {
@@ -272,7 +281,8 @@ function addEntrance(
   });
   const cors = { origins: options.origins ?? [], operations: options.operations };
   addCorsHeaders(app, cors);
-  addSourceChecks(app, { log: options.services.log, ...sources });
+  const { clock, log } = options.services;
+  addSourceChecks(app, { clock, log, ...sources });
   addPreflights(app, cors);
 }
 
