@@ -1,9 +1,10 @@
 // How often the service may be asked: what a bucket knows of itself, and who is admitted.
 import { describe, expect, it } from 'vitest';
-import { createAdmission } from '../../broker/api/base/admission.ts';
+import { type Admission, createAdmission } from '../../broker/api/base/admission.ts';
 import { formatToken } from '../../broker/core/accounts/session.ts';
 import { createRates } from '../../broker/core/scheduling/rate.ts';
 import { hashToken } from '../../broker/store/accounts/sessions.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
 describe('a bucket', () => {
@@ -31,7 +32,6 @@ describe('admission', () => {
     const rates = { token: { burst: 2, perS: 1 }, failures: { burst: 2, perS: 1 } };
     return { clock, admission: createAdmission(rates, { clock, log: createBenchLog() }) };
   };
-  const token = formatToken({ accountID: 'acme', userID: 'guest' }, new Uint8Array(32));
 
   it('says when to come back', () => {
     const { clock, admission } = start();
@@ -44,15 +44,39 @@ describe('admission', () => {
     expect(() => admission.admit('t')).not.toThrow();
   });
 
-  it('stops an address after wrong tokens, but not a token that was right', () => {
+  const right = formatToken({ accountID: 'acme', userID: 'guest' }, new Uint8Array(32));
+  const wrong = formatToken({ accountID: 'acme', userID: 'guest' }, new Uint8Array(32).fill(1));
+  const find = (token: string) => async () => {
+    if (token === wrong) throw new AppError('unauthorized', 'no such token');
+    return 'guest';
+  };
+  const identify = (admission: Admission, token: string, source = '10.0.0.1') =>
+    admission.identify({ source, authorization: token }, find(token));
+  const throttled = expect.objectContaining({ code: 'throttled' });
+
+  it('throttles wrong tokens of an address, but no right one, known or not', async () => {
     const { admission } = start();
-    admission.noteFailure('10.0.0.1');
-    admission.noteFailure('10.0.0.1');
-    expect(() => admission.checkSource('10.0.0.1', token)).toThrow(
-      expect.objectContaining({ code: 'throttled' }),
-    );
-    expect(() => admission.checkSource('10.0.0.2', token)).not.toThrow();
-    admission.admit(hashToken(token));
-    expect(() => admission.checkSource('10.0.0.1', `Bearer ${token}`)).not.toThrow();
+    for (let at = 0; at < 2; at++)
+      await expect(identify(admission, wrong)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(identify(admission, wrong)).rejects.toEqual(throttled);
+    await expect(identify(admission, wrong, '10.0.0.2')).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(await identify(admission, right)).toBe('guest');
+  });
+
+  it('bounds the look-ups at a time of such an address, but for tokens that were right', async () => {
+    const { admission } = start();
+    for (let at = 0; at < 2; at++) await identify(admission, wrong).catch(() => undefined);
+    const ends: (() => void)[] = [];
+    const hang = () => new Promise<void>((resolve) => ends.push(resolve));
+    const from = { source: '10.0.0.1', authorization: wrong };
+    const open = Array.from({ length: 64 }, () => admission.identify(from, hang));
+    await expect(identify(admission, right)).rejects.toEqual(throttled);
+    expect(await identify(admission, right, '10.0.0.2')).toBe('guest');
+    admission.admit(hashToken(right));
+    expect(await identify(admission, right)).toBe('guest');
+    for (const end of ends) end();
+    await Promise.all(open);
+    const other = formatToken({ accountID: 'acme', userID: 'guest' }, new Uint8Array(32).fill(2));
+    expect(await identify(admission, other)).toBe('guest');
   });
 });

@@ -10,7 +10,7 @@ import { acceptsType } from '../../api/base/negotiation.ts';
 import { type ApiServices, type Operation, servedPaths } from '../../api/base/operation.ts';
 import { type Checker, createChecker } from '../../api/base/request.ts';
 import { needTokenRight } from '../../api/base/token-rights.ts';
-import { roleCovers, tokenOf } from '../../core/accounts/session.ts';
+import { roleCovers } from '../../core/accounts/session.ts';
 import { jsonText, type Pace, sendAnswer, sendJson } from './fastify-answer.ts';
 import type { Exchange } from './fastify-compress.ts';
 import { endOf } from './fastify-ending.ts';
@@ -90,17 +90,11 @@ export async function identify(
   request: FastifyRequest,
 ): Promise<Caller> {
   const { authorization } = request.headers;
-  lane.checkSource(request.ip, authorization);
-  try {
-    const caller = await authenticate(authorization);
-    callers.set(request, caller);
-    return caller;
-  } catch (thrown) {
-    // What has not even the shape of a token costs nothing and is no guess.
-    const isGuess = thrown instanceof AppError && thrown.code === 'unauthorized';
-    if (isGuess && tokenOf(authorization) !== null) lane.noteFailure(request.ip);
-    throw thrown;
-  }
+  const caller = await lane.identify({ source: request.ip, authorization }, () =>
+    authenticate(authorization),
+  );
+  callers.set(request, caller);
+  return caller;
 }
 
 /** Authenticates the caller and checks its rate. */

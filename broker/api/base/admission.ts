@@ -1,5 +1,5 @@
-// Rate limits: requests per token, and wrong tokens per source address before they are looked up. A valid token must never
-// be throttled because of other clients at the same address.
+// Rate limits: requests per token, and wrong tokens per source address. A valid token must never be throttled because of other
+// clients at the same address, also one that was not seen here before: after a login, a restart, or at another bridge.
 import { AppError } from '../../../src/core/errors.ts';
 import type { Clock, Log } from '../../../src/ports.ts';
 import { tokenOf } from '../../core/accounts/session.ts';
@@ -8,12 +8,23 @@ import { createRates, type RateState, type Rates } from '../../core/scheduling/r
 import type { RequestRates } from '../../core/scheduling/request-rates.ts';
 import { hashToken } from '../../store/accounts/sessions.ts';
 
+/** Where a request comes from, and its header `Authorization`. */
+export interface TokenSource {
+  readonly source: string;
+  readonly authorization: string | undefined;
+}
+
+/** Look-ups at a time of unknown tokens from sources that sent too many wrong ones. */
+const suspectsMost = 64;
+
 /** Limits of one kind of requests. */
 export interface AdmissionLane {
-  /** Before the token is looked up. @throws AppError `throttled`. */
-  checkSource(source: string, authorization: string | undefined): void;
-  /** The token was wrong. */
-  noteFailure(source: string): void;
+  /**
+   * Looks a token up by `find`, and counts wrong ones of the source. After too many of them its unknown tokens share a bounded
+   * number of look-ups at a time with those of other such sources.
+   * @throws AppError `throttled` for a wrong token after too many, or when that number is reached; what `find` throws.
+   */
+  identify<T>(from: TokenSource, find: () => Promise<T>): Promise<T>;
   /** Counts a request of a token that is right. @throws AppError `throttled`. */
   admit(tokenHash: string): void;
   /** The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) of a token. */
@@ -50,20 +61,34 @@ function createLane(
   const refuse = (what: string, state: RateState): never => {
     throw new AppError('throttled', what, { retryAfterS: seconds(state.waitMs) });
   };
+  let suspects = 0;
+  const noteFailure = (source: string): void => {
+    const nowMs = clock.monoMs();
+    const network = networkOf(source);
+    failures.take(network, nowMs);
+    if (failures.isSpent(network, nowMs)) log.warn('tokens_throttled', { source });
+  };
   return {
-    checkSource(source, authorization) {
-      const nowMs = clock.monoMs();
+    async identify({ source, authorization }, find) {
       const network = networkOf(source);
-      if (!failures.isSpent(network, nowMs)) return;
       const token = tokenOf(authorization);
-      if (token !== null && knows(hashToken(token))) return;
-      refuse('Too many wrong tokens came from this address', failures.stateOf(network, nowMs));
-    },
-    noteFailure(source) {
-      const nowMs = clock.monoMs();
-      const network = networkOf(source);
-      failures.take(network, nowMs);
-      if (failures.isSpent(network, nowMs)) log.warn('tokens_throttled', { source });
+      const isSuspect =
+        token !== null && failures.isSpent(network, clock.monoMs()) && !knows(hashToken(token));
+      const refuseSuspect = (): never =>
+        refuse('Too many wrong tokens came from this address', failures.stateOf(network, clock.monoMs()));
+      if (isSuspect && suspects >= suspectsMost) refuseSuspect();
+      if (isSuspect) suspects += 1;
+      try {
+        return await find();
+      } catch (thrown) {
+        // What has not even the shape of a token costs nothing and is no guess.
+        const isGuess = token !== null && thrown instanceof AppError && thrown.code === 'unauthorized';
+        if (isGuess && isSuspect) refuseSuspect();
+        if (isGuess) noteFailure(source);
+        throw thrown;
+      } finally {
+        if (isSuspect) suspects -= 1;
+      }
     },
     admit(tokenHash) {
       const nowMs = clock.monoMs();

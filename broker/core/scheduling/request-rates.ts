@@ -4,7 +4,7 @@ import type { RateLimit } from './rate.ts';
 export interface RequestRates {
   /** Requests of one token. */
   readonly token: RateLimit;
-  /** Wrong tokens of one source address, or IPv6 network. 256 random bits cannot be guessed: this spares the store the look-ups. */
+  /** Wrong tokens of one source address, or IPv6 network. 256 random bits cannot be guessed: this bounds the look-ups at a time. */
   readonly failures: RateLimit;
 }
 
