@@ -1,4 +1,5 @@
 // The commands `run`, `scenario` and `compare`. A run with a breach of the truth or an unmet threshold ends with exit code 3.
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,8 +206,8 @@ async function runUntilSignal(options: RunOptions): Promise<RunResult | null> {
     left = ids;
   };
   const nameLeft = (): void => {
-    if (options.target === null || left.length === 0) return;
-    process.stderr.write(leftText(options.target.http, left));
+    if (existsSync(options.folder)) process.stderr.write(`Files of the run are left in ${options.folder}\n`);
+    if (options.target !== null && left.length > 0) process.stderr.write(leftText(options.target.http, left));
   };
   const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal(nameLeft));
   try {

@@ -1,6 +1,6 @@
 // One run of a scenario, from creating its devices to its judgement. It ends every process and connection that it began, and passes no
 // run whose events it has not read back.
-import { rm } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../src/core/errors.ts';
 import type { Cancel } from '../../src/ports.ts';
@@ -318,6 +318,8 @@ async function runWith(options: RunOptions, access: BrokerAccess, stop: Stop): P
     latencies.close();
     workers.kill();
     await rm(disksOf(options), { recursive: true, force: true });
+    // Of a run with a broker of its own the folder holds that broker's files. ENOENT: nothing was written.
+    if (options.target !== null) await rmdir(options.folder).catch(() => undefined);
   }
 }
 

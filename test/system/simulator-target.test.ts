@@ -1,6 +1,6 @@
 // The simulator against a broker that somebody else started, with TLS and an authority of its own: it passes, cleans up, says what is
 // wrong with an address, a password or a key and what to do, and records traffic that it can send again.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
@@ -102,6 +102,11 @@ devices = 3
 connectSpreadS = 1
 [actions]
 doorPerHour = 700
+[[faults]]
+kind = "agent-kill"
+atS = 4
+forS = 1
+share = 0.4
 `,
 );
 
@@ -114,11 +119,12 @@ afterAll(() => {
 describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simulatorNote}`, () => {
   beforeAll(start);
 
-  it('passes over TLS, and deletes the devices that it created', async () => {
-    const { code, text } = await simulate(['run', scenario, ...flagsWith()]);
+  it('passes over TLS, and deletes its files and the devices that it created', async () => {
+    const { code, text } = await simulate(['run', scenario, ...flagsWith(), '--state', at('passed')]);
     expect([code, text]).toEqual([0, expect.stringContaining('PASSED')]);
     expect(text).toContain('The devices are removed');
     expect(await devicesLeft()).toBe(1);
+    expect(existsSync(at('passed'))).toBe(false);
   });
 
   it('records the traffic of light trackers without their ids, and replays it ten times as fast', async () => {
@@ -223,14 +229,17 @@ describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simula
     expect([none.code, none.text]).toEqual([64, expect.stringContaining('is not http://… or https://…')]);
   });
 
-  it('names the devices that a second Ctrl-C leaves at the broker, and how to delete them', async () => {
+  it('names the files and devices that a second Ctrl-C leaves, and how to delete the devices', async () => {
     const before = await devicesLeft();
     const online = onceSaid('online', (pid) => process.kill(pid, 'SIGINT'));
     const stopping = onceSaid('a second signal ends at once', (pid) => process.kill(pid, 'SIGINT'));
-    const { code, text } = await simulate(['run', scenario, ...flagsWith()], (said, pid) => {
-      online(said, pid);
-      stopping(said, pid);
-    });
+    const { code, text } = await simulate(
+      ['run', scenario, ...flagsWith(), '--state', at('stopped')],
+      (said, pid) => {
+        online(said, pid);
+        stopping(said, pid);
+      },
+    );
     expect(code).toBe(130);
     expect(text).not.toContain('The devices are removed');
     const [, names = ''] = /3 devices of the run may be left at https:.*: (.*)\n/.exec(text) ?? [];
@@ -238,6 +247,7 @@ describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simula
     expect(deviceIDs).toEqual(
       [1, 2, 3].map((no) => expect.stringMatching(new RegExp(`^sim-\\w+-0000${no}$`))),
     );
+    expect(text).toContain(`Files of the run are left in ${at('stopped')}`);
     expect(text).toContain('POST /api/v1/device/deletedevices/authorization');
     expect(await devicesLeft()).toBe(before + 3);
   });
