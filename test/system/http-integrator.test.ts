@@ -145,6 +145,11 @@ describe('a path that is none', () => {
       'GET /api/v1/device/getdevice/{deviceID}/authorization',
     ],
     ['GET', '/api/v1/device/getaldevices/authorization', 'GET /api/v1/device/getalldevices/authorization'],
+    [
+      'GET',
+      '/api/v1/device/getDeviceNotifications/truck-17/authorization',
+      'GET /api/v1/notificationqueue/getdevicenotifications/{deviceID}/authorization',
+    ],
     ['GET', '/geozone/getgeozones/authorization', 'GET /api/v1/geozone/getgeozones/authorization'],
     [
       'POST',

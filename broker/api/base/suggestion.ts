@@ -64,7 +64,7 @@ interface Known {
 /** Finds the operation that a request without a route probably meant. */
 export type Suggest = (method: string, path: string) => string | null;
 
-/** @param operations that may be suggested, the first of two that fit alike. */
+/** @param operations that may be suggested; of two that fit alike the one with the longer name, then the first. */
 export function createSuggest(operations: readonly Operation[]): Suggest {
   const known = operations.map((operation): Known => {
     const segments = segmentsOf(operation.path);
@@ -76,12 +76,16 @@ export function createSuggest(operations: readonly Operation[]): Suggest {
     const sent = segmentsOf(path).slice(0, segmentsMost);
     const words = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
     const verb = method === 'HEAD' ? 'GET' : method;
-    let best: { readonly cost: number; readonly shown: string } | null = null;
+    let best: { readonly cost: number; readonly of: Known } | null = null;
     for (const one of known) {
       if (!words.some((word) => Number.isFinite(costOfWord(word, one.name)))) continue;
       const cost = costOfPath(sent, one.segments) + (one.method === verb ? 0 : 1);
-      if (cost <= costMost && (best === null || cost < best.cost)) best = { cost, shown: one.shown };
+      if (cost > costMost) continue;
+      // Of two that fit alike the longer name says more: `device` is a part of many paths.
+      const isBetter =
+        best === null || cost < best.cost || (cost === best.cost && one.name.length > best.of.name.length);
+      if (isBetter) best = { cost, of: one };
     }
-    return best?.shown ?? null;
+    return best?.of.shown ?? null;
   };
 }
