@@ -162,6 +162,8 @@ export async function replaceWhileRunning(run: Run, reason: string): Promise<voi
   queue.damage = reason;
   const fault = {
     reason,
+    // What was committed while running is in the file, or in its log.
+    lacksCommits: false,
     boot: options.boot,
     lastSeq: queue.nextSeq - 1,
     skipped: queue.isInDoubt ? eventLimits.events : 0,

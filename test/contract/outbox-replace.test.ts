@@ -157,7 +157,7 @@ async function makeUnused(): Promise<void> {
     { path: place.path, maxBytes: 1024 * 1024, clock, entropy, openDatabase },
     true,
   );
-  if (!opened.ok) throw new Error(opened.fault);
+  if (!opened.ok) throw new Error(opened.fault.reason);
   await closeFile(opened.database);
 }
 

@@ -24,11 +24,23 @@ const evidenceMost = 2;
 /** Files of SQLite beside a database file. */
 const suffixes = ['', '-wal', '-shm'] as const;
 
+/** Why a file is not trusted. */
+export interface FileFault {
+  readonly reason: string;
+  /** Commits may be missing: what the file says of the agent's state may then be older than what the agent did. */
+  readonly lacksCommits: boolean;
+}
+
+/** A fault of what is there: nothing is missing behind it. */
+export const damagedFault = (reason: string): FileFault => ({ reason, lacksCommits: false });
+
+/** A fault by which the newest commits may be gone. */
+export const shortFault = (reason: string): FileFault => ({ reason, lacksCommits: true });
+
 /** A replacement that was begun: under which name the damaged file goes aside, and why. */
-export interface Intent {
+export interface Intent extends FileFault {
   /** Name of the set-aside file, without its folder. */
   readonly evidence: string;
-  readonly reason: string;
 }
 
 const intentPath = (path: string): string => `${path}.replacing`;
@@ -65,7 +77,11 @@ export function readIntent(path: string): Intent | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && 'evidence' in value && 'reason' in value)
-      return { evidence: basename(String(value.evidence)), reason: String(value.reason) };
+      return {
+        evidence: basename(String(value.evidence)),
+        reason: String(value.reason),
+        lacksCommits: !('lacksCommits' in value && value.lacksCommits === false),
+      };
   } catch {
     // Cut short: it is synced before the first name changes, so none has changed.
   }
@@ -104,13 +120,13 @@ export function isSetAside(path: string, intent: Intent): boolean {
  */
 export function setAside(
   file: { readonly path: string; readonly clock: Clock; readonly entropy: Entropy },
-  reason: string,
+  { reason, lacksCommits }: FileFault,
 ): string {
   const { path } = file;
   const stamp = new Date(file.clock.utcMs()).toISOString().replace(/[-:]|\.\d+/g, '');
   const fresh = `${basename(path)}.damaged-${stamp}-${hexId(file.entropy.bytes(4))}`;
   const begun = readIntent(path);
-  const intent = begun ?? { evidence: fresh, reason };
+  const intent = begun ?? { evidence: fresh, reason, lacksCommits };
   try {
     if (begun !== null && isSetAside(path, begun)) {
       // A new file that was never in use: it holds no promise, and must not take the damaged file's name.

@@ -4,6 +4,7 @@
 import type { Database, Row } from '../../../src/ports.ts';
 import { liveOf } from '../../core/outbox/outbox-account.ts';
 import { bootNumberOf, decodeRow, type StoredRow, seqOf, stateSum } from '../../core/outbox/outbox-row.ts';
+import { damagedFault, type FileFault, shortFault } from './damaged-files.ts';
 import {
   type BootRow,
   boots,
@@ -145,24 +146,25 @@ export async function checkContent(
   database: Database,
   isLogless: (notes: ReadonlyMap<string, string>) => boolean,
 ): Promise<
-  { readonly ok: true; readonly content: Content } | { readonly ok: false; readonly fault: string }
+  { readonly ok: true; readonly content: Content } | { readonly ok: false; readonly fault: FileFault }
 > {
   const foundNotes = await database.read(notes.all());
   const kept = intactNotes(foundNotes);
   const keys = Object.values(noteKeys);
   if (foundNotes.length !== keys.length || !keys.every((key) => kept.has(key)))
-    return { ok: false, fault: 'the notes are damaged' };
+    return { ok: false, fault: shortFault('the notes are damaged') };
   // Before all else: without its log the file is older than it looks, whatever else is wrong with it.
-  if (isLogless(kept)) return { ok: false, fault: 'the write-ahead log is missing' };
+  if (isLogless(kept)) return { ok: false, fault: shortFault('the write-ahead log is missing') };
   const foundBoots = parsedAll(await database.read(boots.all()), parseBoot);
   const isOrdered = foundBoots?.every((boot, at) => boot.number > (foundBoots[at - 1]?.number ?? 0));
   if (!foundBoots || !isOrdered || foundBoots.length !== (parseCensus(kept.get(noteKeys.census))?.boots ?? 0))
-    return { ok: false, fault: 'the list of boots is damaged' };
+    return { ok: false, fault: damagedFault('the list of boots is damaged') };
   const foundDrops = await readDrops(database);
-  if (foundDrops === null) return { ok: false, fault: 'the counts of dropped events are damaged' };
+  if (foundDrops === null)
+    return { ok: false, fault: damagedFault('the counts of dropped events are damaged') };
   const fault =
     (await stateFault(database, kept.get(noteKeys.stateKeys))) ?? (await endsFault(database, foundBoots));
   return fault === null
     ? { ok: true, content: { notes: kept, boots: foundBoots, drops: foundDrops } }
-    : { ok: false, fault };
+    : { ok: false, fault: damagedFault(fault) };
 }

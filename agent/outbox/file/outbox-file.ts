@@ -16,7 +16,7 @@ import { AppError, causeCodeOf, messageOf } from '../../../src/core/errors.ts';
 import { migrate } from '../../../src/migrate.ts';
 import type { Clock, Database, Entropy, Statement } from '../../../src/ports.ts';
 import { pageBytes, walFault } from '../../core/outbox/page-carving.ts';
-import { damagedFilesOf, syncFolder } from './damaged-files.ts';
+import { damagedFault, damagedFilesOf, type FileFault, shortFault, syncFolder } from './damaged-files.ts';
 import { type Content, checkContent, formatKeys } from './outbox-check.ts';
 import {
   clearUnreadable,
@@ -86,22 +86,24 @@ function firstBytes(path: string): Buffer {
   }
 }
 
-const pageSizeFault = 'the page size is not 1024';
+const pageSizeFault = damagedFault('the page size is not 1024');
 
 /** What the raw files show before SQLite touches (and perhaps repairs) them. Cost does not grow with the backlog. */
-function rawFault(path: string): string | null {
+function rawFault(path: string): FileFault | null {
   if (!isThere(path)) {
     const isLeftOver = isThere(`${path}-wal`) || damagedFilesOf(path).length > 0;
-    return isLeftOver ? 'the database file is missing' : null;
+    return isLeftOver ? shortFault('the database file is missing') : null;
   }
   const head = firstBytes(path);
   if (head.length < 100 || head.subarray(0, 15).toString('latin1') !== 'SQLite format 3')
-    return 'the header is damaged';
+    return damagedFault('the header is damaged');
   if (head.readUInt16BE(16) !== pageBytes) return pageSizeFault;
   const wal = isThere(`${path}-wal`) ? readFileSync(`${path}-wal`) : new Uint8Array();
   // A checkpoint may have been cut short, so the file may lack pages that the log still has.
-  if (wal.length === 0 && sizeOf(path) < head.readUInt32BE(28) * pageBytes) return 'the file is cut short';
-  return walFault(wal);
+  if (wal.length === 0 && sizeOf(path) < head.readUInt32BE(28) * pageBytes)
+    return shortFault('the file is cut short');
+  const reason = walFault(wal);
+  return reason === null ? null : shortFault(reason);
 }
 
 async function configure(database: Database, maxBytes: number): Promise<void> {
@@ -137,7 +139,7 @@ export type OpenedFile =
       readonly database: Database;
       readonly content: Content;
     }
-  | { readonly ok: false; readonly fault: string };
+  | { readonly ok: false; readonly fault: FileFault };
 
 /** Whether a log that should be there is gone: the program ended without closing, and a log then always remains. */
 function logIsMissing(path: string, kept: ReadonlyMap<string, string>, hadLog: boolean): boolean {
@@ -205,7 +207,7 @@ async function openOnce(options: FileOptions, hadLog: boolean): Promise<OpenedFi
     await configure(database, maxBytes);
     if (await lacksFirstMigration(database)) {
       await database.close();
-      return { ok: false, fault: 'the record of migrations is damaged' };
+      return { ok: false, fault: damagedFault('the record of migrations is damaged') };
     }
     await migrate(database, outboxMigrations);
     const checked = await checkContent(database, (kept) => logIsMissing(path, kept, hadLog));
@@ -252,7 +254,7 @@ export async function openFile(options: FileOptions, isNew = false): Promise<Ope
       if (attempt < readingLimits.damageShows) continue;
       if (!isReadable(path) && countUnreadable(path) < readingLimits.starts)
         throw unreadableError(path, thrown);
-      return { ok: false, fault: messageOf(thrown) };
+      return { ok: false, fault: damagedFault(messageOf(thrown)) };
     }
   }
 }

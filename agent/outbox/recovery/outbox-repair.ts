@@ -8,11 +8,13 @@ import {
   damagedFilesOf,
   damagedPath,
   endIntent,
+  type FileFault,
   type Intent,
   isSetAside,
   pruneDamaged,
   readIntent,
   setAside,
+  shortFault,
   writeIntent,
 } from '../file/damaged-files.ts';
 import { formatCensus, type NamedAccount, nothingKnown } from '../file/outbox-check.ts';
@@ -144,8 +146,7 @@ function renewedOf(remains: RecoveredContent, fault: Fault): Renewed {
 }
 
 /** The fault, and the run in which it was found. */
-export interface Fault {
-  readonly reason: string;
+export interface Fault extends FileFault {
   /** Id of this run; it gets `replacedBootNumber`. */
   readonly boot: string;
   /** Numbers that this run has assigned, and how many more it will not use: the disk may have them. */
@@ -155,27 +156,22 @@ export interface Fault {
   readonly isRunning: boolean;
 }
 
-/** Commits are missing with these faults, so the stored state may be older than the actions taken. */
-function isWholeFile(reason: string): boolean {
-  return !['write-ahead log', 'cut short', 'is missing', 'notes'].some((words) => reason.includes(words));
-}
-
 /**
  * Sets the damaged file aside, opens a new one and writes into it, in one commit, what SQLite could still read. An
  * interrupted replacement is carried to its end.
  */
 export async function replaceFile(file: FileOptions, fault: Fault): Promise<Replacement> {
-  const reason = readIntent(file.path)?.reason ?? fault.reason;
-  const evidence = setAside(file, reason);
+  const { reason, lacksCommits } = readIntent(file.path) ?? fault;
+  const evidence = setAside(file, { reason, lacksCommits });
   const opened = await openFile(file, true);
   if (!opened.ok)
-    throw new AppError('storage', `${file.path}: a new outbox is damaged at once: ${opened.fault}`, {
+    throw new AppError('storage', `${file.path}: a new outbox is damaged at once: ${opened.fault.reason}`, {
       hint: 'It is tried again. A disk that does not give back what was written needs to be replaced.',
     });
   try {
     const remains = await recoverContent(damagedPath(file.path, evidence), {
       file,
-      isWhole: isWholeFile(reason),
+      isWhole: !lacksCommits,
       isRunning: fault.isRunning,
     });
     const doubt = remains.isStateWhole ? [] : [notes.put(noteKeys.stateLost, reason)];
@@ -213,7 +209,9 @@ export async function replaceFile(file: FileOptions, fault: Fault): Promise<Repl
 /** The replacement to be finished when its note is gone and a new file without a boot stands beside a damaged one. */
 function unfinishedReplacement(path: string): Intent | null {
   const evidence = path === inMemory ? undefined : damagedFilesOf(path).at(-1);
-  return evidence === undefined ? null : { evidence, reason: 'the note of its replacement is missing' };
+  return evidence === undefined
+    ? null
+    : { evidence, ...shortFault('the note of its replacement is missing') };
 }
 
 export type Start =
@@ -222,14 +220,14 @@ export type Start =
 
 /** Opens the file, or replaces it when it is damaged or when its replacement was interrupted. */
 export async function openOrReplace(file: FileOptions, boot: string): Promise<Start> {
-  const replace = async (reason: string): Promise<Start> => {
-    const fault: Fault = { reason, boot, lastSeq: 0, skipped: 0, isRunning: false };
+  const replace = async ({ reason, lacksCommits }: FileFault): Promise<Start> => {
+    const fault: Fault = { reason, lacksCommits, boot, lastSeq: 0, skipped: 0, isRunning: false };
     return { kind: 'replaced', replaced: await replaceFile(file, fault) };
   };
   const intent = file.path === inMemory ? null : readIntent(file.path);
-  if (intent !== null && !isSetAside(file.path, intent)) return replace(intent.reason);
+  if (intent !== null && !isSetAside(file.path, intent)) return replace(intent);
   const opened = await openFile(file);
-  if (!opened.ok) return replace(intent?.reason ?? opened.fault);
+  if (!opened.ok) return replace(intent ?? opened.fault);
   if ((await opened.database.read(boots.newest())).length > 0) {
     if (intent !== null) endIntent(file.path);
     return { kind: 'sound', opened };
@@ -239,7 +237,7 @@ export async function openOrReplace(file: FileOptions, boot: string): Promise<St
   if (begun === null) return { kind: 'sound', opened };
   await closeFile(opened.database);
   writeIntent(file.path, begun);
-  return replace(begun.reason);
+  return replace(begun);
 }
 
 export function isNumberLeft(number: number): boolean {
