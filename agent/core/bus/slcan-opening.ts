@@ -1,0 +1,193 @@
+// The dialogue that opens an SLCAN adapter in listen-only mode, as a pure machine: answers and time in, commands out. After its end nothing
+// is written. An adapter that cannot be known to listen silently is refused; there is no way from a refused listen-only mode to a normal one.
+// Sources: CAN232 manual (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in silence, and every version that
+// answers to V (since da4c91c, 2019) knows M1.
+import type { SlcanAnswer } from './slcan-line.ts';
+
+/** `canable`: listens after `M1`, `O`. `lawicel` and `usbtin`: after `L`. */
+export const slcanDialects = ['canable', 'usbtin', 'lawicel'] as const;
+export type SlcanDialect = (typeof slcanDialects)[number];
+
+/** Bit rates in bit/s in the order in which they are tried: SAE J1939 first. */
+export const bitRates = [250_000, 500_000, 125_000, 1_000_000] as const;
+export type BitRate = (typeof bitRates)[number];
+
+const rateCommands: Readonly<Record<BitRate, string>> = {
+  125_000: 'S4',
+  250_000: 'S5',
+  500_000: 'S6',
+  1_000_000: 'S8',
+};
+
+/** Every command that an opening can write: none of them transmits a frame. */
+export const openingCommands = ['C', 'V', 'v', 'M1', 'O', 'L', ...Object.values(rateCommands)] as const;
+
+/** Why an adapter is not used. `not_silent`: it cannot listen without taking part in the bus. */
+export type OpeningRefusal = 'no_answer' | 'unknown_adapter' | 'other_dialect' | 'no_bit_rate' | 'not_silent';
+
+export interface OpeningOptions {
+  readonly dialect: SlcanDialect | 'auto';
+  readonly bitRate: BitRate;
+}
+
+type Stage = 'closing' | 'version' | 'firmware' | 'rate' | 'silent' | 'open';
+
+export interface OpeningState {
+  readonly stage: Stage | 'done' | 'refused';
+  /** Time of the last command, monotonic ms. */
+  readonly atMs: number;
+  readonly dialect: SlcanDialect | null;
+  /** What the adapter said to `V`; null: nothing. */
+  readonly version: string | null;
+  readonly refusal: OpeningRefusal | null;
+}
+
+export type OpeningInput =
+  | { readonly kind: 'time' }
+  | { readonly kind: 'answer'; readonly answer: SlcanAnswer };
+
+export interface OpeningStep {
+  readonly state: OpeningState;
+  /** Commands to write, without their CR. */
+  readonly commands: readonly string[];
+}
+
+/** How long each stage waits for an answer, ms. */
+const waitMs: Readonly<Record<Stage, number>> = {
+  closing: 150,
+  version: 400,
+  firmware: 400,
+  rate: 400,
+  silent: 400,
+  open: 400,
+};
+
+const lawicelVersion = /^V[0-9A-Fa-f]{4}$/;
+const firmwareVersion = /^v[0-9A-Fa-f]{4}$/;
+/** A hash of its source and its address: `8ca5d39 git@github.com:normaldotcom/canable-fw.git`. */
+const canableVersion = /canable/i;
+
+/** The first step: ends whatever the adapter did before. */
+export function beginOpening(nowMs: number): OpeningStep {
+  return {
+    state: { stage: 'closing', atMs: nowMs, dialect: null, version: null, refusal: null },
+    commands: ['C', 'C', 'C'],
+  };
+}
+
+const refuse = (state: OpeningState, refusal: OpeningRefusal): OpeningStep => ({
+  state: { ...state, stage: 'refused', refusal },
+  commands: [],
+});
+
+/** The dialect that an answer to `V` shows; null: neither. */
+function dialectOf(version: string): 'canable' | 'lawicel' | null {
+  if (lawicelVersion.test(version)) return 'lawicel';
+  return canableVersion.test(version) ? 'canable' : null;
+}
+
+/** The version is known, or nothing came: what the adapter is, and its bit rate. */
+function afterVersion(state: OpeningState, { dialect }: OpeningOptions, nowMs: number): OpeningStep {
+  const { version } = state;
+  const seen = version === null ? null : dialectOf(version);
+  const isLawicelWanted = dialect === 'lawicel' || dialect === 'usbtin';
+  if (seen === 'lawicel') {
+    if (dialect === 'canable') return refuse(state, 'other_dialect');
+    return { state: { ...state, stage: 'firmware', atMs: nowMs }, commands: ['v'] };
+  }
+  if (seen === 'canable' && isLawicelWanted) return refuse(state, 'other_dialect');
+  if (dialect === 'auto' && seen === null)
+    return refuse(state, version === null ? 'no_answer' : 'unknown_adapter');
+  const known = seen ?? (dialect === 'auto' ? null : dialect);
+  return { state: { ...state, stage: 'rate', atMs: nowMs, dialect: known }, commands: [] };
+}
+
+const isLawicelKind = (dialect: SlcanDialect | null): boolean =>
+  dialect === 'lawicel' || dialect === 'usbtin';
+
+/** An answer or its absence, in the stage of the LAWICEL kind: each command is acknowledged, or the adapter is refused. */
+function stepAcknowledged(state: OpeningState, answer: SlcanAnswer | null, nowMs: number): OpeningStep {
+  const isOk = answer?.kind === 'ok';
+  if (state.stage === 'rate')
+    return isOk
+      ? { state: { ...state, stage: 'open', atMs: nowMs }, commands: ['L'] }
+      : refuse(state, 'no_bit_rate');
+  return isOk
+    ? { state: { ...state, stage: 'done', atMs: nowMs }, commands: [] }
+    : refuse(state, 'not_silent');
+}
+
+/** A CANable acknowledges nothing: an answer to a command shows another adapter, on which `O` would not be silent. */
+function stepMute(state: OpeningState, answer: SlcanAnswer | null, nowMs: number): OpeningStep {
+  if (answer?.kind === 'ok' || answer?.kind === 'refused') return refuse(state, 'not_silent');
+  if (answer !== null) return { state, commands: [] };
+  switch (state.stage) {
+    case 'rate':
+      return { state: { ...state, stage: 'silent', atMs: nowMs }, commands: ['M1'] };
+    case 'silent':
+      return { state: { ...state, stage: 'done', atMs: nowMs }, commands: ['O'] };
+    default:
+      return { state, commands: [] };
+  }
+}
+
+function withRate(step: OpeningStep, { bitRate }: OpeningOptions): OpeningStep {
+  return step.state.stage === 'rate' && step.commands.length === 0
+    ? { ...step, commands: [rateCommands[bitRate]] }
+    : step;
+}
+
+function stepStage(
+  state: OpeningState,
+  answer: SlcanAnswer | null,
+  at: { readonly options: OpeningOptions; readonly nowMs: number },
+): OpeningStep {
+  const { options, nowMs } = at;
+  switch (state.stage) {
+    case 'closing':
+      // Answers to `C`, and frames of before, are of no interest.
+      return answer === null
+        ? { state: { ...state, stage: 'version', atMs: nowMs }, commands: ['V'] }
+        : { state, commands: [] };
+    case 'version': {
+      if (answer === null) return withRate(afterVersion(state, options, nowMs), options);
+      if (answer.kind === 'ok') return { state, commands: [] };
+      const version = answer.kind === 'text' ? answer.text : null;
+      return withRate(afterVersion({ ...state, version }, options, nowMs), options);
+    }
+    case 'firmware': {
+      // Both kinds open alike; only the report names them.
+      if (answer?.kind === 'ok') return { state, commands: [] };
+      const isUsbtin = answer?.kind === 'text' && firmwareVersion.test(answer.text);
+      const dialect =
+        options.dialect === 'auto' || options.dialect === 'canable'
+          ? isUsbtin
+            ? 'usbtin'
+            : 'lawicel'
+          : options.dialect;
+      return withRate({ state: { ...state, stage: 'rate', atMs: nowMs, dialect }, commands: [] }, options);
+    }
+    case 'done':
+    case 'refused':
+      return { state, commands: [] };
+    default: {
+      if (!isLawicelKind(state.dialect)) return stepMute(state, answer, nowMs);
+      return answer?.kind === 'text' ? { state, commands: [] } : stepAcknowledged(state, answer, nowMs);
+    }
+  }
+}
+
+/** One step of the dialogue: an answer, or time alone. */
+export function stepOpening(
+  state: OpeningState,
+  input: OpeningInput,
+  at: { readonly options: OpeningOptions; readonly nowMs: number },
+): OpeningStep {
+  if (input.kind === 'answer') return stepStage(state, input.answer, at);
+  return at.nowMs >= openingWakeMs(state) ? stepStage(state, null, at) : { state, commands: [] };
+}
+
+/** Monotonic time of the next step that time alone demands; infinite at the end. */
+export function openingWakeMs({ stage, atMs }: OpeningState): number {
+  return stage === 'done' || stage === 'refused' ? Number.POSITIVE_INFINITY : atMs + waitMs[stage];
+}

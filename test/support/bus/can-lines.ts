@@ -1,0 +1,84 @@
+// CAN frames as tests write and read them: SLCAN lines, J1939 frames, and lines of candump logs.
+import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
+
+const hex = (value: number, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');
+
+/** The line of a frame, as an adapter sends it, with its CR. */
+export function slcanLine({ id, isExtended, data }: CanFrame): string {
+  const bytes = [...data].map((byte) => hex(byte, 2)).join('');
+  return `${isExtended ? `T${hex(id, 8)}` : `t${hex(id, 3)}`}${data.length}${bytes}\r`;
+}
+
+/** A broadcast frame of a J1939 node. */
+export function j1939Frame(pgn: number, source: number, data: readonly number[]): CanFrame {
+  const format = (pgn >>> 8) & 0xff;
+  const group = format >= 240 ? pgn : pgn | 0xff;
+  return { id: ((6 << 26) | (group << 8) | source) >>> 0, isExtended: true, data: Uint8Array.from(data) };
+}
+
+const byteOf = (value: number, at: number): number => Math.floor(value / 256 ** at) % 256;
+
+/** CCVS1 with a speed in km/h (null: not available) and a parking brake (0, 1, or 3: not available). */
+export function ccvs1(kmh: number | null, brake: 0 | 1 | 3 = 3, source = 0): CanFrame {
+  const raw = kmh === null ? 0xffff : Math.round(kmh * 256);
+  return j1939Frame(65_265, source, [
+    0xf3 | (brake << 2),
+    byteOf(raw, 0),
+    byteOf(raw, 1),
+    0xff,
+    0xff,
+    0xff,
+    0xff,
+    0xff,
+  ]);
+}
+
+/** EEC1 with an engine speed in 1/min. */
+export function eec1(rpm: number, source = 0): CanFrame {
+  const raw = Math.round(rpm * 8);
+  return j1939Frame(61_444, source, [0xff, 0xff, 0xff, byteOf(raw, 0), byteOf(raw, 1), 0xff, 0xff, 0xff]);
+}
+
+/** VDHR with an odometer in km. */
+export function vdhr(km: number, source = 0): CanFrame {
+  const raw = Math.round(km / 0.005);
+  return j1939Frame(65_217, source, [0, 1, 2, 3].map((at) => byteOf(raw, at)).concat(0xff, 0xff, 0xff, 0xff));
+}
+
+/** A long message as its announcement and its parts. */
+export function bamFrames(pgn: number, source: number, data: readonly number[]): readonly CanFrame[] {
+  const parts = Math.ceil(data.length / 7);
+  const announce = [
+    32,
+    byteOf(data.length, 0),
+    byteOf(data.length, 1),
+    parts,
+    0xff,
+    byteOf(pgn, 0),
+    byteOf(pgn, 1),
+    byteOf(pgn, 2),
+  ];
+  return [
+    j1939Frame(60_416, source, announce),
+    ...Array.from({ length: parts }, (_, n) =>
+      j1939Frame(60_160, source, [
+        n + 1,
+        ...Array.from({ length: 7 }, (_unused, at) => data[n * 7 + at] ?? 0xff),
+      ]),
+    ),
+  ];
+}
+
+/** Frames of a candump log with their times, s. */
+export function candumpFrames(text: string): readonly { readonly atS: number; readonly frame: CanFrame }[] {
+  return [...text.matchAll(/^\((\d+\.\d+)\) \S+ ([0-9A-F]+)#([0-9A-F]*)$/gm)].map(
+    ([, at, id = '', data = '']) => ({
+      atS: Number(at),
+      frame: {
+        id: Number.parseInt(id, 16),
+        isExtended: id.length === 8,
+        data: Uint8Array.from(Buffer.from(data, 'hex')),
+      },
+    }),
+  );
+}
