@@ -57,7 +57,7 @@ export interface BusView {
   readonly engine: BusActivity | null;
 }
 
-/** `waiting`: the port cannot be opened, or a try failed. `searching`: at which bit rate frames come. */
+/** `waiting`: the last try failed. `searching`: the bit rate at which frames come. */
 export type BusPhase = 'waiting' | 'opening' | 'searching' | 'open';
 
 /** What the adapter is and does. */
@@ -70,10 +70,8 @@ export interface BusAdapter {
   readonly dialect: SlcanDialect | null;
   readonly version: string | null;
   readonly bitRate: BitRate | null;
-  /** Bytes that were ever written to the adapter, to set it up; none of them reaches the bus. */
+  /** Bytes that were ever written to the port, all of them to set the adapter up. */
   readonly writtenBytes: number;
-  /** Bytes that were ever written after the adapter was set up: 0. */
-  readonly writtenOpenBytes: number;
   readonly rejected: number;
   readonly remotes: number;
   /** Frames that were not read because more came than `busLimits.framesPerS`. */

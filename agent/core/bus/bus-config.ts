@@ -1,0 +1,58 @@
+// The table `[bus]` of agent.toml: the vehicle bus that is listened to. It cannot be changed remotely. No port: no bus.
+import { type Static, Type } from 'typebox';
+import { type BitRate, bitRates, type SlcanDialect, slcanDialects } from './slcan-opening.ts';
+
+const rateNames = bitRates.map(String);
+
+export const busSchema = Type.Object({
+  port: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description:
+        'Serial port of an SLCAN adapter on the vehicle bus, such as /dev/serial/by-id/usb-canable; without it no bus is read',
+    }),
+  ),
+  baud: Type.Integer({
+    minimum: 9600,
+    maximum: 3_000_000,
+    default: 115_200,
+    description: 'Speed of that port in baud; adapters with a USB port of their own ignore it',
+  }),
+  profile: Type.Enum(['j1939'], {
+    default: 'j1939',
+    description: 'What is on the bus. j1939 is listened to only: nothing is ever sent to it',
+  }),
+  dialect: Type.Enum(['auto', ...slcanDialects], {
+    default: 'auto',
+    description: 'Commands of the adapter; auto asks it for its version',
+  }),
+  bitRate: Type.Enum(['auto', ...rateNames], {
+    default: '250000',
+    description: 'Bit rate of the bus in bit/s; auto listens at each until frames come',
+  }),
+});
+
+/** What the reader of the bus runs on. */
+export interface BusConfig {
+  readonly port: {
+    readonly path: string;
+    readonly baudRate: number;
+    readonly dataBits: 8;
+    readonly parity: 'none';
+    readonly stopBits: 1;
+  };
+  readonly dialect: SlcanDialect | 'auto';
+  readonly bitRate: BitRate | 'auto';
+}
+
+/** The settings as the reader takes them; null: no bus is read. */
+export function busConfigOf(file: Static<typeof busSchema>): BusConfig | null {
+  const { port, baud, dialect, bitRate } = file;
+  if (port === undefined) return null;
+  return {
+    port: { path: port, baudRate: baud, dataBits: 8, parity: 'none', stopBits: 1 },
+    dialect,
+    bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
+  };
+}

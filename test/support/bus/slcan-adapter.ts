@@ -1,0 +1,89 @@
+// A simulated SLCAN adapter: it answers commands as one of three dialects does, and passes frames of its bus on while it is open at the bit
+// rate of that bus. It records every command, and every frame that it was asked to transmit.
+import type { CanFrame } from '../../../agent/core/bus/slcan-line.ts';
+import type { BitRate, SlcanDialect } from '../../../agent/core/bus/slcan-opening.ts';
+import { slcanLine } from './can-lines.ts';
+
+export interface SlcanAdapterOptions {
+  readonly dialect: SlcanDialect;
+  readonly busRate?: BitRate;
+  /** False: `L` is refused, as by the first CAN232. */
+  readonly canListen?: boolean;
+  send(text: string): void;
+}
+
+export interface SlcanAdapter {
+  receive(bytes: Uint8Array): void;
+  /** A frame on the bus; what the adapter passes on. */
+  frame(frame: CanFrame): void;
+  /** Its supply was cut and is back. */
+  restart(): void;
+  readonly commands: readonly string[];
+  /** Commands that would have written to the bus. */
+  readonly transmissions: readonly string[];
+  mode(): 'closed' | 'normal' | 'silent';
+}
+
+const rates: Readonly<Record<string, BitRate>> = { S4: 125_000, S5: 250_000, S6: 500_000, S8: 1_000_000 };
+
+/** An adapter that has just been plugged in. */
+export function createSlcanAdapter(options: SlcanAdapterOptions): SlcanAdapter {
+  const { dialect, busRate = 250_000, canListen = true, send } = options;
+  const commands: string[] = [];
+  const transmissions: string[] = [];
+  let pending = '';
+  let mode: 'closed' | 'normal' | 'silent' = 'closed';
+  let isSilentSet = false;
+  let rate: BitRate | null = null;
+
+  const canable = (command: string): string => {
+    if (command === 'V') return '8ca5d39 git@github.com:normaldotcom/canable-fw.git\r';
+    if (command === 'C') mode = 'closed';
+    else if (command === 'O') mode = isSilentSet ? 'silent' : 'normal';
+    else if (mode === 'closed' && command.startsWith('M')) isSilentSet = command === 'M1';
+    else if (mode === 'closed' && command in rates) rate = rates[command] ?? null;
+    return '';
+  };
+  const lawicel = (command: string): string => {
+    const isOpen = mode !== 'closed';
+    if (command === 'V') return 'V1013\r';
+    if (command === 'v') return dialect === 'usbtin' ? 'v0107\r' : '\u0007';
+    if (command === 'C') {
+      mode = 'closed';
+      return isOpen ? '\r' : '\u0007';
+    }
+    if (isOpen) return '\u0007';
+    if (command in rates) {
+      rate = rates[command] ?? null;
+      return '\r';
+    }
+    if (rate === null || (command !== 'O' && command !== 'L') || (command === 'L' && !canListen))
+      return '\u0007';
+    mode = command === 'O' ? 'normal' : 'silent';
+    return '\r';
+  };
+  return {
+    receive(bytes) {
+      const lines = `${pending}${String.fromCharCode(...bytes)}`.split('\r');
+      pending = lines.pop() ?? '';
+      for (const command of lines) {
+        commands.push(command);
+        if (/^[tTrR]/.test(command)) transmissions.push(command);
+        const answer = dialect === 'canable' ? canable(command) : lawicel(command);
+        if (answer !== '') send(answer);
+      }
+    },
+    frame(one) {
+      if (mode !== 'closed' && rate === busRate) send(slcanLine(one));
+    },
+    restart() {
+      mode = 'closed';
+      isSilentSet = false;
+      rate = null;
+      pending = '';
+    },
+    commands,
+    transmissions,
+    mode: () => mode,
+  };
+}
