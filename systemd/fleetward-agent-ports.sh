@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gives the two serial ports of a vehicle their steady names /dev/fleet-board and /dev/fleet-gnss: lists the ports, and writes
-# the udev rule for the two that were chosen. Needs no network. Never guesses which port is which.
+# Gives the serial ports of a vehicle their steady names /dev/fleet-board, /dev/fleet-gnss and, where a bus adapter is fitted,
+# /dev/fleet-bus: lists the ports, and writes the udev rule for those that were chosen. Needs no network. Never guesses which port is which.
 set -eu
 
 rules=/etc/udev/rules.d/70-fleetward.rules
@@ -11,7 +11,7 @@ usage() {
 		fleetward-agent-ports list                                   the serial ports of this machine
 		fleetward-agent-ports set --board /dev/X --gnss /dev/Y       name them, by the place that they are plugged into
 		fleetward-agent-ports show                                   what the names stand for now
-		Options of set: --rules FILE (standard: $rules), --no-reload (write the file and do no more)
+		Options of set: --bus /dev/Z (adapter of the vehicle bus), --rules FILE (standard: $rules), --no-reload (write the file and do no more)
 		Which is which: unplug one, and look at what is gone from the list.
 		Exit codes: 0 good, 64 wrong command line, 69 no such port, 77 not root.
 	END
@@ -59,10 +59,10 @@ list() {
 }
 
 show() {
-	for name in fleet-board fleet-gnss; do
+	for name in fleet-board fleet-gnss fleet-bus; do
 		if [ -e "/dev/$name" ]; then
 			echo "/dev/$name -> $(readlink -f "/dev/$name")"
-		else
+		elif [ "$name" != fleet-bus ]; then
 			echo "/dev/$name: not there"
 		fi
 	done
@@ -110,10 +110,12 @@ node_of() {
 set_ports() {
 	board=
 	gnss=
+	bus=
 	while [ $# -gt 0 ]; do
 		case "$1" in
 		--board) board=${2:-} ;;
 		--gnss) gnss=${2:-} ;;
+		--bus) bus=${2:-} ;;
 		--rules) rules=${2:-} ;;
 		--no-reload) reload=no ;;
 		*) die 64 "unknown: $1" 'Try fleetward-agent-ports --help.' ;;
@@ -127,11 +129,18 @@ set_ports() {
 	board_match=$(match "$board")
 	gnss_match=$(match "$gnss")
 	[ "$board_match" != "$gnss_match" ] || die 69 "udev cannot tell $board and $gnss apart: $board_match"
+	bus_match=
+	if [ -n "$bus" ]; then
+		bus=$(node_of "$bus")
+		bus_match=$(match "$bus")
+		[ "$bus_match" != "$board_match" ] && [ "$bus_match" != "$gnss_match" ] || die 64 "$bus is the board or the receiver already"
+	fi
 	[ "$(id -u)" = 0 ] || die 77 "only root can write $rules" 'Run it with sudo.'
 	{
 		echo '# Written by fleetward-agent-ports; run it again when a port was plugged in elsewhere.'
 		rule board "$board_match"
 		rule gnss "$gnss_match"
+		[ -z "$bus_match" ] || rule bus "$bus_match"
 	} >"$rules.new"
 	chmod 0644 "$rules.new"
 	sync "$rules.new"

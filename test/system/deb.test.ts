@@ -60,11 +60,17 @@ describe('the unit', () => {
     },
   );
 
-  it('lets the agent reach exactly its two ports, and open none on the network', () => {
+  it('lets the agent reach exactly its ports, and open none on the network', () => {
     const allowed = [...text.matchAll(/^(?:DevicePolicy|DeviceAllow|SocketBindDeny)=(.*)$/gm)].map(
       (match) => match[1],
     );
-    expect(allowed).toEqual(['closed', '/dev/fleet-board rw', '/dev/fleet-gnss rw', 'any']);
+    expect(allowed).toEqual([
+      'closed',
+      '/dev/fleet-board rw',
+      '/dev/fleet-gnss rw',
+      '/dev/fleet-bus rw',
+      'any',
+    ]);
   });
 
   it('never gives up and is watched', () => {
@@ -282,7 +288,7 @@ END
     expect(reach).toContain('Read-only file system');
   });
 
-  it('takes the numbers of its two devices anew when a port appears, again and again, without a restart', () => {
+  it('takes the numbers of its devices anew when a port appears, again and again, without a restart', () => {
     const pid = show('MainPID');
     // What udev does on a replug (SYSTEMD_WANTS), also while the other port is not there.
     const script = `set -e
@@ -298,6 +304,8 @@ END
       // As the manager has it, and as it will be after the next start.
       'DeviceAllow=/dev/fleet-board rw',
       'DeviceAllow=/dev/fleet-board rw',
+      'DeviceAllow=/dev/fleet-bus rw',
+      'DeviceAllow=/dev/fleet-bus rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DeviceAllow=/dev/fleet-gnss rw',
       'DevicePolicy=closed',
