@@ -3,11 +3,13 @@
 
 import { hexId } from '../src/core/ids.ts';
 import { createLoop, startWatchdog, watchNetwork } from './agent-loop.ts';
+import type { VehicleBus } from './bus/vehicle-bus.ts';
 import { type CommitQueue, createCommitQueue } from './commit-queue.ts';
 import type { AgentConfig } from './config.ts';
 import type { AgentStatus } from './core/status/agent-facts.ts';
 import { statusOfVehicle } from './core/status/status.ts';
 import { helloOf } from './core/vehicle/vehicle.ts';
+import type { VehicleEvent } from './core/vehicle/vehicle-events.ts';
 import { createVehicle } from './core/vehicle/vehicle-start.ts';
 import { type VehicleConfig } from './core/vehicle/vehicle-types.ts';
 import { describeUpdate } from './core/vehicle/vehicle-update.ts';
@@ -90,6 +92,21 @@ function codesOf({ serviceCodes }: AgentPorts): Pick<VehicleConfig, 'serviceCode
   return serviceCodes === undefined ? {} : { serviceCodes };
 }
 
+/** Listens to the vehicle bus where one is configured; its code is loaded only then. */
+async function startBus(
+  { bus }: AgentConfig,
+  ports: AgentPorts,
+  dispatch: (event: VehicleEvent) => void,
+): Promise<VehicleBus | null> {
+  if (bus === undefined) return null;
+  const { startVehicleBus } = await import('./bus/vehicle-bus.ts');
+  return startVehicleBus({
+    ...ports,
+    config: bus,
+    onReading: (reading) => dispatch({ kind: 'bus', reading }),
+  });
+}
+
 /** What the last run left: in the outbox, and the slots of settings. */
 async function readStored(outbox: Outbox, { configSlots }: AgentPorts) {
   const record = await readVehicleRecord(outbox);
@@ -144,6 +161,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
 
   const stopNetwork = watchNetwork(ports, dispatch);
+  const bus = await startBus(config, ports, dispatch);
 
   let isClosing = false;
   return {
@@ -166,11 +184,13 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
       stopWatchdog();
       stopNetwork();
       serial.closeAll();
+      const busClosed = bus?.close();
       ports.updater?.close();
       const untilMs = clock.monoMs() + stopMs;
       await commits.settled(untilMs);
       await session.drained(untilMs, () => loop.state().delivery);
       await session.close();
+      await busClosed;
       await outbox.close();
       log.info('agent_stopped');
     },

@@ -9,6 +9,7 @@ import type { LogFields, SerialSettings } from '../src/ports.ts';
 import { readBoardProfile } from './boards.ts';
 import { type BoardProfile, boardOverridesSchema } from './core/board/board-profile.ts';
 import { applyOverrides } from './core/board/profile-parsing.ts';
+import { type BusConfig, busConfigOf, busSchema, describeBus } from './core/bus/bus-config.ts';
 import {
   type Protection,
   protectionFaults,
@@ -87,6 +88,7 @@ export const agentFileSchema = Type.Object({
       'Without a byte for this long the port is opened anew',
     ),
   }),
+  bus: Type.Optional(busSchema),
   network: Type.Object({
     stateFile: Type.Optional(
       path(
@@ -146,6 +148,8 @@ export interface AgentConfig {
   readonly gnssSilenceMs: number;
   /** As the installer gave them; a signed configuration may lay others over them. */
   readonly settings: Settings;
+  /** The vehicle bus that is listened to; absent: none. */
+  readonly bus?: BusConfig;
   /** Modes of the engine cut-off and the cargo lock: the installer's alone. */
   readonly protection: Protection;
   /** Positions wait at most this long in memory before they are committed. */
@@ -166,6 +170,13 @@ export interface AgentSecrets {
   readonly secret: string;
   readonly ca?: string;
   readonly client?: ClientCertificate;
+}
+
+/** Why the port of the vehicle bus cannot be what it is; '' when it can. */
+function busFault({ bus, board, gnss }: AgentFile): string {
+  const port = bus?.port;
+  const other = port === board.port ? 'board.port' : port === gnss.port ? 'gnss.port' : null;
+  return port === undefined || other === null ? '' : `bus.port: ${port} is ${other} already`;
 }
 
 /** Settings that are no one's choice but follow from the file. */
@@ -191,11 +202,12 @@ export async function toAgentConfig(
   const unfit = protectionFaults(file.protection, profile)
     .map((fault) => `protection${fault.pointer.replace('/', '.')}: ${fault.message}`)
     .join('; ');
-  const wrong = [unfit, updateFault(file.update)].filter((words) => words !== '');
+  const wrong = [unfit, updateFault(file.update), busFault(file)].filter((words) => words !== '');
   if (wrong.length > 0)
     throw new AppError('config', wrong.join('; '), {
       hint: 'Correct these settings; `fleetward-agent config check` names what each of them needs.',
     });
+  const bus = busConfigOf(file.bus);
   const { baudRate, dataBits, parity, stopBits } = profile.serial as Omit<SerialSettings, 'path'>;
   return {
     accountID: file.device.account,
@@ -216,6 +228,7 @@ export async function toAgentConfig(
     gnssPort: { path: file.gnss.port, baudRate: file.gnss.baud, dataBits: 8, parity: 'none', stopBits: 1 },
     gnssSilenceMs: file.gnss.silenceS * 1000,
     settings: settingsIn(file),
+    ...(bus === null ? {} : { bus }),
     protection: file.protection,
     windowMs: file.storage.windowS * 1000,
   };
@@ -229,6 +242,7 @@ export function describeConfig(config: AgentConfig): LogFields {
     broker: config.broker.url,
     board: `${config.profile.name} at ${config.boardPort.path}`,
     gnss: config.gnssPort.path,
+    ...(config.bus === undefined ? {} : { bus: describeBus(config.bus) }),
     protection: `${config.protection.cutMode}, ${config.protection.circuit} circuit`,
   };
 }

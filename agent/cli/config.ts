@@ -9,6 +9,10 @@ import { describeWitnesses } from '../doctor/witnesses.ts';
 import { describePanicGap } from './panic-gap.ts';
 import { type Flags, loadSettings, type Output, readAgentConfig } from './settings-file.ts';
 
+/** What a bus does in this release. */
+const busRole =
+  'the vehicle bus is only listened to: its speed and engine can refuse a cut, and never prove that the vehicle rests';
+
 /** @param verifyKey throws when the public key is none. */
 export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) => unknown): Promise<Output> {
   const { value } = loadSettings(flags);
@@ -22,8 +26,9 @@ export async function checkConfig(flags: Flags, verifyKey: (publicKey: string) =
     `${String(flags['config'])}: good`,
     ...Object.entries(facts).map(([key, text]) => `  ${key}: ${String(text)}`),
   ];
+  const bus = config.bus === undefined ? [] : [busRole];
   lines.push(
-    ...[...panic.lines, ...witnesses.lines].map((line) => `  ${line}`),
+    ...[...panic.lines, ...witnesses.lines, ...bus].map((line) => `  ${line}`),
     ...warnings.map((line) => `  WARNING: ${line}`),
   );
   const json = { ok: true, ...facts, panicGapMs: panic.gapMs, witnesses: witnesses.fitted, warnings };

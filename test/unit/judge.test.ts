@@ -65,6 +65,9 @@ const table: readonly Line[] = [
   ['speed_kmh', cut, { gnss: moving(3.1) }],
   ['no_movement', cut, { motion: { value: true, sinceMs: ago(100) } }],
   ['no_movement', cut, { motion: { value: true, sinceMs: ago(100) }, states: { motion: 'unproven' } }],
+  ['no_movement', cut, { bus: { isMoving: true, isEngineRunning: false } }],
+  ['engine_at_rest', cut, { bus: { isMoving: false, isEngineRunning: true } }],
+  ['allowed', cut, { bus: { isMoving: false, isEngineRunning: false } }],
   ['engine_at_rest', cut, { rpm: 'active' }],
   ['engine_at_rest', cut, { voltage: 'active', states: { voltage: 'unproven' } }],
   ['standstill', cut, { gnss: unknownGnss('no_stop_seen'), motion: quiet }],
@@ -112,6 +115,7 @@ const table: readonly Line[] = [
   ['ignition_off', reapply, warned, standstillRules],
   ['speed_kmh', cut, { ...warned, gnss: moving(5) }, standstillRules],
   ['no_movement', cut, { ...warned, motion: { value: true, sinceMs: ago(100) } }, standstillRules],
+  ['no_movement', cut, { ...warned, bus: { isMoving: true, isEngineRunning: true } }, standstillRules],
   ['standstill', cut, { ...warned, gnss: unknownGnss('no_fix') }, standstillRules],
   ['standstill_s', cut, { ...warned, gnss: still(9999) }, standstillRules],
   ['witnesses', cut, { ...warned, motion: null }, standstillRules],
@@ -137,6 +141,7 @@ const table: readonly Line[] = [
   ['witnesses', unlock, { ignition: on, motion: { value: false, sinceMs: ago(29_999) } }],
   ['speed_kmh', unlock, { gnss: moving(8) }],
   ['no_movement', unlock, { motion: { value: true, sinceMs: ago(100) } }],
+  ['no_movement', unlock, { bus: { isMoving: true, isEngineRunning: false } }],
   ['standstill', unlock, { gnss: unknownGnss('no_fix') }],
   ['standstill_s', unlock, { gnss: still(9999) }],
   [
@@ -146,6 +151,7 @@ const table: readonly Line[] = [
   ],
   ['ignition_off', attended, { ignition: on }],
   ['engine_at_rest', attended, { voltage: 'active' }],
+  ['no_movement', attended, { bus: { isMoving: true, isEngineRunning: false } }],
   ['standstill', attended, { gnss: unknownGnss('no_stop_seen') }],
 ];
 
@@ -273,7 +279,27 @@ const anyChange = fc.record({
   isOnTheWay: fc.boolean(),
 });
 
+const anyBus = fc.record({ isMoving: fc.boolean(), isEngineRunning: fc.boolean() });
+
 describe('for any evidence', () => {
+  it('a bus only ever refuses: a moving one refuses everything, a running engine each cut with the key off, no bus changes nothing', () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(anyChange, anyEvidence, anyRules, anyBus, (change, evidence, rules, bus) => {
+        const without = isAllowed(judge(change, evidence, rules));
+        const withBus = isAllowed(judge(change, { ...evidence, bus }, rules));
+        if (without && !withBus) refused += 1;
+        if (withBus) expect(without).toBe(true);
+        if (bus.isMoving) expect(withBus).toBe(false);
+        const isPreventStart = change.feature === 'enginecutoff' && evidence.ignition.value !== true;
+        if (bus.isEngineRunning && isPreventStart) expect(withBus).toBe(false);
+        if (!bus.isMoving && !bus.isEngineRunning) expect(withBus).toBe(without);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(refused).toBeGreaterThan(20);
+  });
+
   it('what is allowed has two proven witnesses that agree, one of them of the vehicle, and no veto', () => {
     let allowed = 0;
     fc.assert(

@@ -10,7 +10,7 @@ export const busSchema = Type.Object({
       minLength: 1,
       maxLength: 1000,
       description:
-        'Serial port of an SLCAN adapter on the vehicle bus, such as /dev/serial/by-id/usb-canable; without it no bus is read',
+        'Serial port of an SLCAN adapter on the vehicle bus, such as /dev/fleet-bus; without it no bus is read',
     }),
   ),
   baud: Type.Integer({
@@ -47,12 +47,18 @@ export interface BusConfig {
 }
 
 /** The settings as the reader takes them; null: no bus is read. */
-export function busConfigOf(file: Static<typeof busSchema>): BusConfig | null {
+export function busConfigOf(file: Static<typeof busSchema> | undefined): BusConfig | null {
+  if (file?.port === undefined) return null;
   const { port, baud, dialect, bitRate } = file;
-  if (port === undefined) return null;
   return {
     port: { path: port, baudRate: baud, dataBits: 8, parity: 'none', stopBits: 1 },
     dialect,
     bitRate: bitRates.find((rate) => String(rate) === bitRate) ?? 'auto',
   };
+}
+
+/** The settings in one line, for `config check` and the log. */
+export function describeBus({ port, dialect, bitRate }: BusConfig): string {
+  const rate = bitRate === 'auto' ? 'bit rate searched' : `${bitRate} bit/s`;
+  return `j1939 at ${port.path}, ${rate}, dialect ${dialect}; listens only`;
 }

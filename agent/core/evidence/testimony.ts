@@ -137,6 +137,8 @@ export interface Evidence {
   readonly isTimeConfirmed: boolean;
   /** The board answered its last read-back. */
   readonly boardAlive: boolean;
+  /** What the vehicle bus shows at this moment; absent where there is none, or nothing fresh. It speaks against rest only. */
+  readonly bus?: { readonly isMoving: boolean; readonly isEngineRunning: boolean };
   /** The warning output; absent where none is fitted. */
   readonly warning?: {
     /** How long it has been wanted and was read back as sounding, without a break; null when it does not sound. */

@@ -111,10 +111,11 @@ function automaticRules(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** No fitted witness that is not contradicted may speak for movement; a moving position always counts. */
-function movementRules({ gnss, witnesses }: Evidence): readonly RuleFinding[] {
+/** No fitted witness that is not contradicted may speak for movement; a moving position, and a fresh speed of the bus, always count. */
+function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding[] {
   const { motion } = witnesses;
   const isActive = motion.claim === 'active' && motion.state !== 'contradicted';
+  const by = isActive ? 'motion' : bus?.isMoving === true ? 'bus' : 'none';
   const { standstillKmh } = gnssLimits;
   // An estimate proves no standstill, and is a good reason to wait.
   const speedKmh = gnss.kind === 'moving' ? gnss.speedKmh : gnss.kind === 'unknown' ? (gnss.saidKmh ?? 0) : 0;
@@ -122,15 +123,16 @@ function movementRules({ gnss, witnesses }: Evidence): readonly RuleFinding[] {
   const speed = found('speed_kmh', { isMet: false, value, needed: standstillKmh });
   return [
     ...(speedKmh > standstillKmh ? [speed] : []),
-    found('no_movement', { isMet: !isActive, value: isActive ? 'motion' : 'none', needed: 'none' }),
+    found('no_movement', { isMet: by === 'none', value: by, needed: 'none' }),
   ];
 }
 
-function engineRule({ witnesses }: Evidence): RuleFinding {
-  const by = (['rpm', 'voltage'] as const).find(
+function engineRule({ witnesses, bus }: Evidence): RuleFinding {
+  const witness = (['rpm', 'voltage'] as const).find(
     (name) => witnesses[name].claim === 'active' && witnesses[name].state !== 'contradicted',
   );
-  return found('engine_at_rest', { isMet: by === undefined, value: by ?? 'none', needed: 'none' });
+  const by = witness ?? (bus?.isEngineRunning === true ? 'bus' : 'none');
+  return found('engine_at_rest', { isMet: by === 'none', value: by, needed: 'none' });
 }
 
 function standstillByMotion(

@@ -4,6 +4,7 @@
 import { standstillText, verdictHint, verdictText } from '../../../src/core/verdict/verdict-text.ts';
 import { witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { AgentFacts } from './agent-facts.ts';
+import { busText } from './bus-text.ts';
 import { conditionsOf } from './health.ts';
 import type { PortStatus, VehicleStatus } from './status.ts';
 
@@ -279,6 +280,7 @@ export function statusLines(facts: AgentFacts): readonly StatusLine[] {
     boardLine(vehicle),
     gnssLine(vehicle),
     evidenceLine(vehicle),
+    ...(vehicle.bus === null ? [] : [{ name: 'Bus', ...busText(vehicle.bus) }]),
     brokerLine(facts),
     storageLine(facts),
     clockLine(vehicle),

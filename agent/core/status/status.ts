@@ -15,6 +15,7 @@ import type { PortState } from '../serial-port-state.ts';
 import { bestOrigin, type TimeState, trustedUtcMs, upMsAt } from '../timekeeping.ts';
 import { type VehicleState, vehicleLimits } from '../vehicle/vehicle-state.ts';
 import { type VehicleConfig } from '../vehicle/vehicle-types.ts';
+import { type BusStatus, busStatus } from './bus-status.ts';
 
 /** One serial port. `forS`: how long it has been in that state; null where unknown. */
 export interface PortStatus {
@@ -93,6 +94,8 @@ export interface VehicleStatus {
   readonly commands: readonly CommandStatus[];
   readonly gnss: PortStatus & ReturnType<typeof gnssStatus>;
   readonly evidence: EvidenceStatus;
+  /** Null: no bus is read. */
+  readonly bus: BusStatus | null;
   readonly config: { readonly version: number; readonly onTrial: number | null; readonly zones: number };
   readonly odometerKm: number;
   readonly isRoaming: boolean;
@@ -303,6 +306,7 @@ export function statusOfVehicle(
     commands: commandsOf(state),
     gnss: { ...portStatus(state.ports.gnss, paths.gnss, nowMs), ...gnssStatus(state, nowMs) },
     evidence: evidenceStatus(state, nowMs),
+    bus: state.bus === null ? null : busStatus(state.bus, nowMs),
     config: {
       version: held?.version ?? 0,
       onTrial: held?.state === 'trial' ? held.version : null,

@@ -8,6 +8,7 @@ import {
   type MessageBody,
   type Welcome,
 } from '../../../src/core/wire/wire.ts';
+import type { BusReading } from '../bus/bus-reading.ts';
 import type { SlotName } from '../config/config-record.ts';
 import { type DeliveryEffect, type DeliveryInput } from '../link/delivery.ts';
 import type { InboxRecord } from '../link/inbox.ts';
@@ -40,6 +41,8 @@ export type VehicleEvent =
     }
   | { readonly kind: 'delivery'; readonly input: DeliveryInput }
   | { readonly kind: 'network'; readonly isRoaming: boolean }
+  /** What the vehicle bus shows; at once when it begins or ceases to speak against a relay change. */
+  | { readonly kind: 'bus'; readonly reading: BusReading }
   | { readonly kind: 'welcome'; readonly welcome: Welcome }
   | { readonly kind: 'ack'; readonly ack: Ack }
   /** A verified command; `receipt` is acknowledged once it is persisted or known to be void. */

@@ -5,10 +5,12 @@ import { type BoardReportInput, stepBoardReport } from '../board/board-report.ts
 import type { BoardOutput } from '../board/board-types.ts';
 import { type InputChange, stepInputs } from '../board/inputs.ts';
 import { recordLoopbackInput } from '../board/loopback.ts';
+import { stepBusReport } from '../bus/bus-report.ts';
 import { recordVoid, recordFix as takeFixEvidence } from '../evidence/evidence.ts';
 import { assembleEpochs, type EpochReport, type Fix, flushEpoch, recordBytes } from '../gnss/epochs.ts';
 import { decodeNmea } from '../gnss/nmea.ts';
 import { judgeFix } from '../gnss/plausibility.ts';
+import type { EventDraft } from '../protection/command-record.ts';
 import { isBelievable, type ReportingProfile, stepReporting } from '../reporting.ts';
 import { changeStatusCode } from '../sensor-events.ts';
 import { offerGnssTime, trustedUtcMs } from '../timekeeping.ts';
@@ -194,6 +196,15 @@ function profileOf({ state }: StepContext): ReportingProfile {
   return state.isRoaming || state.delivery.light !== 'green' ? 'roaming' : 'home';
 }
 
+/** Values of the vehicle bus that go with the next position event. */
+function busAttributesOf(context: StepContext): Pick<EventDraft, 'attributes'> {
+  const { bus, busReport } = context.state;
+  const step = bus === null ? null : stepBusReport(busReport, bus, context.now.monoMs);
+  if (step === null) return {};
+  put(context, { busReport: step.state });
+  return { attributes: step.attributes };
+}
+
 function recordFix(context: StepContext, fix: Fix): void {
   if (fix.utcMs !== null && fix.doubts.length === 0) {
     const time = offerGnssTime(context.state.time, { monoMs: fix.atMonoMs, utcMs: fix.utcMs });
@@ -205,6 +216,8 @@ function recordFix(context: StepContext, fix: Fix): void {
   const settings = context.state.settings.reporting;
   const step = stepReporting(context.state.reporting, fix, { settings, profile: profileOf(context) });
   put(context, { reporting: step.state });
-  for (const report of step.reports)
-    record(context, { statusCode: statusCodes.LOCATION.code }, report.atMonoMs, report);
+  for (const report of step.reports) {
+    const draft = { statusCode: statusCodes.LOCATION.code, ...busAttributesOf(context) };
+    record(context, draft, report.atMonoMs, report);
+  }
 }

@@ -6,6 +6,7 @@ import { createBoard } from '../board/board.ts';
 import { createBoardReport } from '../board/board-report.ts';
 import { createInputs, type InputRule } from '../board/inputs.ts';
 import { createLoopback } from '../board/loopback.ts';
+import { createBusReport } from '../bus/bus-report.ts';
 import { noSlots, type SlotFiles } from '../config/config-record.ts';
 import { createFuel, parseFuelMemory } from '../fuel/fuel-memory.ts';
 import { createEpochState } from '../gnss/epochs.ts';
@@ -91,6 +92,8 @@ export function createVehicle(
     analogs: {},
     analogsReadMs: {},
     fuel: createFuel(parseFuelMemory(memory.fuel), monoMs),
+    bus: null,
+    busReport: createBusReport(),
     nmea: createNmeaState(),
     epochs: createEpochState({ earliestUtcMs: config.earliestUtcMs }),
     plausibility: createPlausibilityState(),

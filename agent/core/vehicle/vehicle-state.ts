@@ -16,6 +16,9 @@ import type { BoardReportState } from '../board/board-report.ts';
 import type { BoardState } from '../board/board-types.ts';
 import { type InputsState, readingOf } from '../board/inputs.ts';
 import type { LoopbackState } from '../board/loopback.ts';
+import type { BusReading } from '../bus/bus-reading.ts';
+import type { BusReportState } from '../bus/bus-report.ts';
+import { busVetoAt } from '../bus/bus-veto.ts';
 import type { ConfigState } from '../config/config-types.ts';
 import type { Sensed } from '../evidence/contact.ts';
 import { type EvidenceState } from '../evidence/evidence-state.ts';
@@ -71,6 +74,9 @@ export interface VehicleState {
   /** When each was last read, monotonic. */
   readonly analogsReadMs: Readonly<Partial<Record<AnalogName, number>>>;
   readonly fuel: FuelState;
+  /** What the vehicle bus showed last; null: none is read. */
+  readonly bus: BusReading | null;
+  readonly busReport: BusReportState;
   readonly nmea: NmeaState;
   readonly epochs: EpochState;
   readonly plausibility: PlausibilityState;
@@ -168,6 +174,11 @@ export function evidenceOf(context: StepContext): Evidence {
   return context.proven.evidence;
 }
 
+function busEvidence({ bus }: VehicleState, atMs: number): Pick<Evidence, 'bus'> {
+  const veto = busVetoAt(bus, atMs);
+  return veto === null ? {} : { bus: veto };
+}
+
 function readEvidence({ state, now, config }: StepContext): Evidence {
   const readMs = state.relaysReadMs;
   const { monoMs: atMs } = now;
@@ -182,6 +193,7 @@ function readEvidence({ state, now, config }: StepContext): Evidence {
     isServerBehind: isServerBehind(state.time, atMs),
     isTimeConfirmed: isTimeConfirmed(state.time, atMs),
     boardAlive: readMs !== null && atMs - readMs <= vehicleLimits.relaysAgeMs,
+    ...busEvidence(state, atMs),
     ...(config.profile.outputs?.warning === undefined
       ? {}
       : { warning: warningEvidence(state.warning, atMs) }),

@@ -133,6 +133,9 @@ function react(context: StepContext, event: Exclude<VehicleEvent, { kind: 'bytes
     case 'network':
       put(context, { isRoaming: event.isRoaming });
       break;
+    case 'bus':
+      put(context, { bus: event.reading });
+      break;
     case 'welcome':
       handleWelcome(context, event.welcome);
       break;

@@ -88,11 +88,16 @@ const texts = mapOf<Text>({
   panic_calm_s: ({ value }) => (value === null ? 'Panic is active' : 'Panic was active or unknown recently'),
   ignition_off: ({ value }) => ignitionText(value),
   ignition_off_s: ({ needed }) => `Ignition has been off for less than ${secondsOf(needed)}`,
-  no_movement: ({ value }) => `${capital(witnessNames.get(value) ?? 'a sensor')} reports movement`,
+  no_movement: ({ value }) =>
+    `${capital(value === 'bus' ? 'the vehicle bus' : (witnessNames.get(value) ?? 'a sensor'))} reports movement`,
   speed_kmh: ({ value }) =>
     Number.isFinite(value) ? `The vehicle moves at ${Math.round(Number(value))} km/h` : 'Speed is unknown',
   engine_at_rest: ({ value }) =>
-    value === 'voltage' ? 'The supply voltage shows a charging alternator' : 'The engine turns',
+    value === 'voltage'
+      ? 'The supply voltage shows a charging alternator'
+      : value === 'bus'
+        ? 'The vehicle bus shows a running engine'
+        : 'The engine turns',
   no_position_allowed: () => 'There is no position, and this vehicle waits for one',
   position_trusted_s: () => 'The position was doubtful recently',
   standstill: ({ value }) => standstillText(value),

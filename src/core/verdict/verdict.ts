@@ -25,11 +25,11 @@ export const ruleNames = [
   'ignition_off',
   /** Seconds for which ignition has been off. */
   'ignition_off_s',
-  /** No fitted witness speaks for movement. Value: the witness that does, or `none`. */
+  /** No fitted witness speaks for movement, nor does the vehicle bus. Value: the witness that does, `bus`, or `none`. */
   'no_movement',
   /** Speed over ground by a good fix, km/h; needed: at most. */
   'speed_kmh',
-  /** No fitted witness speaks for a running engine. Value: the witness that does, or `none`. */
+  /** No fitted witness speaks for a running engine, nor does the vehicle bus. Value: the witness that does, `bus`, or `none`. */
   'engine_at_rest',
   /** The installer allows a move without a position. */
   'no_position_allowed',

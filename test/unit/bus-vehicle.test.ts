@@ -1,0 +1,218 @@
+// The vehicle bus in the whole vehicle: what it refuses, that an order on its way is withdrawn, that silence changes nothing, and which values
+// go with its events.
+import { describe, expect, it } from 'vitest';
+import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
+import {
+  busAttributes,
+  busTexts,
+  createBusReport,
+  reportLimits,
+  stepBusReport,
+} from '../../agent/core/bus/bus-report.ts';
+import { createBusValues } from '../../agent/core/bus/bus-values.ts';
+import type { CanFrame } from '../../agent/core/bus/slcan-line.ts';
+import { busStatus } from '../../agent/core/status/bus-status.ts';
+import { busText, sourceText } from '../../agent/core/status/bus-text.ts';
+import { statusOfVehicle } from '../../agent/core/status/status.ts';
+import { bamFrames, ccvs1, eec1, j1939Frame, vdhr } from '../support/bus/can-lines.ts';
+import { createVehicleRig, type VehicleRig } from '../support/vehicle/vehicle-rig.ts';
+
+const adapter: BusReading['adapter'] = {
+  phase: 'open',
+  refusal: null,
+  portFault: null,
+  dialect: 'canable',
+  version: '8ca5d39 canable-fw',
+  bitRate: 250_000,
+  writtenBytes: 17,
+  rejected: 0,
+  remotes: 0,
+  skipped: 0,
+  framesPerS: 20,
+};
+
+/** The reading of a bus that sent these frames every 100 ms for some seconds, up to `nowMs`. */
+function readingAt(nowMs: number, frames: readonly CanFrame[], forMs = 12_000): BusReading {
+  const bus = createBusValues();
+  for (let atMs = nowMs - forMs; atMs <= nowMs; atMs += 100) for (const one of frames) bus.take(one, atMs);
+  return { atMs: nowMs, adapter, view: bus.view(nowMs) };
+}
+
+/** Lets time pass; the bus sends the same frames every 200 ms. */
+function runWithBus(rig: VehicleRig, seconds: number, frames: readonly CanFrame[]): void {
+  for (let passedS = 0; passedS < seconds; passedS += 0.2) {
+    rig.dispatch({ kind: 'bus', reading: readingAt(rig.nowMs(), frames, 300) });
+    rig.run(0.2);
+  }
+}
+
+const isCut = (rig: VehicleRig): boolean => rig.said().includes('confirmed');
+
+describe('a cut on a vehicle with a bus', () => {
+  it.each([
+    ['a fresh speed above 3 km/h', 'no_movement', [ccvs1(3.5)]],
+    ['a running engine', 'engine_at_rest', [ccvs1(0), eec1(650)]],
+  ])('waits while the bus shows %s, and names it', async (_, rule, frames) => {
+    const rig = await createVehicleRig();
+    rig.run(20);
+    runWithBus(rig, 1, frames);
+    rig.command('enginecutoff', '1');
+    runWithBus(rig, 60, frames);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.changes).toEqual([]);
+    expect(rig.reasons()).toContain(rule);
+    // The bus falls silent, as one of a vehicle that sleeps.
+    rig.run(30);
+    expect(isCut(rig)).toBe(true);
+  });
+
+  it.each([
+    ['has no bus', []],
+    ['has a bus that sends zeros', [ccvs1(0, 1), eec1(0)]],
+    ['has a bus with the noise of a standing truck', [ccvs1(0.34), eec1(0)]],
+    ['has a bus without any value', [ccvs1(null)]],
+  ])('is carried out as before on one that %s', async (_, frames) => {
+    const rig = await createVehicleRig();
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    if (frames.length === 0) rig.run(30);
+    else runWithBus(rig, 30, frames);
+    expect(isCut(rig)).toBe(true);
+  });
+
+  it('is not carried out by what the bus shows alone: it proves no rest', async () => {
+    const rig = await createVehicleRig();
+    rig.sky(false);
+    rig.run(40);
+    rig.command('enginecutoff', '1');
+    runWithBus(rig, 120, [ccvs1(0, 1), eec1(0)]);
+    expect(isCut(rig)).toBe(false);
+  });
+
+  it('is withdrawn while its order is on the way when the bus shows movement', async () => {
+    const rig = await createVehicleRig();
+    rig.run(20);
+    rig.line.lateMs = 400;
+    rig.command('enginecutoff', '1');
+    while (!rig.said().includes('executing')) rig.run(0.05);
+    rig.dispatch({ kind: 'bus', reading: readingAt(rig.nowMs(), [ccvs1(12)], 300) });
+    rig.line.lateMs = 0;
+    runWithBus(rig, 20, [ccvs1(12)]);
+    expect(isCut(rig)).toBe(false);
+    expect(rig.changes.at(-1)?.energised ?? false).toBe(false);
+  });
+
+  it('is restored whatever the bus shows', async () => {
+    const rig = await createVehicleRig();
+    rig.run(20);
+    rig.command('enginecutoff', '1');
+    rig.run(30);
+    expect(isCut(rig)).toBe(true);
+    runWithBus(rig, 1, [ccvs1(90), eec1(2000)]);
+    rig.command('enginecutoff', '0');
+    runWithBus(rig, 5, [ccvs1(90), eec1(2000)]);
+    expect(rig.changes.at(-1)?.energised).toBe(false);
+  });
+});
+
+describe('attributes of the bus', () => {
+  const fuel = (percent: number): CanFrame =>
+    j1939Frame(65_276, 0, [0xff, Math.round(percent / 0.4), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+  const all = [ccvs1(80, 0), eec1(1400), vdhr(123_456.7), fuel(40)];
+
+  it('are sent when they change beyond their dead band, and again after an hour', () => {
+    const first = stepBusReport(createBusReport(), readingAt(20_000, all), 20_000);
+    expect(first?.attributes).toEqual({
+      busSpeed: 80,
+      rpm: 1400,
+      parkingBrake: false,
+      busOdometer: 123_456.7,
+      busFuelLevel: 40,
+    });
+    if (first === null) throw new Error('no attributes');
+    const at = (nowMs: number, frames: readonly CanFrame[]) =>
+      stepBusReport(first.state, readingAt(nowMs, frames), nowMs)?.attributes;
+    expect(at(25_000, [ccvs1(20, 1), eec1(700)])).toBeUndefined();
+    expect(at(31_000, [ccvs1(84, 0), eec1(1500), vdhr(123_457.2), fuel(41.2)])).toBeUndefined();
+    expect(at(31_000, [ccvs1(86, 0), eec1(1500), vdhr(123_458), fuel(40)])).toEqual({
+      busSpeed: 86,
+      busOdometer: 123_458,
+    });
+    expect(Object.keys(at(20_000 + reportLimits.againMs, all) ?? {})).toHaveLength(5);
+  });
+
+  it('hold no default of a start, no value that is not known, and texts only when they are sound', () => {
+    expect(stepBusReport(createBusReport(), readingAt(20_000, all, 5000), 20_000)).toBeNull();
+    expect(stepBusReport(createBusReport(), readingAt(20_000, [ccvs1(null)]), 20_000)).toBeNull();
+    const texts = [
+      ...bamFrames(65_260, 0, [...Buffer.from('WDB9634031L738256*')]),
+      ...bamFrames(65_226, 0, [0x04, 0xff, 0xb2, 0x0c, 0x44, 0x03, 0x6e, 0x00, 0x0f, 0x81]),
+      ...bamFrames(65_131, 0xee, [...Buffer.from('D  DF000123456780**')]),
+    ];
+    expect(stepBusReport(createBusReport(), readingAt(20_000, texts), 20_000)?.attributes).toEqual({
+      vin: 'WDB9634031L738256',
+      dtcs: '110/15 134322/4',
+      driverCard1: 'D  DF000123456780',
+    });
+  });
+
+  it('go with position events, and stay well below the limit of an event', async () => {
+    const rig = await createVehicleRig();
+    rig.board.setSignal('ignition', true);
+    rig.drive(50);
+    for (let n = 0; n < 60; n += 1) {
+      rig.dispatch({ kind: 'bus', reading: readingAt(rig.nowMs(), all) });
+      rig.run(1);
+    }
+    const sets = rig.told.flatMap(({ attributes }) =>
+      attributes?.['busSpeed'] === undefined ? [] : [attributes],
+    );
+    expect(sets).toHaveLength(1);
+    expect(sets[0]).toMatchObject({ busSpeed: 80, busFuelLevel: 40 });
+    const names = [...busAttributes.map(({ attribute }) => attribute), ...busTexts];
+    const longest = Object.fromEntries(
+      names.map((name) => [name, 'x'.repeat(name === 'dtcs' ? 12 * 10 : 40)]),
+    );
+    expect(JSON.stringify(longest).length).toBeLessThan(1200);
+  });
+});
+
+describe('the status of the bus', () => {
+  it('is null where none is read, and shows each sender with its age and whether it counts', async () => {
+    const rig = await createVehicleRig();
+    rig.run(5);
+    const status = () =>
+      statusOfVehicle(rig.state(), {
+        nowMs: rig.nowMs(),
+        paths: { board: '/b', gnss: '/g' },
+        config: rig.config(),
+      }).bus;
+    expect(status()).toBeNull();
+    rig.dispatch({ kind: 'bus', reading: readingAt(rig.nowMs(), [ccvs1(42, 3, 0), ccvs1(null, 1, 0x31)]) });
+    const bus = status();
+    if (bus === null) throw new Error('no bus');
+    expect(bus).toMatchObject({ state: 'live', isMoving: true, isEngineRunning: false, writtenBytes: 17 });
+    expect(bus.values.map(sourceText)).toEqual([
+      'speed (SPN 84) from 0x00: 42 km/h, 0 s old, every 100 ms, reported',
+      'speed (SPN 84) from 0x31: not available, 0 s old, every 100 ms, does not count',
+      'parkingBrake (SPN 70) from 0x00: not available, 0 s old, every 100 ms, does not count',
+      'parkingBrake (SPN 70) from 0x31: 1, 0 s old, every 100 ms, reported',
+      'brake (SPN 597) from 0x00: not available, 0 s old, every 100 ms, does not count',
+      'brake (SPN 597) from 0x31: not available, 0 s old, every 100 ms, does not count',
+    ]);
+    expect(busText(bus).words).toBe('CANable at 250000 bit/s, 20 frames/s; speed 42 km/h, parkingBrake 1');
+    rig.run(10);
+    expect(status()).toMatchObject({ state: 'silent', isMoving: false, framesPerS: 0 });
+  });
+
+  it('says why an adapter is not used, and what to do', () => {
+    const refused = {
+      ...readingAt(0, []),
+      adapter: { ...adapter, phase: 'waiting', refusal: 'not_silent' },
+    } as const;
+    const { level, words, todo } = busText(busStatus(refused, 0));
+    expect(level).toBe('fault');
+    expect(words).toContain('cannot listen');
+    expect(todo).not.toBe('');
+  });
+});
