@@ -82,6 +82,11 @@ const withStatus = (parser: Argv): Argv =>
 
 const withDoctor = (parser: Argv): Argv =>
   withJson(withConfig(parser))
+    .positional('part', {
+      type: 'string',
+      choices: ['bus'],
+      describe: 'Check this part only: the vehicle bus, with every sender of every signal',
+    })
     .option('relay-test', {
       type: 'string',
       describe:
@@ -94,6 +99,7 @@ const withDoctor = (parser: Argv): Argv =>
     })
     .conflicts('watch', 'relay-test')
     .example('$0 doctor', 'After the installation, with the agent stopped')
+    .example('$0 doctor bus', 'Ignition on: adapter, bit rate, signals with their senders and ages')
     .example('$0 doctor --watch', 'Turn the key, open a door, pull a wire: what the board reads, live')
     .example('$0 doctor --relay-test enginecutoff', 'Key off, vehicle at rest: also the engine cut-off')
     .epilogue(
@@ -182,8 +188,8 @@ function withCommands(parser: Argv, run: Handlers): Argv {
       run.status,
     )
     .command(
-      'doctor',
-      'Check the installation: ports, board, receiver, disk, clock, broker',
+      'doctor [part]',
+      'Check the installation: ports, board, receiver, vehicle bus, disk, clock, broker',
       withDoctor,
       run.doctor,
     )

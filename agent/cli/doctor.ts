@@ -24,6 +24,7 @@ import { configurationCheck, portCheck, storageCheck } from '../doctor/file-chec
 import { gnssCheck } from '../doctor/gnss.ts';
 import type { DoctorPorts } from '../doctor/ports.ts';
 import { relayTestCheck } from '../doctor/relay-test.ts';
+import { busFindings, vehicleBusCheck } from '../doctor/vehicle-bus.ts';
 import { changeJson, changeLine, watchInputs } from '../doctor/watch.ts';
 import { witnessCheck } from '../doctor/witnesses.ts';
 import { readRemote } from './config.ts';
@@ -120,6 +121,7 @@ async function hardwareChecks(
     ...board,
     portCheck('gnss', file.gnss.port, ports),
     gnssCheck({ config, ports, isStopped }),
+    ...busChecks(config, { ports, isStopped }),
     ...(relayTest === undefined
       ? []
       : [
@@ -133,6 +135,27 @@ async function hardwareChecks(
           }),
         ]),
   ];
+}
+
+/** The check of the vehicle bus, where one is configured. */
+function busChecks(
+  { bus }: AgentConfig,
+  given: { readonly ports: DoctorPorts; isStopped(): boolean },
+): readonly Check[] {
+  if (bus === undefined) return [];
+  return [portCheck('bus', bus.port.path, given.ports), vehicleBusCheck({ bus, ...given })];
+}
+
+/** `doctor bus`: of a running agent what it shows, else the check. @throws AppError `config` where no bus is configured. */
+function busOnly({ io, settings, isStopped }: Plan, facts: AgentFacts | null): readonly Check[] {
+  const { config, problem } = settings;
+  if (config === null) throw problem;
+  if (config.bus === undefined)
+    throw new AppError('config', 'No vehicle bus is configured', { hint: 'Set bus.port in agent.toml.' });
+  if (facts === null) return busChecks(config, { ports: io.ports, isStopped });
+  const { bus } = facts.vehicle;
+  if (bus === null) return [missing('bus', 'Vehicle bus', 'the agent has not read it yet')];
+  return [{ id: 'bus', title: 'Vehicle bus', mostS: 5, run: async () => busFindings(bus) }];
 }
 
 async function brokerPart(
@@ -166,6 +189,7 @@ async function brokerPart(
 
 async function checksFor(plan: Plan, facts: AgentFacts | null): Promise<readonly Check[]> {
   const { flags, io, settings } = plan;
+  if (flags['part'] === 'bus') return busOnly(plan, facts);
   const { file, config, problem } = settings;
   const { ports } = io;
   const first = configurationCheck({ path: String(flags['config']), problem, file, ports });

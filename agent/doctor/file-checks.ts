@@ -74,9 +74,15 @@ function holderFindings(path: string, holders: readonly Holder[]): readonly Find
       ];
 }
 
+const portTitles = {
+  board: 'Port of the I/O board',
+  gnss: 'Port of the GNSS receiver',
+  bus: 'Port of the bus adapter',
+} as const;
+
 /** Where a serial port is, whether the agent may open it, and which process has it open. */
-export function portCheck(name: 'board' | 'gnss', path: string, { machine }: DoctorPorts): Check {
-  const title = name === 'board' ? 'Port of the I/O board' : 'Port of the GNSS receiver';
+export function portCheck(name: keyof typeof portTitles, path: string, { machine }: DoctorPorts): Check {
+  const title = portTitles[name];
   return {
     id: `port-${name}`,
     title,
