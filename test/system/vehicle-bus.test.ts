@@ -1,0 +1,143 @@
+// The reader of the vehicle bus on real pseudo-terminals, before simulated adapters of three dialects that play a synthetic recording: values,
+// a replug, and what was written. Everything is counted; nothing is timed.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSerialPort } from '../../agent/adapters/serial-port.ts';
+import { startVehicleBus, type VehicleBus } from '../../agent/bus/vehicle-bus.ts';
+import { busLimits } from '../../agent/core/bus/bus-limits.ts';
+import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
+import { slcanDialects } from '../../agent/core/bus/slcan-opening.ts';
+import { createSystemClock } from '../../src/adapters/system.ts';
+import type { ByteLink } from '../../src/ports.ts';
+import { createSlcanAdapter, type SlcanAdapter } from '../support/bus/slcan-adapter.ts';
+import { truckDrive } from '../support/bus/truck-drive.ts';
+import { requires } from '../support/machine/requires.ts';
+import { waitUntil } from '../support/machine/wait-until.ts';
+import { type PtyPair, ptyPair, serial, sleep } from '../support/serial/pty-bus.ts';
+import { point } from '../support/serial/serial-board.ts';
+
+const { missing } = requires({ commands: ['socat'], debian: ['socat'] });
+
+let folder: string;
+const cleanups: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fleetward-bus-'));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Socket {
+  readonly adapter: SlcanAdapter;
+  plug(): Promise<void>;
+  unplug(): Promise<void>;
+}
+
+/** A socket for an adapter behind one name; each plug has other terminals. */
+function socketOf(name: string, dialect: (typeof slcanDialects)[number]): Socket {
+  let pair: PtyPair | null = null;
+  let link: ByteLink | null = null;
+  let plugs = 0;
+  const adapter = createSlcanAdapter({
+    dialect,
+    send: (text) => void link?.write(Buffer.from(text, 'latin1')),
+  });
+  const unplug = async (): Promise<void> => {
+    await link?.close();
+    await pair?.close();
+    link = null;
+    pair = null;
+    adapter.restart();
+  };
+  cleanups.unshift(unplug);
+  return {
+    adapter,
+    unplug,
+    async plug() {
+      plugs += 1;
+      pair = await ptyPair(folder, `ttyACM${plugs}`);
+      link = await openSerialPort(serial(pair.far), { onBytes: adapter.receive, onDown: () => undefined });
+      point(name, pair.near);
+    },
+  };
+}
+
+function startBus(path: string, readings: BusReading[]): VehicleBus {
+  const bus = startVehicleBus({
+    config: {
+      port: { path, baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 },
+      dialect: 'auto',
+      bitRate: 250_000,
+    },
+    clock: createSystemClock(),
+    openByteLink: openSerialPort,
+    log: { info: () => undefined, warn: () => undefined },
+    onReading: (reading) => void readings.push(reading),
+  });
+  cleanups.unshift(() => bus.close());
+  return bus;
+}
+
+/** Fewer frames than are read in one second, however they come. */
+const recording = truckDrive(24_000);
+
+/** Plays the recording as fast as the terminal takes it; gives the frames that were sent. */
+async function play(adapter: SlcanAdapter): Promise<number> {
+  for (const [n, { frame }] of recording.entries()) {
+    adapter.frame(frame);
+    if (n % 50 === 49) await sleep(1);
+  }
+  return recording.length;
+}
+
+it('plays fewer frames than the limit of a second', () => {
+  expect(recording.length).toBeGreaterThan(1500);
+  expect(recording.length).toBeLessThan(busLimits.framesPerS);
+});
+
+describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [${missing}]`}`, () => {
+  it.each(slcanDialects)(
+    'is read through a %s without a lost frame, and nothing is written to it',
+    async (dialect) => {
+      const path = join(folder, 'can');
+      const socket = socketOf(path, dialect);
+      await socket.plug();
+      const readings: BusReading[] = [];
+      const bus = startBus(path, readings);
+      await waitUntil(
+        'the adapter listens',
+        () => socket.adapter.mode() === 'silent' && bus.reading().adapter.phase === 'open',
+      );
+      const commands = socket.adapter.commands.length;
+      const sent = await play(socket.adapter);
+      await waitUntil('all frames', () => bus.reading().view.frames === sent);
+      const { adapter, view } = bus.reading();
+      expect(adapter).toMatchObject({ dialect, rejected: 0, skipped: 0 });
+      expect(view.vin?.value).toBe('WDB9634031L738256');
+      expect(view.troubleCodes.map(({ value }) => value.map(({ spn }) => spn))).toEqual([[134_322, 110]]);
+      expect(readings.some(({ view: { movement } }) => movement !== null)).toBe(true);
+      expect(socket.adapter.commands).toHaveLength(commands);
+      expect(socket.adapter.transmissions).toEqual([]);
+      expect(adapter.writtenBytes).toBe(socket.adapter.commands.join('\r').length + 1);
+    },
+  );
+
+  it('is found again after the adapter was plugged in under another number', async () => {
+    const path = join(folder, 'can');
+    const socket = socketOf(path, 'canable');
+    await socket.plug();
+    const bus = startBus(path, []);
+    await waitUntil('the adapter listens', () => bus.reading().adapter.phase === 'open');
+    await socket.unplug();
+    await waitUntil('the loss', () => bus.reading().adapter.phase === 'waiting');
+    await socket.plug();
+    await waitUntil('the adapter listens again', () => bus.reading().adapter.phase === 'open');
+    expect(socket.adapter.mode()).toBe('silent');
+    const sent = await play(socket.adapter);
+    await waitUntil('all frames', () => bus.reading().view.frames === sent);
+    expect(socket.adapter.transmissions).toEqual([]);
+  });
+});
