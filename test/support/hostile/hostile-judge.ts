@@ -18,7 +18,7 @@ function judgeAlarms(world: World, relay: FeatureName): void {
   const alarms = honestAlarms(senses, truth, { atMs: nowMs, sinceMs: nowMs - latencyMs - 1000 });
   const isAboutEngine = relay === 'enginecutoff' && rules.cutMode === 'ignition_off';
   // A unit that was started after the engine has not seen the voltage rise, and takes it for a charger's.
-  const hasSeenRise = truth.ignitionSinceMs >= world.freshMs;
+  const hasSeenRise = truth.ignitionSinceMs >= world.freshMs && truth.ignitionSinceMs > world.startedMs;
   const counted = alarms.filter(
     (name) => name === 'gnss' || name === 'motion' || (isAboutEngine && (name !== 'voltage' || hasSeenRise)),
   );

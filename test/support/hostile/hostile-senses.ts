@@ -366,7 +366,7 @@ export function misleading(
     else if (isInput && (board?.kind === 'contacts' || board?.kind === 'swapped'))
       found.add(`board ${board.kind}`);
     else if (name !== 'gnss' && board?.kind === 'latched') found.add('board latched');
-    else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, own, now.atMs))
+    else if (own?.kind === 'sudden-stop' && isPlausibleStand(senses, lieSinceMs(senses, own), now.atMs))
       found.add('gnss sudden-stop');
     else if (own !== undefined && undetectable[name]?.includes(own.kind) === true)
       found.add(`${name} ${own.kind}`);
@@ -374,9 +374,17 @@ export function misleading(
   return [...found];
 }
 
+/** Since when the same lie has gone on without a break: a fault may take over from an earlier one of its kind. */
+function lieSinceMs(senses: Senses, { part, kind, fromMs }: Fault): number {
+  const joined = senses.faults.find(
+    (one) => one.part === part && one.kind === kind && one.fromMs < fromMs && one.untilMs >= fromMs,
+  );
+  return joined === undefined ? fromMs : lieSinceMs(senses, joined);
+}
+
 /** A place held for a minute by fixes that vary, or the place where the vehicle stood: a standstill for any receiver. */
-function isPlausibleStand({ lieNorthM, restNorthM }: Senses, { fromMs }: Fault, atMs: number): boolean {
-  return atMs - fromMs >= 60_000 || Math.abs(lieNorthM - restNorthM) <= 30;
+function isPlausibleStand({ lieNorthM, restNorthM }: Senses, sinceMs: number, atMs: number): boolean {
+  return atMs - sinceMs >= 60_000 || Math.abs(lieNorthM - restNorthM) <= 30;
 }
 
 /** Healthy witnesses that have shown movement or a running engine without a break since `sinceMs`. */

@@ -219,6 +219,7 @@ export function reboot(world: World): void {
   });
   world.vehicle.at(nowMs, utcMs(world) + world.systemErrorMs);
   world.isBoardFresh = true;
+  world.startedMs = nowMs;
   world.freshMs = nowMs;
   world.nextReadMs = nowMs;
   world.isOffline = world.downMs > 0 || chance(world, 0.5);
@@ -350,6 +351,7 @@ export function createWorld(seed: number, setup: LifeSetup, counts: LifeCounts):
     isDiskBad: false,
     nextReadMs: 0,
     isBoardFresh: true,
+    startedMs: 0,
     freshMs: 0,
     restFixMs: null,
     silentSinceMs: null,
