@@ -239,6 +239,17 @@ describe('a veto', () => {
   });
 });
 
+describe('a motion input that was contradicted', () => {
+  it('speaks against rest when it works again, and says nothing once it has been active for ten minutes', () => {
+    const drive = commissioned().for(40).set({ ignition: true, motion: false }).for(60, 30);
+    expect(drive.of('motion')).toMatchObject({ state: 'contradicted' });
+    drive.set({ motion: true }).for(30, 30);
+    expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: 'active' });
+    drive.for(5, 8).for(590);
+    expect(drive.of('motion')).toMatchObject({ state: 'contradicted', claim: null });
+  });
+});
+
 describe('a tow', () => {
   const towed = () => commissioned().for(30).for(30, 40).for(1, 20).for(1, 8).for(30, 0);
 

@@ -3,7 +3,7 @@
 import { type WitnessName, type WitnessState, witnessNames } from '../../../src/core/verdict/witness.ts';
 import type { Cause } from './common-causes.ts';
 import { type Contact, restingForMs, type Sensed } from './contact.ts';
-import { creditState } from './credit.ts';
+import { creditLimits, creditState } from './credit.ts';
 import {
   causesNow,
   claimOf,
@@ -66,6 +66,15 @@ function contactReading(
   return { claim, restForMs, isSuspended };
 }
 
+/** A motion input as it counts: one that was contradicted and is active for so long is stuck, and says nothing. */
+function motionReading(state: EvidenceState, contact: Contact, atMs: number): Reading {
+  const { quietMs, pulseMs } = evidenceLimits;
+  const isStuck = contact.sensed.value === true && atMs - contact.roseMs >= creditLimits.stuckMs;
+  return isStuck && creditState(state.credit.credits.motion) === 'contradicted'
+    ? { claim: null, restForMs: null, isSuspended: contact.suspension !== null }
+    : contactReading(contact, { atMs, quietMs, pulseMs });
+}
+
 function receiverReading(claim: GnssClaim): Reading {
   if (claim.kind === 'still') return { claim: isStill(claim) ? 'rest' : null, restForMs: claim.forMs };
   return { claim: claim.kind === 'moving' ? 'active' : null, restForMs: null };
@@ -81,12 +90,11 @@ export function witnessesOf(
   claim = claimOf(state, now.atMs),
 ): Witnesses {
   const { atMs } = now;
-  const { quietMs, pulseMs } = evidenceLimits;
   const motion = countedContact(state, 'motion', claim);
   const ignition = countedContact(state, 'ignition', claim);
   return {
     gnss: witnessOf(state, 'gnss', receiverReading(claim)),
-    motion: witnessOf(state, 'motion', contactReading(motion, { atMs, quietMs, pulseMs })),
+    motion: witnessOf(state, 'motion', motionReading(state, motion, atMs)),
     ignition: witnessOf(state, 'ignition', contactReading(ignition, { atMs, quietMs: 0, pulseMs: -1 })),
     rpm: witnessOf(state, 'rpm', levelReading(state.rpm, atMs)),
     voltage: witnessOf(state, 'voltage', levelReading(state.voltage, atMs)),

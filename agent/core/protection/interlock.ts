@@ -111,10 +111,10 @@ function automaticRules(evidence: Evidence, rules: InterlockRules): readonly Rul
   ];
 }
 
-/** No fitted witness that is not contradicted may speak for movement; a moving position, and a fresh speed of the bus, always count. */
+/** Neither the motion input may speak for movement, whatever it was caught at, nor a moving position, nor a fresh speed of the bus. */
 function movementRules({ gnss, witnesses, bus }: Evidence): readonly RuleFinding[] {
   const { motion } = witnesses;
-  const isActive = motion.claim === 'active' && motion.state !== 'contradicted';
+  const isActive = motion.claim === 'active';
   const by = isActive ? 'motion' : bus?.isMoving === true ? 'bus' : 'none';
   const { standstillKmh } = gnssLimits;
   // An estimate proves no standstill, and is a good reason to wait.
