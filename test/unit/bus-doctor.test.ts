@@ -81,12 +81,12 @@ async function check(
   } as unknown as DoctorPorts;
   const port = { path: '/dev/can', baudRate: 115_200, dataBits: 8, parity: 'none', stopBits: 1 } as const;
   const bus: BusConfig = { port, dialect: 'auto', bitRate: 250_000 };
-  let isDone = false;
+  const progress = { isDone: false };
   const running = vehicleBusCheck({ bus, ports, isStopped: () => false }).run();
   void running.finally(() => {
-    isDone = true;
+    progress.isDone = true;
   });
-  while (!isDone) {
+  while (!progress.isDone) {
     await new Promise((resolve) => void setImmediate(resolve));
     clock.advance(100);
     for (const frame of [ccvs1(0, 1), ccvs1(null, 3, 0x31), eec1(600)]) adapter.frame(frame);

@@ -1,5 +1,6 @@
 // The vehicle bus in the whole vehicle: what it refuses, that an order on its way is withdrawn, that silence changes nothing, and which values
 // go with its events.
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
 import {
@@ -132,9 +133,9 @@ describe('attributes of the bus', () => {
     if (first === null) throw new Error('no attributes');
     const at = (nowMs: number, frames: readonly CanFrame[]) =>
       stepBusReport(first.state, readingAt(nowMs, frames), nowMs)?.attributes;
-    expect(at(25_000, [ccvs1(20, 1), eec1(700)])).toBeUndefined();
-    expect(at(31_000, [ccvs1(84, 0), eec1(1500), vdhr(123_457.2), fuel(41.2)])).toBeUndefined();
-    expect(at(31_000, [ccvs1(86, 0), eec1(1500), vdhr(123_458), fuel(40)])).toEqual({
+    expect(at(75_000, [ccvs1(20, 1), eec1(700)])).toBeUndefined();
+    expect(at(81_000, [ccvs1(84, 0), eec1(1500), vdhr(123_457.2), fuel(41.2)])).toBeUndefined();
+    expect(at(81_000, [ccvs1(86, 0), eec1(1500), vdhr(123_458), fuel(40)])).toEqual({
       busSpeed: 86,
       busOdometer: 123_458,
     });
@@ -154,6 +155,15 @@ describe('attributes of the bus', () => {
       dtcs: '110/15 134322/4',
       driverCard1: 'D  DF000123456780',
     });
+  });
+
+  it('are each described in the guide', () => {
+    const guide = readFileSync(new URL('../../agent/README.md', import.meta.url), 'utf8');
+    for (const name of [...busAttributes.map(({ attribute }) => attribute), ...busTexts])
+      expect(guide).toContain(`\`${name}\``);
+    for (const { attribute, deadBand, decimals } of busAttributes)
+      if (decimals !== null && deadBand !== 1)
+        expect(guide).toMatch(new RegExp(`\`${attribute}\` \\|[^|]*\\| ${deadBand} \\|`));
   });
 
   it('go with position events, and stay well below the limit of an event', async () => {

@@ -1,5 +1,5 @@
 // Which values of the bus go with a position event, as its attributes: each when it has changed by more than its dead band, or after an hour,
-// and at most one set in ten seconds, so that the data cost stays small. What is not known is left out.
+// and at most one set a minute, so that the data cost stays small. What is not known is left out.
 import type { AttributeValue } from '../../../src/core/events/event.ts';
 import { chooseValues } from './bus-choice.ts';
 import type { BusReading } from './bus-reading.ts';
@@ -7,7 +7,7 @@ import type { BusName } from './j1939-signals.ts';
 
 export const reportLimits = {
   /** Between two sets of attributes, ms. */
-  everyMs: 10_000,
+  everyMs: 60_000,
   /** A value that does not change is sent again after this long. */
   againMs: 3_600_000,
   /** Trouble codes in one text, most of them. */

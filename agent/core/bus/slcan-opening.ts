@@ -1,6 +1,6 @@
 // The dialogue that opens an SLCAN adapter in listen-only mode, as a pure machine: answers and time in, commands out. After its end nothing
 // is written. An adapter that cannot be known to listen silently is refused; there is no way from a refused listen-only mode to a normal one.
-// Sources: CAN232 manual (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in silence, and every version that
+// Sources: CAN232 protocol (LAWICEL); canable-fw `src/slcan.c`: it answers to V only, drops unknown letters in silence, and every version that
 // answers to V (since da4c91c, 2019) knows M1.
 import type { SlcanAnswer } from './slcan-line.ts';
 
