@@ -1,20 +1,24 @@
 // The reader of the vehicle bus on real pseudo-terminals, before simulated adapters of three dialects that play a synthetic recording: values,
 // a replug, and what was written. Everything is counted; nothing is timed.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSerialPort } from '../../agent/adapters/serial-port.ts';
+import { askUnixSocket } from '../../agent/adapters/unix-http.ts';
 import { startVehicleBus, type VehicleBus } from '../../agent/bus/vehicle-bus.ts';
 import { busLimits } from '../../agent/core/bus/bus-limits.ts';
 import type { BusReading } from '../../agent/core/bus/bus-reading.ts';
 import { slcanDialects } from '../../agent/core/bus/slcan-opening.ts';
+import type { BusStatus } from '../../agent/core/status/bus-status.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import type { ByteLink } from '../../src/ports.ts';
 import { createSlcanAdapter, type SlcanAdapter } from '../support/bus/slcan-adapter.ts';
 import { truckDrive } from '../support/bus/truck-drive.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
+import { runProgram, startProgram, writeAgentConfig } from '../support/programs/fleet-processes.ts';
 import { type PtyPair, ptyPair, serial, sleep } from '../support/serial/pty-bus.ts';
 import { point } from '../support/serial/serial-board.ts';
 
@@ -141,6 +145,40 @@ describe.skipIf(missing !== null)(`the vehicle bus${missing === null ? '' : ` [$
     await untilListening(socket, bus);
     const sent = await play(socket.adapter);
     await waitUntil('all frames', () => bus.reading().view.frames === sent);
+    expect(socket.adapter.transmissions).toEqual([]);
+  });
+
+  it('is in the status of the agent process, which writes nothing to it', async () => {
+    const path = join(folder, 'can');
+    const socket = socketOf(path, 'usbtin');
+    await socket.plug();
+    const publicKey = generateKeyPairSync('ed25519')
+      .publicKey.export({ format: 'der', type: 'spki' })
+      .subarray(-32);
+    const config = writeAgentConfig({
+      folder,
+      secret: 'a-secret-of-a-vehicle-that-is-not-enrolled',
+      publicKey: publicKey.toString('base64'),
+      mqttPort: 1,
+      boardPort: join(folder, 'no-board'),
+      gnssPort: join(folder, 'no-receiver'),
+    });
+    appendFileSync(config, `[local]\nsocket = "${folder}/agent.sock"\n[bus]\nport = "${path}"\n`);
+    expect(runProgram('agent', ['config', 'check', '--config', config])).toContain('listens only');
+    const agent = startProgram('agent', ['start', '--config', config]);
+    cleanups.unshift(() => agent.signal('SIGKILL'));
+    await waitUntil('the adapter listens', () => agent.lines.some(({ msg }) => msg === 'bus_open'));
+    const commands = socket.adapter.commands.length;
+    const sent = await play(socket.adapter);
+    const busOf = async (): Promise<BusStatus | null> => {
+      const facts = await askUnixSocket(`${folder}/agent.sock`, { method: 'GET', path: '/status' });
+      return (JSON.parse(facts.body) as { readonly vehicle: { readonly bus: BusStatus | null } }).vehicle.bus;
+    };
+    await waitUntil('values', async () => ((await busOf())?.vin ?? null) !== null);
+    const bus = await busOf();
+    expect(bus).toMatchObject({ dialect: 'usbtin', vin: 'WDB9634031L738256', rejected: 0, skipped: 0 });
+    expect(bus?.frames).toBeLessThanOrEqual(sent);
+    expect(socket.adapter.commands).toHaveLength(commands);
     expect(socket.adapter.transmissions).toEqual([]);
   });
 });
