@@ -169,10 +169,11 @@ export async function execute(context: RunContext, stop: { isAsked: boolean }): 
   const { options, time, ledger, latencies, recorder, workers, service } = context;
   const { scenario, ports, output } = options;
   const own = new Set(context.devices.map(({ deviceID }) => deviceID));
-  const watched = { service, clock: ports.clock, time, isOwn: (deviceID: string) => own.has(deviceID) };
+  const hasDevices = scenario.fleet.kind === 'agent';
+  const isOwn = (deviceID: string): boolean => own.has(deviceID);
+  const watched = { service, clock: ports.clock, time, isOwn, hasDevices };
   const liveStream = watchLiveStream({ ...watched, onSeen: workers.seen });
-  const resumed =
-    scenario.fleet.kind === 'agent' ? watchLiveStream({ ...watched, readMs: resumeEveryMs }) : null;
+  const resumed = hasDevices ? watchLiveStream({ ...watched, readMs: resumeEveryMs }) : null;
   let view: ProgressView | null = null;
   const print = (text: string): void => void (view === null ? output.write(`${text}\n`) : view.print(text));
   context.setPrinter(print);

@@ -162,6 +162,7 @@ function drive(): { ledger: Ledger; events: readonly FleetEvent[]; views: FinalV
   const sight: StreamSight = {
     times: (_, eventID) => (eventID === 'b1:7' ? 1 : 0),
     said: (_, eventID) => (eventID === 'b1:7' ? records[6] : undefined),
+    devices: new Map([[vehicle, device]]),
   };
   const views = {
     vehicles: [ofVehicle],
@@ -363,8 +364,29 @@ describe('what people read of a run', () => {
     const sight: StreamSight = {
       times: (_, eventID) => (eventID === 'b1:7' ? times : 0),
       said: () => undefined,
+      devices: null,
     };
     expect(kindsOf(({ views }) => ({ views: { ...views, streamSights: [sight] } }))).toEqual(['streamWrong']);
+  });
+
+  it.each<[string, (device: ShownDevice) => ShownDevice | null]>([
+    ['has no place of the device', () => null],
+    ['has another place of it', (device) => ({ ...device, deviceLastValidLatitude: 43.6 })],
+    [
+      'has an older place of it',
+      (device) => ({
+        ...device,
+        deviceLastValidLatitude: latitudeAt(85_000),
+        deviceLastValidTimestamp: beganUtcMs / 1000 + 85,
+      }),
+    ],
+  ])('is a wrong live stream when it %s', (_, change) => {
+    const changed = (views: FinalViews): FinalViews => {
+      const shown = change(one(views).device);
+      const devices = new Map(shown === null ? [] : [[vehicle, shown]]);
+      return { ...views, streamSights: views.streamSights.map((sight) => ({ ...sight, devices })) };
+    };
+    expect(kindsOf(({ views }) => ({ views: changed(views) }))).toEqual(['streamWrong']);
   });
 
   it('is a wrong live stream when it showed another place', () => {

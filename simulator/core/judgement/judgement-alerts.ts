@@ -2,7 +2,7 @@
 // that the interface names. Pure.
 import { eventBreach, vehicleBreach } from '../ledger/breach.ts';
 import type { Breach, EventNote, ShownEvent, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { AlertViews, ShownNotice } from '../ledger/shown-views.ts';
+import type { AlertViews, ShownNotice, StreamedDevice } from '../ledger/shown-views.ts';
 
 const inputsOn = Array.from({ length: 32 }, (_, index) => 62_496 + index);
 
@@ -82,6 +82,8 @@ export interface StreamSight {
   times(deviceID: string, eventID: string): number;
   /** Members of its first message; undefined: none came, or too many to be kept. */
   said(deviceID: string, eventID: string): Partial<ShownEvent> | undefined;
+  /** The last message about the place of each device; null: the stream was asked for events alone. */
+  readonly devices: ReadonlyMap<string, StreamedDevice> | null;
 }
 
 /** Whether the stream must have shown an event: it is none of the routine, and was delivered while the vehicle was on the road. */

@@ -5,9 +5,9 @@ import { recoveryMs, stalledMs } from '../ledger/excuses.ts';
 import { type Fact, type FactKind, inputFacts, type WatchedInput, watchedInputs } from '../ledger/facts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Breach, EventNote, SentEvent, VehicleNotes } from '../ledger/ledger-types.ts';
-import type { ShownCommand, ShownDevice, VehicleViews } from '../ledger/shown-views.ts';
+import type { ShownCommand, ShownDevice, StreamedDevice, VehicleViews } from '../ledger/shown-views.ts';
 
-type Sent = SentEvent & { readonly timestampMs: number };
+type Sent = SentEvent & { readonly timestampMs: number; readonly ackedMs: number | null };
 
 /** What the service has of a vehicle, by vehicle time; of one moment in the order of its numbers. What it lost is reported as that. */
 function sentOf({ boots }: VehicleNotes): readonly Sent[] {
@@ -15,8 +15,52 @@ function sentOf({ boots }: VehicleNotes): readonly Sent[] {
     note !== undefined && note.shown > 0 && note.sent?.timestampMs != null && !note.isResent;
   return [...boots.values()]
     .flat()
-    .flatMap((note) => (isKnown(note) && note?.sent != null ? [note.sent as Sent] : []))
+    .flatMap((note) =>
+      isKnown(note) && note?.sent?.timestampMs != null
+        ? [{ ...note.sent, timestampMs: note.sent.timestampMs, ackedMs: note.ackedMs }]
+        : [],
+    )
     .sort((a, b) => a.timestampMs - b.timestampMs);
+}
+
+/** Whole degrees, and 360 is 0. */
+function isSameHeading(a: number, b: number): boolean {
+  const turn = Math.abs(a - b) % 360;
+  return Math.min(turn, 360 - turn) <= 1;
+}
+
+/** Whether a vehicle sent this place for that second; several reports of one second may each be the last. */
+const isSent = (device: StreamedDevice, sent: readonly Sent[]): boolean =>
+  sent.some(
+    ({ latitude, longitude, timestampMs, speedKmh, headingDeg }) =>
+      latitude !== null &&
+      Math.floor(timestampMs / 1000) === device.deviceLastValidTimestamp &&
+      Math.abs(latitude - device.deviceLastValidLatitude) <= 1e-6 &&
+      Math.abs((longitude ?? 0) - device.deviceLastValidLongitude) <= 1e-6 &&
+      Math.abs((speedKmh ?? 0) - device.deviceLastValidSpeed) <= 1 &&
+      isSameHeading(headingDeg, device.deviceLastValidHeading),
+  );
+
+/** What is delivered so shortly before the end may be missing on the live stream, ms. */
+const streamMs = 5000;
+
+/** What the live stream said of a vehicle's place last. */
+export function judgeStreamed(vehicle: VehicleNotes, shown: StreamedDevice | undefined): readonly Breach[] {
+  const { deviceID, stopMs } = vehicle;
+  const sent = sentOf(vehicle);
+  const due = sent.findLast(
+    ({ latitude, ackedMs }) => latitude !== null && ackedMs !== null && ackedMs < (stopMs ?? 0) - streamMs,
+  );
+  const found = (words: string) => [vehicleBreach('streamWrong', deviceID, words)];
+  if (shown === undefined)
+    return due === undefined ? [] : found('no place of it was on the live stream, and it has sent one');
+  if (!isSent(shown, sent))
+    return found(`the live stream said ${JSON.stringify(shown)} last; it never sent that`);
+  const dueS = Math.floor((due?.timestampMs ?? 0) / 1000);
+  if (shown.deviceLastValidTimestamp >= dueS) return [];
+  return found(
+    `the live stream shows where it was at ${shown.deviceLastValidTimestamp}; a place of ${dueS} was delivered`,
+  );
 }
 
 function wrongPosition(device: ShownDevice, sent: readonly Sent[]): string | null {
@@ -24,25 +68,10 @@ function wrongPosition(device: ShownDevice, sent: readonly Sent[]): string | nul
   const shown = `${device.deviceLastValidLatitude},${device.deviceLastValidLongitude} at ${device.deviceLastValidTimestamp}`;
   if (last === undefined)
     return device.deviceLastValidTimestamp === 0 ? null : `last position ${shown}; it has sent none`;
-  // Several reports of one second: each of them may be the last.
-  const isLast = sent.some(
-    ({ latitude, longitude, timestampMs, speedKmh, headingDeg }) =>
-      Math.floor(timestampMs / 1000) === Math.floor(last.timestampMs / 1000) &&
-      Math.floor(timestampMs / 1000) === device.deviceLastValidTimestamp &&
-      Math.abs((latitude ?? 0) - device.deviceLastValidLatitude) <= 1e-6 &&
-      Math.abs((longitude ?? 0) - device.deviceLastValidLongitude) <= 1e-6 &&
-      Math.abs((speedKmh ?? 0) - device.deviceLastValidSpeed) <= 1 &&
-      isSameHeading(headingDeg, device.deviceLastValidHeading),
-  );
-  return isLast
+  const isLast = Math.floor(last.timestampMs / 1000) === device.deviceLastValidTimestamp;
+  return isLast && isSent(device, sent)
     ? null
     : `last position ${shown} with ${device.deviceLastValidSpeed} km/h to ${device.deviceLastValidHeading} degrees; it sent ${JSON.stringify(last)}`;
-}
-
-/** Whole degrees, and 360 is 0. */
-function isSameHeading(a: number, b: number): boolean {
-  const turn = Math.abs(a - b) % 360;
-  return Math.min(turn, 360 - turn) <= 1;
 }
 
 const stateOf = ({ sensors }: ShownDevice, name: string): string => sensors?.[name]?.state ?? '0';

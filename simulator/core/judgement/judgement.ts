@@ -34,7 +34,7 @@ import { judgeCommandEnds } from './judgement-command-ends.ts';
 import { judgeCommands } from './judgement-commands.ts';
 import { judgeFuel, judgeOdometer } from './judgement-gauges.ts';
 import { judgeHistory } from './judgement-history.ts';
-import { judgePresent } from './judgement-present.ts';
+import { judgePresent, judgeStreamed } from './judgement-present.ts';
 import { judgeReports } from './judgement-reports.ts';
 
 export interface Judgement {
@@ -250,6 +250,12 @@ export interface FinalViews {
   readonly isSameClock: boolean;
 }
 
+const judgeDevices = (ledger: Ledger, vehicles: FinalViews['vehicles'], { devices }: StreamSight) =>
+  vehicles.flatMap(({ deviceID }) => {
+    const vehicle = ledger.vehicles.get(deviceID);
+    return devices === null || vehicle === undefined ? [] : judgeStreamed(vehicle, devices.get(deviceID));
+  });
+
 function judgeViews(ledger: Ledger, of: FinalViews) {
   const { vehicles, alerts, streamSights } = of;
   const ofVehicles = vehicles.flatMap((views) => {
@@ -265,6 +271,7 @@ function judgeViews(ledger: Ledger, of: FinalViews) {
   const ofStream = streamSights.flatMap((sight) => [
     ...judgeStream(ledger.vehicles.values(), sight),
     ...vehicles.flatMap(({ records }) => judgeMessages(records, sight)),
+    ...judgeDevices(ledger, vehicles, sight),
   ]);
   return [...ofVehicles, ...judgeAlerts(alerts.records, ledger.vehicles, alerts.views), ...ofStream];
 }

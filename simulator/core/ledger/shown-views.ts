@@ -16,6 +16,16 @@ export interface ShownDevice {
   readonly sensors?: Readonly<Record<string, { readonly state: string } | undefined>>;
 }
 
+/** The place of a device as a message of the live stream gives it. */
+export type StreamedDevice = Pick<
+  ShownDevice,
+  | 'deviceLastValidLatitude'
+  | 'deviceLastValidLongitude'
+  | 'deviceLastValidSpeed'
+  | 'deviceLastValidHeading'
+  | 'deviceLastValidTimestamp'
+>;
+
 export interface ShownCommand {
   readonly commandID: string;
   readonly feature: string;

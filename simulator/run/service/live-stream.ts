@@ -1,9 +1,10 @@
 // The live stream of the account, read as an open console does: measures the time from an event's storing on the vehicle until it is
 // visible, and counts how often each event came, over interruptions and resumptions.
 import { messageOf } from '../../../src/core/errors.ts';
-import type { Clock } from '../../../src/ports.ts';
+import type { Cancel, Clock } from '../../../src/ports.ts';
 import type { StreamSight } from '../../core/judgement/judgement-alerts.ts';
 import type { ShownEvent, Sighting } from '../../core/ledger/ledger-types.ts';
+import type { StreamedDevice } from '../../core/ledger/shown-views.ts';
 import { type RunTime } from '../shared/run-ports.ts';
 import type { Service } from './service.ts';
 
@@ -21,6 +22,8 @@ interface LiveStreamOptions {
   readonly service: Service;
   readonly clock: Clock;
   readonly time: RunTime;
+  /** Asks for the places of devices too, as a map does. */
+  readonly hasDevices: boolean;
   /** It is broken off after so long, and resumed; absent: it is read to its end. */
   readonly readMs?: number;
   /** Whether a device belongs to the run. */
@@ -38,7 +41,8 @@ const settledMs = 1500;
 const settleMostMs = 15_000;
 
 /** What came of each event. */
-function createSightBook() {
+function createSightBook(hasDevices: boolean) {
+  const devices = new Map<string, StreamedDevice>();
   const counts = new Map<string, number>();
   const messages = new Map<string, Partial<ShownEvent>>();
   let isWhole = true;
@@ -47,6 +51,10 @@ function createSightBook() {
       if (counts.size < countedMost) counts.set(key, (counts.get(key) ?? 0) + 1);
       else isWhole = false;
       if (messages.size < keptMost && !messages.has(key)) messages.set(key, message);
+    },
+    /** A message without a place has no news of it. */
+    addDevice(deviceID: string, message: Partial<StreamedDevice>): void {
+      if (message.deviceLastValidTimestamp !== undefined) devices.set(deviceID, message as StreamedDevice);
     },
     /** The service left some out. */
     break(): void {
@@ -57,6 +65,7 @@ function createSightBook() {
         ? {
             times: (deviceID, eventID) => counts.get(`${deviceID} ${eventID}`) ?? 0,
             said: (deviceID, eventID) => messages.get(`${deviceID} ${eventID}`),
+            devices: hasDevices ? devices : null,
           }
         : null,
   };
@@ -64,20 +73,22 @@ function createSightBook() {
 
 /** Opens the stream, and reopens it whenever it ends. */
 export function watchLiveStream(options: LiveStreamOptions): LiveStream {
-  const { service, clock, time, isOwn, readMs } = options;
+  const { service, clock, time, isOwn, hasDevices, readMs } = options;
   const abort = new AbortController();
   const kept = { seen: 0, reason: '' };
-  const book = createSightBook();
+  const book = createSightBook(hasDevices);
   let isOpen = false;
   let isSettling = false;
+  let cancelRead: Cancel = () => undefined;
   let lastID: string | null = null;
   /** Of the message whose lines are being read. */
   let id: string | null = null;
   let lastMs = clock.monoMs();
   const handleEvent = (text: string): void => {
-    const message = JSON.parse(text) as Partial<ShownEvent>;
+    const message = JSON.parse(text) as Partial<ShownEvent & StreamedDevice>;
     const { deviceID, eventID } = message;
-    if (deviceID === undefined || eventID === undefined || !isOwn(deviceID)) return;
+    if (deviceID === undefined || !isOwn(deviceID)) return;
+    if (eventID === undefined) return book.addDevice(deviceID, message);
     kept.seen += 1;
     lastMs = clock.monoMs();
     book.add(`${deviceID} ${eventID}`, message);
@@ -96,14 +107,10 @@ export function watchLiveStream(options: LiveStreamOptions): LiveStream {
     id = null;
     const headers = lastID === null ? {} : { 'last-event-id': lastID };
     const reading = new AbortController();
-    const cancel = readMs === undefined ? null : clock.after(readMs, () => isSettling || reading.abort());
+    if (readMs !== undefined) cancelRead = clock.after(readMs, () => isSettling || reading.abort());
     const signal = AbortSignal.any([abort.signal, reading.signal]);
-    const chunks = await service
-      .stream('/events/stream/authorization?kinds=event', { signal, headers })
-      .catch((thrown: unknown) => {
-        cancel?.();
-        throw thrown;
-      });
+    const path = `/events/stream/authorization?kinds=${hasDevices ? 'event,device' : 'event'}`;
+    const chunks = await service.stream(path, { signal, headers });
     isOpen = true;
     const decoder = new TextDecoder();
     let rest = '';
@@ -121,6 +128,7 @@ export function watchLiveStream(options: LiveStreamOptions): LiveStream {
       })
       .finally(() => {
         isOpen = false;
+        cancelRead();
         if (!abort.signal.aborted) clock.after(reopenMs, go);
       });
   };

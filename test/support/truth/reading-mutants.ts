@@ -67,6 +67,20 @@ const streamMutants: readonly TruthMutant[] = [
     put: 'yield* replay(options, { ...found, after: found.upTo });',
     found: ['streamWrong'],
   }),
+  broker({
+    fault: 'the live stream shows vehicles with three decimals',
+    file: 'broker/core/live/live-message.js',
+    find: 'deviceLastValidLatitude: position.latitude,',
+    put: 'deviceLastValidLatitude: Math.round(position.latitude * 1000) / 1000,',
+    found: ['streamWrong'],
+  }),
+  broker({
+    fault: 'the live stream shows each vehicle once',
+    file: 'broker/live/hub.js',
+    find: 'if (isRead && !hub.options.isShared)',
+    put: 'if (isRead && !hub.options.isShared && !(globalThis.notedDevices ??= new Set()).has(device.deviceNo) && globalThis.notedDevices.add(device.deviceNo))',
+    found: ['streamWrong'],
+  }),
 ];
 
 const noticeMutants: readonly TruthMutant[] = [
