@@ -352,7 +352,13 @@ describe('what a run did not look at', () => {
     expect(kindsOf(none).filter((kind) => kind === 'exercise')).toHaveLength(exerciseNames.length);
     expect(uncheckedOf(none).has('zonesWrong')).toBe(true);
     const unchecked = uncheckedOf(tracker);
-    for (const kind of ['commandMoving', 'untracked', 'unnoticed', 'panicLate', 'streamWrong'] as const)
+    for (const kind of [
+      'commandMoving',
+      'untracked',
+      'odometerWrong',
+      'reportsWrong',
+      'streamWrong',
+    ] as const)
       expect([kind, unchecked.has(kind)]).toEqual([kind, true]);
     expect(unchecked.has('lost')).toBe(false);
     expect(wordsOf(tracker, 'proof')).toContain('Relays, sensors and the road: a light tracker has none.');

@@ -62,18 +62,18 @@ export const breachTexts: Readonly<Record<BreachKind, string>> = {
     'the history of a vehicle, its metadata or an export says something else than the records of the fleet',
   presentWrong: 'a vehicle is shown otherwise than it reported last',
   alertsWrong: 'alerts, their count or the inbox say something else than the records',
-  streamWrong: 'the live stream left an event out, or sent it twice',
+  streamWrong: 'the live stream left an event out, sent it twice, or shows something else than was sent',
   accessWrong: 'somebody got in, or saw a vehicle, who may not',
   settingsWrong: 'settings that were saved are not what the vehicle holds',
   zonesWrong:
     'a vehicle crossed the border of a geozone and nothing says so, or a crossing is shown that was none',
   messagesWrong: 'a message did not come, or came twice',
-  deliveriesWrong: 'a webhook did not get an alert, or got what it must not trust',
+  deliveriesWrong: 'a webhook did not get an alert as it is, got it again, or got what it must not trust',
   approvalsWrong: 'a cut that needs two people went with one, or did not go with two',
   serviceCodesWrong: 'a vehicle took a service code that is void, or refused its own',
-  auditWrong: 'the audit log leaves something out, or names somebody else',
+  auditWrong: 'the audit log leaves something out, or names another user or time',
   operationsWrong: 'an operation of the service did not do what it says, or did what it must refuse',
-  reportsWrong: 'a report of trips says something else than the vehicle drove',
+  reportsWrong: 'a report of trips and stops says something else than the vehicle did',
   dropped: 'dropped by the vehicle because its outbox was full',
   panicLate: 'a panic press that took too long',
   commandTwice: 'a relay moved more often than it was commanded',
@@ -85,7 +85,7 @@ export const breachTexts: Readonly<Record<BreachKind, string>> = {
   wrongRelay: 'a relay moved for a command to another relay',
   notRestored: 'a vehicle was left cut off or unlocked at the end',
   wrongState: 'the service shows another state of a relay than the relay is in',
-  commandsWrong: 'the commands of a vehicle are listed otherwise than they ended',
+  commandsWrong: 'the commands of a vehicle are listed otherwise than they were given and ended',
 };
 
 export interface Breach {

@@ -51,6 +51,16 @@ const commandChecks = [
   'commandUndelivered',
   'falseConfirmation',
   'notRestored',
+  'commandsWrong',
+] as const;
+/** Checks that need the road, a tank or an outbox. */
+const roadChecks = [
+  'misplaced',
+  'untracked',
+  'odometerWrong',
+  'fuelWrong',
+  'reportsWrong',
+  'dropped',
 ] as const;
 /** Checks of what is read once at the end. */
 const finalChecks = [
@@ -90,7 +100,7 @@ export function uncheckedOf(run: Observed): ReadonlySet<BreachKind> {
   const { kind, interruptedBy, counts, facts, setting } = run;
   const hasFacts = factKinds.some((one) => facts[one].happened > 0);
   return new Set<BreachKind>([
-    ...(kind === 'tracker' ? (['misplaced', 'untracked', ...relayChecks] as const) : []),
+    ...(kind === 'tracker' ? [...roadChecks, ...relayChecks] : []),
     ...(counts.commands === 0 ? commandChecks : []),
     ...(hasFacts ? [] : (['unnoticed'] as const)),
     ...(hasFacts || setting.target === null ? [] : (['mistimed'] as const)),

@@ -6,6 +6,7 @@ import { type Breach, breachKinds, breachTexts } from '../../core/ledger/ledger-
 import { printable } from '../../core/live/screen.ts';
 import { compareFigures } from '../../core/result/comparison.ts';
 import { unmetText } from '../../core/result/expectations.ts';
+import { uncheckedOf } from '../../core/result/gaps.ts';
 import { resultSchema } from '../../core/result/result-schema.ts';
 import { outcomeOf, verdictOf } from '../../core/result/verdict.ts';
 import { exerciseTexts } from '../../core/scenario/exercises.ts';
@@ -89,6 +90,8 @@ export function formatResult(result: RunResult): string {
   const { counts, truth, machine, figures } = result;
   const verdict = verdictOf(result);
   const found = breachKinds.filter((kind) => truth[kind] > 0);
+  const unchecked = uncheckedOf(result).size;
+  const idle = unchecked === 0 ? '' : `, and ${unchecked} without anything to look at`;
   const total = breachKinds.reduce((sum, kind) => sum + truth[kind], 0);
   return [
     '',
@@ -97,7 +100,7 @@ export function formatResult(result: RunResult): string {
     `  ${countOf(counts.facts, 'fact')}, ${countOf(counts.events, 'event')} stored, ${counts.acknowledged} acknowledged (${figures['events.rate']}/s), ${counts.shown} returned, ${countOf(counts.commands, 'command')}, ${countOf(counts.connects, 'connect')}`,
     `  generator: ${countOf(machine.processes, 'process', 'processes')}, ${(machine.cpuMs / 1000).toFixed(1)} s of CPU, ${machine.rssMb.toFixed(0)} MiB${inBrackets(memoryText(result))}`,
     ...latencyTable(result),
-    `  truth: ${total === 0 ? `${breachKinds.length} checks, all 0` : countOf(total, 'breach', 'breaches')}`,
+    `  truth: ${total === 0 ? `${breachKinds.length - unchecked} checks, all 0${idle}` : countOf(total, 'breach', 'breaches')}`,
     ...found.map((kind) => `    ${kind} ${truth[kind]}: ${breachTexts[kind]}`),
     ...result.breaches.slice(0, shownMost).map((breach) => `      ${formatBreach(breach)}`),
     ...(total > shownMost ? [`      ... and ${total - shownMost} more (see --json)`] : []),
