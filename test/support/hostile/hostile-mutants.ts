@@ -41,7 +41,7 @@ export const mutants: readonly Mutant[] = [
     rule: 'a motion input that is active vetoes',
     from: 1669,
     file: interlock,
-    find: "const isActive = motion.claim === 'active' && motion.state !== 'contradicted';",
+    find: "const isActive = motion.claim === 'active';",
     put: 'const isActive = false;',
   },
   {
