@@ -130,16 +130,13 @@ function processesOf({ processes: asked, target }: ResultFlags, { fleet }: Scena
   });
 }
 
-/** Resolves at the first signal; a second one ends this process, after `onSecond`, and with it the broker that it started. */
-function untilSignal(onSecond: () => void): Promise<StopSignal> {
+/** Resolves at the first signal; a second one ends this process and with it the broker that it started. */
+function untilSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
     let isAsked = false;
     for (const signal of stopSignals) {
       process.on(signal, () => {
-        if (isAsked) {
-          onSecond();
-          process.exit(signalExitCodes[signal]);
-        }
+        if (isAsked) process.exit(signalExitCodes[signal]);
         isAsked = true;
         resolve(signal);
       });
@@ -209,7 +206,9 @@ async function runUntilSignal(options: RunOptions): Promise<RunResult | null> {
     if (existsSync(options.folder)) process.stderr.write(`Files of the run are left in ${options.folder}\n`);
     if (options.target !== null && left.length > 0) process.stderr.write(leftText(options.target.http, left));
   };
-  const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal(nameLeft));
+  const stop = async (): Promise<StopSignal> => (stopped.by = await untilSignal());
+  // The process ends before the run does: a second signal, or nothing reads its output.
+  process.once('exit', nameLeft);
   try {
     return await runScenario({ ...options, onDevices }, stop());
   } catch (thrown) {
@@ -217,6 +216,8 @@ async function runUntilSignal(options: RunOptions): Promise<RunResult | null> {
     process.stderr.write(`fleetward-simulator: ${messageOf(thrown)}\n`);
     process.exitCode = signalExitCodes[stopped.by];
     return null;
+  } finally {
+    process.off('exit', nameLeft);
   }
 }
 

@@ -244,7 +244,7 @@ describe.skipIf(!isSimulatorBuilt)(`a run${simulatorNote}`, { concurrent: true }
       act(child);
     });
     const ended = await new Promise<number | null>((done) => child.once('exit', done));
-    expect([ended, complaints]).toEqual([code, '']);
+    expect([ended, complaints]).toEqual([code, `Files of the run are left in ${state}\n`]);
     // The broker and two processes of the fleet.
     expect(started).toHaveLength(3);
     const isThere = (pid: number): boolean => existsSync(`/proc/${pid}/cwd`);

@@ -1,10 +1,11 @@
 // The simulator against a broker that somebody else started, with TLS and an authority of its own: it passes, cleans up, says what is
 // wrong with an address, a password or a key and what to do, and records traffic that it can send again.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { generateSigningKey } from '../../src/adapters/signing.ts';
 import { createOwnAuthority } from '../support/broker/own-authority.ts';
 import { freePort } from '../support/machine/free-port.ts';
@@ -14,9 +15,9 @@ import { createBrokerProgram } from '../support/programs/broker-program.ts';
 import {
   isSimulatorBuilt,
   killSimulators,
-  onceSaid,
   simulate,
   simulatorNote,
+  simulatorProgram,
 } from '../support/programs/simulator-program.ts';
 
 const folder = temporaryFolder('target');
@@ -229,26 +230,32 @@ describe.skipIf(!isSimulatorBuilt)(`a run against a broker that is there${simula
     expect([none.code, none.text]).toEqual([64, expect.stringContaining('is not http://… or https://…')]);
   });
 
-  it('names the files and devices that a second Ctrl-C leaves, and how to delete the devices', async () => {
-    const before = await devicesLeft();
-    const online = onceSaid('online', (pid) => process.kill(pid, 'SIGINT'));
-    const stopping = onceSaid('a second signal ends at once', (pid) => process.kill(pid, 'SIGINT'));
-    const { code, text } = await simulate(
-      ['run', scenario, ...flagsWith(), '--state', at('stopped')],
-      (said, pid) => {
-        online(said, pid);
-        stopping(said, pid);
-      },
-    );
-    expect(code).toBe(130);
-    expect(text).not.toContain('The devices are removed');
-    const [, names = ''] = /3 devices of the run may be left at https:.*: (.*)\n/.exec(text) ?? [];
-    const deviceIDs = names.split(', ');
-    expect(deviceIDs).toEqual(
-      [1, 2, 3].map((no) => expect.stringMatching(new RegExp(`^sim-\\w+-0000${no}$`))),
-    );
-    expect(text).toContain(`Files of the run are left in ${at('stopped')}`);
-    expect(text).toContain('POST /api/v1/device/deletedevices/authorization');
-    expect(await devicesLeft()).toBe(before + 3);
-  });
+  it.each([
+    ['a second Ctrl-C', 130, (child: ChildProcess) => child.kill('SIGINT')],
+    ['the end of the reader of its output', 141, (child: ChildProcess) => child.stdout?.destroy()],
+  ])(
+    'names the files and devices that %s leaves, and how to delete the devices',
+    async (_what, code, act) => {
+      const before = await devicesLeft();
+      const state = at(`left-${code}`);
+      const args = [simulatorProgram, 'run', scenario, ...flagsWith(), '--state', state];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let [said, complaints] = ['', ''];
+      child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
+      await waitUntil('its vehicles', () => said.includes('online'), { seen: () => said });
+      child.kill('SIGINT');
+      await waitUntil('its answer', () => said.includes('a second signal ends at once'), {
+        seen: () => said,
+      });
+      act(child);
+      const ended = await new Promise<number | null>((done) => child.once('close', done));
+      expect([ended, said]).toEqual([code, expect.not.stringContaining('The devices are removed')]);
+      expect(complaints).toContain(`Files of the run are left in ${state}`);
+      expect(complaints).toMatch(/3 devices of the run may be left at https:.*: (sim-\w+-0000\d(, |\n)){3}/);
+      expect(complaints).toContain('POST /api/v1/device/deletedevices/authorization');
+      expect(await devicesLeft()).toBe(before + 3);
+    },
+  );
 });
