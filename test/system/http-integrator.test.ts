@@ -165,6 +165,22 @@ describe('a path that is none', () => {
     expect(await hintOf(path, method)).toContain(`Did you mean ${meant}?`);
   });
 
+  it.each([
+    ['GET', '/device/getalldevices/authorization?LIMIT=2', '/LIMIT is not known here; did you mean limit?'],
+    ['GET', '/device/getalldevices/authorization?limt=2', '/limt is not known here; did you mean limit?'],
+    ['GET', '/device/getalldevices/authorization?colour=2', '/colour is not known here'],
+    [
+      'POST',
+      '/api/v1/device/updatedevice/authorization',
+      '/deviceDrivers is not known here; did you mean devicedriver?',
+    ],
+  ])('names the member that was probably meant by %s %s', async (method, path, detail) => {
+    const body = method === 'POST' ? { deviceID: 'truck-17', deviceDrivers: 'Ann' } : undefined;
+    const { status, text } = await ask(path, { method, body });
+    expect(status).toBe(422);
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'invalid_content', detail } });
+  });
+
   it('suggests nothing where nothing is close, and quotes nothing that was sent', async () => {
     for (const path of [
       '/wp-login.php',

@@ -3,6 +3,7 @@
 import { type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, type ErrorDetail } from '../../../src/core/errors.ts';
+import { nearestName } from './suggestion.ts';
 
 /** Faults listed in one answer. */
 const detailsMost = 50;
@@ -112,10 +113,11 @@ function detailsOf(faults: Faults, { schema, place }: Location): readonly ErrorD
       case 'required':
         return fault.params.requiredProperties.map((name) => ({ pointer: at(name), message: 'is missing' }));
       case 'additionalProperties':
-        return fault.params.additionalProperties.map((name) => ({
-          pointer: at(name),
-          message: 'is not known here',
-        }));
+        return fault.params.additionalProperties.slice(0, detailsMost).map((name) => {
+          const near = fault.instancePath === '' ? nearestName(name, Object.keys(schema.properties)) : null;
+          const meant = near === null ? '' : `; did you mean ${near}?`;
+          return { pointer: at(name), message: `is not known here${meant}` };
+        });
       // Says the same once more for each unknown member.
       case 'boolean':
         return [];

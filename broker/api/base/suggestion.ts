@@ -1,5 +1,5 @@
-// Suggests the operation closest to an unknown path. Pure. It compares with the list of operations and returns documented
-// paths only: nothing of the request or of any account is in a suggestion.
+// Suggests the operation closest to an unknown path, and the member closest to an unknown name. Pure. It compares with the list of
+// operations and returns documented paths and names only: nothing of the request or of any account is in a suggestion.
 import { type Operation, servedPaths } from './operation.ts';
 
 /** Segments of a request that are compared, and the longest of them: what is beyond is no path of ours. */
@@ -29,6 +29,15 @@ function costOfWord(sent: string, word: string): number {
   if (sent === word) return 0;
   const most = Math.min(2, Math.floor(word.length / 4));
   return most > 0 && lettersBetween(sent, word, most) <= most ? 1 : Number.POSITIVE_INFINITY;
+}
+
+/** The name that a sent one probably stands for, in any letter case; null when none is near. */
+export function nearestName(sent: string, names: readonly string[]): string | null {
+  if (sent.length > lettersMost) return null;
+  const small = sent.toLowerCase();
+  const costs = names.map((name) => costOfWord(small, name.toLowerCase()));
+  const least = Math.min(...costs);
+  return Number.isFinite(least) ? (names[costs.indexOf(least)] ?? null) : null;
 }
 
 const isVariable = (segment: string): boolean => segment.startsWith('{');
