@@ -50,7 +50,7 @@ const resultIn = (name: string): RunResult => JSON.parse(readFileSync(at(name), 
  */
 const isHealthy = ({ code, text }: Ended): boolean => {
   expect(text).toMatch(/truth: \d+ checks, all 0/);
-  if (text.includes('note: the generator is the bottleneck')) return false;
+  if (text.includes('note: The generator is the bottleneck')) return false;
   expect(text).not.toMatch(/^ {2}FAILED/m);
   expect([0, 3]).toContain(code);
   return true;
@@ -139,7 +139,7 @@ describe.skipIf(!isSimulatorBuilt)(`the commands of the simulator's guide${simul
       flag.replace(/^no-/, ''),
     );
     const helps = await Promise.all(
-      ['run', 'replay', 'record', 'compare', 'ctl', 'ctl rate', 'ctl fault'].map((name) =>
+      ['run', 'replay', 'record', 'compare', 'hardware', 'ctl', 'ctl rate', 'ctl fault'].map((name) =>
         run(`${name} --help`),
       ),
     );
