@@ -137,11 +137,11 @@ export async function confirmUser(ports: AdministrationPorts, key: UserKey): Pro
   const audited = { action: 'user.confirm', accountID, object: userID, detail, onlyIf: isUnconfirmed(key) };
   const noticeNo = 1 + Math.floor(ports.entropy.fraction() * 2 ** 47);
   const atMs = Math.round(ports.clock.utcMs());
-  const told = { ...key, topic: 'confirmed', atMs, noticeNo, onlyIf: isUnconfirmed(key) } as const;
+  const notice = { ...key, topic: 'confirmed', atMs, noticeNo, onlyIf: isUnconfirmed(key) } as const;
   await ports.db.write([
     lockAccount(accountID),
     ...auditEntryOf(ports, audited),
-    ...notifyAdministrators(told),
+    ...notifyAdministrators(notice),
     confirm(key, sql`1 = 1`),
   ]);
 }

@@ -20,7 +20,7 @@ import type { Flags } from './command-line.ts';
 import { configOf, needDatabase, print } from './program.ts';
 
 const names = migrations.map(({ name }) => name);
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+const printProgress = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** @throws AppError `unsupported` for a database that is a server. */
 function needFile({ database }: BrokerConfig, command: 'backup' | 'restore' | 'check'): void {
@@ -70,7 +70,7 @@ export async function runBackup(flags: Flags): Promise<void> {
     migrations: names,
     clock,
     isCancelled: watchSignals(),
-    onProgress: tell,
+    onProgress: printProgress,
   });
   const { file, bytes, rows } = result;
   const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
@@ -99,7 +99,7 @@ export function runRestore(flags: Flags): void {
     vapidKeyFile,
     migrations: names,
     clock,
-    onProgress: tell,
+    onProgress: printProgress,
     audit: (notes) =>
       insertAudit({
         accountID: '',
@@ -160,7 +160,7 @@ export async function runCheck(flags: Flags): Promise<void> {
       clock,
       sample,
       verifyAudit: (onProgress) => verifyAudit({ db, clock, accountID: null, saved: [], onProgress }),
-      onProgress: tell,
+      onProgress: printProgress,
     });
     const lines = report.parts.flatMap(({ name, looked, faults }) => [
       `${faults.length === 0 ? 'good  ' : 'BROKEN'} ${name}: ${looked}`,

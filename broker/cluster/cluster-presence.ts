@@ -23,7 +23,7 @@ export interface ClusterPresenceOptions {
 }
 
 export interface ClusterPresence {
-  /** Queries this device after `settleMs`. */
+  /** Queries this device after `reconnectMs`. */
   ask(deviceNo: number): void;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface ClusterPresence {
 export const presenceLimits = {
   periodMs: 1000,
   /** So long after an `offline` the old connection is gone and a new one is there, in ms. */
-  settleMs: 2000,
+  reconnectMs: 2000,
   /** Devices that wait for a query, some 100 bytes each; beyond it the oldest are left to the scans. */
   askedMost: 100_000,
   /** Queries of one run: after an `offline`, and of each scan. */
@@ -42,7 +42,7 @@ export const presenceLimits = {
   /** No message for so long, in ms. */
   silentMs: 600_000,
   /** A message within this time, in ms. */
-  heardMs: 60_000,
+  recentMs: 60_000,
 } as const;
 
 /** A scan of devices whose record may be wrong, one page a run. */
@@ -72,7 +72,7 @@ function createLooks({ db, clock }: ClusterPresenceOptions): readonly Look[] {
     // A will that came late: without this a command would wait for the next hello, hours.
     {
       afterNo: 0,
-      page: (afterNo) => recentDevices(db, { afterNo, sinceMs: before(presenceLimits.heardMs), limit }),
+      page: (afterNo) => recentDevices(db, { afterNo, sinceMs: before(presenceLimits.recentMs), limit }),
     },
   ];
 }
@@ -93,7 +93,7 @@ function enqueue({ options, asked }: Parts, deviceNo: number): void {
   asked.delete(deviceNo);
   const [oldest] = asked.keys();
   if (asked.size >= presenceLimits.askedMost && oldest !== undefined) asked.delete(oldest);
-  asked.set(deviceNo, options.clock.monoMs() + presenceLimits.settleMs);
+  asked.set(deviceNo, options.clock.monoMs() + presenceLimits.reconnectMs);
 }
 
 function takeDue({ options, asked }: Parts): readonly number[] {

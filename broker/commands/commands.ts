@@ -228,16 +228,16 @@ async function issue(
   const expiresMs = issuedMs + lifeMs(request);
   const askedUs = parts.arrived();
   const times = { issuedMs, expiresMs, sameSinceMs: issuedMs - sameCommandMs };
-  const wish: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, askedUs, ...times };
-  const batch = requestStatements(wish, request);
+  const command: NewCommand = { deviceNo, feature, state, reason, issuer, commandID, askedUs, ...times };
+  const batch = requestStatements(command, request);
   const row = await record(parts, { accountID, deviceNo, commandID, batch });
   if (row !== null) return row;
   const newest = await newestCommand(db, { deviceNo, feature });
-  if (newest === null || !repeats(newest, wish)) {
+  if (newest === null || !repeats(newest, command)) {
     // The command that it repeats has just ended. A restore is never refused for that: it is tried as a new one.
     const isAgain = !isLimited(request) && tries > 1 && (await deviceExists(db, deviceNo));
     if (isAgain) return issue(parts, device, request, tries - 1);
-    throw await refusalFor(parts, request, wish);
+    throw await refusalFor(parts, request, command);
   }
   log.info('command_repeated', { accountID, deviceID: device.deviceID, commandID: newest.commandID });
   if (!parts.doubtful.has(deviceNo)) return sendNew(parts, newest);

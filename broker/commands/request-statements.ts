@@ -50,8 +50,8 @@ function withdrawStatements(command: NewCommand, request: CommandRequest): reado
   const { deviceNo, issuer: userID, issuedMs: atMs } = command;
   const onlyIf = isAwaited(deviceNo);
   const detail = { because: 'the engine was restored' };
-  const deed = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
-  const audit = request.record?.(deed);
+  const action = { action: 'command.withdraw', object: request.deviceID, detail, onlyIf };
+  const audit = request.record?.(action);
   return [...(audit === undefined ? [] : [audit]), withdrawPending(deviceNo, { userID, atMs })];
 }
 

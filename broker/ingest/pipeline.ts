@@ -107,7 +107,7 @@ class AcceptedPayload implements EventWork, Completion<EventOutcome> {
     return this.#submitted.device.deviceNo;
   }
 
-  get heardMs(): number {
+  get lastContactMs(): number {
     return this.#submitted.also.length > 0 ? 0 : this.receivedMs;
   }
 

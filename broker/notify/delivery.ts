@@ -187,7 +187,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     pauseFactor: restOfLook,
     run,
   });
-  const settle = async (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
   };
   return {
@@ -195,13 +195,13 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     async runAll() {
       do {
         await loop.runNow();
-        await settle();
+        await drain();
       } while ((await takeDue(parts)) > 0);
-      await settle();
+      await drain();
     },
     async close() {
       await loop.close();
-      await settle();
+      await drain();
     },
   };
 }

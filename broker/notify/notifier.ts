@@ -55,7 +55,7 @@ export interface Notifier {
 }
 
 /** Events decided in one batch. */
-const newsMost = 100;
+const eventsMost = 100;
 /** Statements after which a batch takes no further event. */
 const statementsMost = 500;
 /** Event numbers looked through by one read: 20 ms of the reading thread. */
@@ -85,11 +85,11 @@ interface Known {
   readonly fullOfAlarms: ReadonlySet<string>;
 }
 
-async function readKnown(db: Database, news: readonly RuleEventRow[]): Promise<Known> {
-  const accountIDs = [...new Set(news.map((one) => one.accountID))];
+async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise<Known> {
+  const accountIDs = [...new Set(events.map((one) => one.accountID))];
   const rules = await listRules(db, accountIDs);
-  const deviceNos = rules.length === 0 ? [] : [...new Set(news.map((one) => one.deviceNo))];
-  const subjects = [...new Set(news.map(subjectOf))];
+  const deviceNos = rules.length === 0 ? [] : [...new Set(events.map((one) => one.deviceNo))];
+  const subjects = [...new Set(events.map(subjectOf))];
   const hasGroups = rules.some((rule) => rule.groups.length > 0);
   const [groups, rows, waiting, fullOfAlarms] = await Promise.all([
     groupsOf(db, hasGroups ? deviceNos : []),
@@ -153,8 +153,8 @@ function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round)
     onlyIf,
   };
   // One row stands for all that is given up at once: a flood of one account must not cost the others the time to write it.
-  const told = isFull ? firings.slice(0, 1) : firings;
-  const deliveries = told.flatMap((firing) =>
+  const notified = isFull ? firings.slice(0, 1) : firings;
+  const deliveries = notified.flatMap((firing) =>
     deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
   );
   const written = isFull ? deliveries.slice(0, 1) : deliveries;
@@ -184,10 +184,10 @@ interface Gathered {
 }
 
 /** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
-function gather(news: readonly RuleEventRow[], known: Known, round: Round): Gathered {
+function gather(events: readonly RuleEventRow[], known: Known, round: Round): Gathered {
   const notices: Statement[] = [];
   const alarms: Statement[] = [];
-  for (const row of news) {
+  for (const row of events) {
     const candidate = candidateOf(row, known);
     notices.push(...noticesOf(candidate, known, round));
     alarms.push(...alarmsOf(candidate, known, round));
@@ -202,14 +202,14 @@ function gather(news: readonly RuleEventRow[], known: Known, round: Round): Gath
  */
 async function decidePage(
   parts: Parts,
-  news: readonly RuleEventRow[],
+  events: readonly RuleEventRow[],
   span: { readonly from: number; readonly to: number },
 ): Promise<number | null> {
   const { db, clock, onDeliveries, onAlarms } = parts.options;
-  const known = await readKnown(db, news);
+  const known = await readKnown(db, events);
   const before = new Map(known.episodes);
   const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
-  const { notices, alarms, cutAt } = gather(news, known, round);
+  const { notices, alarms, cutAt } = gather(events, known, round);
   const to = cutAt ?? span.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
   const results = await db.write([...notices, ...alarms, ...remembered, moveCursor(span.from, to)]);
@@ -226,12 +226,12 @@ async function lookOnce(parts: Parts): Promise<boolean> {
   const after = Math.max(decidedNo, parts.scannedNo);
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
-  const page = await eventsAfter(db, { after, upTo, limit: newsMost });
-  if (page.news.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
+  const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
+  if (page.events.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
     parts.scannedNo = page.upTo;
     return page.upTo < newestNo;
   }
-  const decided = await decidePage(parts, page.news, { from: decidedNo, to: page.upTo });
+  const decided = await decidePage(parts, page.events, { from: decidedNo, to: page.upTo });
   parts.restedMs = clock.monoMs();
   // Where another process has come to, the store knows.
   parts.scannedNo = decided ?? 0;

@@ -56,7 +56,7 @@ const statementsMost = 500;
 const notedMost = 500;
 const absencesEveryMs = 10_000;
 /** Time for devices to come back after the start of this process, which may have ended their connections: units retry within 2 minutes. */
-const settleMs = 5 * 60_000;
+const startGraceMs = 5 * 60_000;
 /** Later searches go back so far before the last one, because an absence may be recorded late. */
 const overlapMs = 3_600_000;
 const certificatesEveryMs = 10 * 60 * 1000;
@@ -163,7 +163,7 @@ export function createOccurrenceNotifier(options: OccurrenceNotifierOptions): Oc
 
   const noteAbsences = async (): Promise<void> => {
     const monoMs = clock.monoMs();
-    if (monoMs - startedMs < settleMs || monoMs - state.absencesMs < absencesEveryMs) return;
+    if (monoMs - startedMs < startGraceMs || monoMs - state.absencesMs < absencesEveryMs) return;
     state.absencesMs = monoMs;
     for (let changes = 1; changes > 0 && mayGoOn(); ) {
       const nowMs = Math.round(clock.utcMs());

@@ -61,7 +61,7 @@ export const rolloutLimits = {
   /** Vehicles wait longer than this for the disk: they come first. */
   lagMostMs: 200,
   /** A change is sent once nothing changed for this long ... */
-  settleMs: 1000,
+  debounceMs: 1000,
   /** Parts that are signed in one batch, and vehicles that are looked at. */
   partsAtOnce: 64,
   vehiclesAtOnce: 25,
@@ -147,12 +147,12 @@ async function lookForChanges(parts: Parts): Promise<void> {
   }
   for (const { deviceNo, revision } of changes.devices) {
     if (seenDevices.get(deviceNo) !== revision && sessions.has(deviceNo))
-      noteDue(parts, deviceNo, rolloutLimits.settleMs);
+      noteDue(parts, deviceNo, rolloutLimits.debounceMs);
     seenDevices.set(deviceNo, revision);
   }
   if (changed.size > 0) {
     for (const [deviceNo, { device }] of sessions)
-      if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.settleMs);
+      if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.debounceMs);
   }
   // Forget changes that are no longer read.
   for (const [accountID] of seenAccounts)
@@ -319,27 +319,27 @@ async function handleConfigReports(parts: Parts, { device, boot, fresh }: Commit
   const { db, clock, log } = parts.options;
   const { accountID, deviceID, deviceNo } = device;
   for (const event of fresh) {
-    const news = configReportOf(event);
-    if (news === null) continue;
+    const report = configReportOf(event);
+    if (report === null) continue;
     const session = await sessionOf(parts, device, boot);
     const atMs = Math.round(clock.utcMs());
     // What an earlier boot held is what its successor's hello says, or not.
     const isOfNow = session !== undefined && session.boot === boot;
-    if (news.kind === 'failed') {
-      const { version, reason, retry } = news;
+    if (report.kind === 'failed') {
+      const { version, reason, retry } = report;
       log.warn('config_failed', { accountID, deviceID, version, reason });
       const agentVersion = session?.agentVersion ?? '';
       await db.write(noteFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
     } else if (isOfNow) {
-      log.info('config_held', { accountID, deviceID, version: news.version });
+      log.info('config_held', { accountID, deviceID, version: report.version });
     }
     if (isOfNow) {
-      const { version, sha256 } = news.kind === 'failed' ? news.held : news;
+      const { version, sha256 } = report.kind === 'failed' ? report.held : report;
       hold(session, { version, sha256 }, atMs);
       await db.write(noteHeld(deviceNo, session.held, atMs));
     }
     if (session === undefined) continue;
-    if (session.sent !== null && session.sent.version <= news.version) session.sent = null;
+    if (session.sent !== null && session.sent.version <= report.version) session.sent = null;
     noteDue(parts, deviceNo, 0);
   }
 }

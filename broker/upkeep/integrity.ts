@@ -75,7 +75,7 @@ async function checkOrphans({ db }: IntegrityOptions): Promise<CheckedPart> {
 async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions): Promise<CheckedPart> {
   const devices = await drawDevices(db, sample);
   const faults: string[] = [];
-  let toldMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   for (const [at, deviceNo] of devices.entries()) {
     const stale = await findStale(db, deviceNo);
     if (stale !== null)
@@ -84,8 +84,8 @@ async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions)
       const { accountID, deviceID, boot, upTo, stored } = gap;
       faults.push(`${accountID}/${deviceID}: ${upTo} events of boot ${boot} acknowledged, ${stored} stored`);
     }
-    if (clock.monoMs() - toldMs < 2000) continue;
-    toldMs = clock.monoMs();
+    if (clock.monoMs() - reportedMs < 2000) continue;
+    reportedMs = clock.monoMs();
     onProgress(`${at + 1} of ${devices.length} devices`);
   }
   return {
@@ -96,10 +96,10 @@ async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions)
 }
 
 async function checkAudit({ clock, verifyAudit, onProgress }: IntegrityOptions): Promise<CheckedPart> {
-  let toldMs = clock.monoMs();
+  let reportedMs = clock.monoMs();
   const verdict = await verifyAudit((entries) => {
-    if (clock.monoMs() - toldMs < 2000) return;
-    toldMs = clock.monoMs();
+    if (clock.monoMs() - reportedMs < 2000) return;
+    reportedMs = clock.monoMs();
     onProgress(`${entries} entries of the audit log`);
   });
   const faults = verdict.faults

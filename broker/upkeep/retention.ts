@@ -163,7 +163,7 @@ async function slicesToClear(
   for (const one of timed) {
     const { slice } = one;
     if (slice.openedMs >= beforeMs || run.cleared?.has(`${slice.sliceNo} ${accountID}`) === true) continue;
-    if (await keeping.isForNobody(one, run.nowMs + graceOf(days))) continue;
+    if (await keeping.isUnneeded(one, run.nowMs + graceOf(days))) continue;
     found.push(one);
   }
   return found;

@@ -73,7 +73,7 @@ export const graceOf = (days: number): number =>
 /** Retention of all accounts, read once in a run. */
 export interface Keeping {
   /** True when no account keeps anything of the slice at that time. */
-  isForNobody(timed: Timed, atMs: number): Promise<boolean>;
+  isUnneeded(timed: Timed, atMs: number): Promise<boolean>;
 }
 
 export async function createKeeping(db: Database, accounts: readonly RetainingAccount[]): Promise<Keeping> {
@@ -86,7 +86,7 @@ export async function createKeeping(db: Database, accounts: readonly RetainingAc
     return answer;
   };
   return {
-    async isForNobody(timed, atMs) {
+    async isUnneeded(timed, atMs) {
       const unpast = accounts.filter(({ days }) => !isPast(timed, limitOf(atMs, days), atMs));
       // Past no account's limit: an empty slice alone is no reason to drop it.
       if (unpast.length === accounts.length) return false;
@@ -117,7 +117,7 @@ async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
   const { db, nowMs } = run;
   const keeping = await createKeeping(db, await retainingAccounts(db));
   const spans = await spansOf(db, slice.sliceNo);
-  if (!(await keeping.isForNobody({ slice, spans }, nowMs))) return false;
+  if (!(await keeping.isUnneeded({ slice, spans }, nowMs))) return false;
   return (await writeAlone(run, beginDrop(slice.sliceNo))) > 0;
 }
 
@@ -171,22 +171,21 @@ export async function retireSlices(run: RetentionRun, keeping: Keeping): Promise
   for (const slice of slices) {
     const { sliceNo, state, openedMs, closedMs } = slice;
     if (state === 'open' || closedMs === null) continue;
-    const told = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
+    const summary = { sliceNo, openedMs, closedMs, events: numbersOf(slice, slices) };
     const isDue =
-      state === 'dropping' ||
-      (await keeping.isForNobody({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
+      state === 'dropping' || (await keeping.isUnneeded({ slice, spans: await spansOf(db, sliceNo) }, nowMs));
     if (state === 'closed') {
       if (!isDue) continue;
       if (!isDry) await writeAlone(run, retireSlice(sliceNo, nowMs));
-      results.push({ ...told, became: 'retired' });
+      results.push({ ...summary, became: 'retired' });
     } else if (!isDry && !isDue) {
       await writeAlone(run, restoreSlice(sliceNo));
     } else if (isDue && (state === 'dropping' || nowMs - (slice.retiredMs ?? nowMs) >= retiredMs)) {
       if (!isDry) {
         if (state === 'retired' && !(await beginToDrop(run, slice))) continue;
-        await drop(run, { sliceNo, events: told.events });
+        await drop(run, { sliceNo, events: summary.events });
       }
-      results.push({ ...told, became: 'dropped' });
+      results.push({ ...summary, became: 'dropped' });
     }
   }
   return results;

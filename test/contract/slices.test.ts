@@ -192,7 +192,7 @@ async function checkNumbers(known: readonly Known[], after: number) {
   const told: number[] = [];
   for (let from = after; from < upTo; ) {
     const page = await eventsAfter(db, { after: from, upTo, limit: 3 });
-    told.push(...numbersOf(page.news));
+    told.push(...numbersOf(page.events));
     expect(page.upTo).toBeGreaterThan(from);
     from = page.upTo;
   }

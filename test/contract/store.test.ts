@@ -209,14 +209,14 @@ for (const { name, open, missing } of ways) {
           ranges: toRanges(seqs),
           projection,
           receivedMs: 1,
-          heardMs: 1,
+          lastContactMs: 1,
           also: [],
         };
       };
       /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
       const store = async (planner: Planner<EventWork, EventOutcome>, one: EventWork) => {
         const plan = await planner.plan([one]);
-        const [outcome] = plan.settle(await db.write(plan.batch));
+        const [outcome] = plan.finish(await db.write(plan.batch));
         if (outcome?.kind !== 'stored') return expect.fail('not stored');
         const [row] = await db.read(selectUpTo(one.deviceNo, 'b'));
         expect(row).toEqual({ up_to: outcome.upTo });
@@ -278,7 +278,7 @@ for (const { name, open, missing } of ways) {
           await one.plan([work(deviceNo, [2, 3])]),
           await other.plan([work(deviceNo, [3, 4])]),
         ] as const;
-        await db.write(plans[0].batch).then((results) => plans[0].settle(results));
+        await db.write(plans[0].batch).then((results) => plans[0].finish(results));
         await expect(db.write(plans[1].batch)).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
         plans[1].drop();
         expect(await store(other, work(deviceNo, [3, 4]))).toEqual({ upTo: 4, fresh: [4] });
@@ -320,7 +320,7 @@ for (const { name, open, missing } of ways) {
             plan.drop();
           }
           const next = await planner.plan(works);
-          expect(next.settle(await db.write(next.batch))).toMatchObject([
+          expect(next.finish(await db.write(next.batch))).toMatchObject([
             { kind: 'stored' },
             { kind: 'gone' },
           ]);

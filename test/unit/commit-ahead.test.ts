@@ -51,7 +51,7 @@ function modelStore() {
       known += 1;
       return {
         batch: [{ sql: 'planned', params: [from, ...items] }],
-        settle: () => items,
+        finish: () => items,
         drop() {
           drops.push([...items]);
           known = null;

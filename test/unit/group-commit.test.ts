@@ -85,7 +85,7 @@ describe('a completion of a group commit', () => {
   const planner = {
     plan: async (items: readonly unknown[]) => ({
       batch: [one(items.length)],
-      settle: () => items,
+      finish: () => items,
       drop: () => undefined,
     }),
   };
@@ -115,7 +115,7 @@ describe('a completion of a group commit', () => {
     const broken = {
       plan: async () => ({
         batch: [one(7)],
-        settle: () => {
+        finish: () => {
           throw new Error('a bug');
         },
         drop: () => void (dropped += 1),
@@ -157,7 +157,7 @@ describe('a completion of a group commit', () => {
     const slow = {
       plan: async () => {
         await new Promise<void>((resolve) => (plan = resolve));
-        return { batch: [one(2)], settle: () => ['slow'], drop: () => undefined };
+        return { batch: [one(2)], finish: () => ['slow'], drop: () => undefined };
       },
     };
     const taker = {

@@ -111,11 +111,11 @@ async function createBench(count = 1) {
           ranges,
           projection,
           receivedMs,
-          heardMs: receivedMs,
+          lastContactMs: receivedMs,
           also: [],
         },
       ]);
-      const [outcome] = plan.settle(await db.write(plan.batch));
+      const [outcome] = plan.finish(await db.write(plan.batch));
       const eventNos = outcome?.kind === 'stored' ? outcome.eventNos : expect.fail('not stored');
       const committed = { device, boot: 'b', fresh: events, eventNos, receivedMs, projection };
       untold.push({ committed, by: by % count });

@@ -61,7 +61,7 @@ export interface Arrivals {
   /** Takes a connection that was just accepted. */
   expect(socket: Socket): void;
   /** Its handshake of TLS is done or has failed. */
-  settled(socket: Socket): void;
+  handshakeEnded(socket: Socket): void;
   /** It has reached MQTT: nothing of the arrival stays with it. */
   arrived(socket: Socket): void;
   /** Connections in the queue. */
@@ -75,7 +75,7 @@ const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.rem
 /** What the arrivals of one listener share. */
 interface Host {
   readonly options: ArrivalOptions;
-  onWord(arrival: Arrival): void;
+  onFirstBytes(arrival: Arrival): void;
   onGone(arrival: Arrival): void;
 }
 
@@ -86,8 +86,8 @@ class Arrival {
   readonly acceptedMs: number;
   readonly #host: Host;
   /** All that it has said so far. */
-  #said: Buffer = nothing;
-  #hasWord = false;
+  #received: Buffer = nothing;
+  #hasFirstBytes = false;
   #cancel: Cancel;
 
   constructor(host: Host, socket: Socket) {
@@ -110,8 +110,8 @@ class Arrival {
   /** Puts back what was read, and stops reading. */
   assign(): void {
     this.socket.removeListener('readable', this.#read);
-    this.socket.unshift(this.#said);
-    this.#said = nothing;
+    this.socket.unshift(this.#received);
+    this.#received = nothing;
   }
 
   forget(): void {
@@ -125,13 +125,13 @@ class Arrival {
 
   /** Reading on while it waits shows that the client has closed. */
   readonly #read = (): void => {
-    while (this.#said.length < (this.#hasWord ? heldMost : firstRecordMost)) {
+    while (this.#received.length < (this.#hasFirstBytes ? heldMost : firstRecordMost)) {
       const chunk = this.socket.read() as Buffer | null;
       if (chunk === null) return;
-      this.#said = this.#said.length === 0 ? chunk : Buffer.concat([this.#said, chunk]);
-      if (!this.#hasWord && (!this.#host.options.isTls || hasFirstRecord(this.#said))) {
-        this.#hasWord = true;
-        return this.#host.onWord(this);
+      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+      if (!this.#hasFirstBytes && (!this.#host.options.isTls || hasFirstRecord(this.#received))) {
+        this.#hasFirstBytes = true;
+        return this.#host.onFirstBytes(this);
       }
     }
   };
@@ -156,7 +156,7 @@ class Queue implements Arrivals, Host {
     this.#all.set(arrival.name, arrival);
   }
 
-  settled(socket: Socket): void {
+  handshakeEnded(socket: Socket): void {
     const arrival = this.#all.get(nameOf(socket));
     if (arrival !== undefined) this.#leave(arrival);
   }
@@ -174,7 +174,7 @@ class Queue implements Arrivals, Host {
     for (const { socket } of this.#all.values()) socket.destroy();
   }
 
-  onWord(arrival: Arrival): void {
+  onFirstBytes(arrival: Arrival): void {
     const { clock, limits } = this.options;
     if (!this.#line.enter(arrival)) return this.#refuse(arrival);
     const leftMs = arrival.acceptedMs + limits.waitMs - clock.monoMs();

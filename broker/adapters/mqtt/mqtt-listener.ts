@@ -151,7 +151,7 @@ export async function openListener(options: Listening): Promise<Listener> {
     arrivals.arrived(socket);
     accept(stream, peer);
   };
-  const wiring: Wiring = { options, arrive, secured: (socket) => arrivals.settled(socket) };
+  const wiring: Wiring = { options, arrive, secured: (socket) => arrivals.handshakeEnded(socket) };
   const inner = origins === null ? createTcpInner(wiring) : createWebSocketInner(wiring, origins);
   const arrivals: Arrivals = createArrivals({
     clock,

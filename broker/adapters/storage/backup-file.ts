@@ -170,15 +170,15 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   const temporary = `${target}.partial-${process.pid}`;
   createPrivateFile(temporary);
   try {
-    let toldMs = clock.monoMs();
+    let reportedMs = clock.monoMs();
     const rows = await copySqlite({
       from: database,
       to: temporary,
       clock,
       isCancelled,
       onProgress(share) {
-        if (clock.monoMs() - toldMs < 2000) return;
-        toldMs = clock.monoMs();
+        if (clock.monoMs() - reportedMs < 2000) return;
+        reportedMs = clock.monoMs();
         onProgress(`${Math.floor(share * 100)} % copied`);
       },
     });

@@ -57,7 +57,7 @@ function recordOf(services: ApiServices, audited: Audited): UserRecord {
   const { key } = audited;
   return {
     audit: (onlyIf) => insertAudit(entryOf(services, audited), onlyIf),
-    tell: (onlyIf) => noticeOf(services, key, { userID: key.userID, topic: 'unconfirmed', onlyIf }),
+    notify: (onlyIf) => noticeOf(services, key, { userID: key.userID, topic: 'unconfirmed', onlyIf }),
   };
 }
 

@@ -165,7 +165,7 @@ function detailOf({ password, ...rest }: UserInput): Readonly<Record<string, unk
 function recordOf(services: ApiServices, actor: Actor, audited: AuditedAction): UserRecord {
   return {
     audit: (onlyIf) => auditEntry(services, actor, { ...audited, onlyIf }),
-    tell: (onlyIf) =>
+    notify: (onlyIf) =>
       noticeOf(services, actor.caller, { userID: audited.object, topic: 'unconfirmed', onlyIf }),
   };
 }

@@ -16,7 +16,7 @@ import {
   mayApprove,
   mayEnd,
 } from '../../store/commands/approvals.ts';
-import { findCapFacts, isSettledNow } from '../../store/commands/command-caps.ts';
+import { findCapFacts, isEligibleNow } from '../../store/commands/command-caps.ts';
 import { type CommandRow, supersedeAndInsert } from '../../store/commands/commands.ts';
 import { provePasswordAgain } from '../accounts/password-proof.ts';
 import { type Actor, auditEntry } from '../base/audit-entry.ts';
@@ -134,7 +134,7 @@ async function refuseApproval(services: ApiServices, caller: Caller, approvalID:
   const facts = await findCapFacts(services.db, decider);
   const refusal = facts === null ? null : refusalOf({ ...facts, needsApproval: false }, approvedOrder);
   if (facts?.breakerS != null && refusal !== null) throw refusal;
-  const isYours = !(await isSettledNow(services.db, decider));
+  const isYours = !(await isEligibleNow(services.db, decider));
   const whose = isYours ? 'yours' : `that of ${JSON.stringify(row.requestedBy)}`;
   throw new AppError('conflict', `Two users must agree, and ${whose} does not count: nothing was sent`, {
     hint: isYours

@@ -226,9 +226,9 @@ interface Activation {
  */
 async function repeatedNo(services: ApiServices, caller: Caller, raised: Activation): Promise<number | null> {
   const { deviceNo, statusCode, atMs } = raised;
-  const told = impliedState(statusCode);
-  const states = told === null ? null : await deviceStates(services.db, deviceNo);
-  if (told !== null && states?.get(told.name)?.state !== told.state) return null;
+  const implied = impliedState(statusCode);
+  const states = implied === null ? null : await deviceStates(services.db, deviceNo);
+  if (implied !== null && states?.get(implied.name)?.state !== implied.state) return null;
   for (let back = 1; back < sameRecordS; back++) {
     const timestampMs = atMs - back * 1000;
     const known = { boot: `@${timestampMs}`, seq: statusCode, timestampMs };

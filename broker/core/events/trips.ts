@@ -219,7 +219,7 @@ function sortCandidates(candidates: readonly Candidate[], place: TrackPosition, 
 }
 
 /** It has stood since `since`: ends the way before it, and begins a stop or goes on with the one that was not really left. */
-function settle(
+function standStill(
   state: TripState,
   since: TrackMark,
   now: TrackMark,
@@ -268,7 +268,7 @@ function takePosition(state: TripState, place: TrackPosition, speed: number): Tr
     const candidates = isNext ? [...near, { mark: now, isOff: ignition === false }] : near;
     return { state: { ...state, last: now, from: state.from ?? now, candidates }, ended: [] };
   }
-  const { standing, ended } = settle(state, stopped.mark, now);
+  const { standing, ended } = standStill(state, stopped.mark, now);
   const here = fresh(now);
   const younger = near.slice(near.indexOf(stopped) + 1);
   const candidates = isNext ? [...younger, { mark: here, isOff: ignition === false }] : younger;

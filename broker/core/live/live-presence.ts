@@ -23,7 +23,7 @@ export interface PresenceChange {
 }
 
 export interface PresenceBoard {
-  note(news: PresenceChange): void;
+  note(change: PresenceChange): void;
   /** What came since the last call, one entry a device. */
   drain(): readonly Presence[];
 }

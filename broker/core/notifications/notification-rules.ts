@@ -95,9 +95,9 @@ export const nothingSent: Episode = { firedMs: [], endedMs: [] };
 
 /** True when an event belongs to no episode that was sent: none sent within the silence without an end in between. */
 export function isOutsideSilence({ firedMs, endedMs }: Episode, atMs: number, silenceMs: number): boolean {
-  return firedMs.every((told) => {
-    if (Math.abs(told - atMs) >= silenceMs) return true;
-    const [first, last] = told < atMs ? [told, atMs] : [atMs, told];
+  return firedMs.every((firedAtMs) => {
+    if (Math.abs(firedAtMs - atMs) >= silenceMs) return true;
+    const [first, last] = firedAtMs < atMs ? [firedAtMs, atMs] : [atMs, firedAtMs];
     return endedMs.some((end) => first <= end && end <= last);
   });
 }

@@ -7,7 +7,7 @@ import { sql } from '../../../src/sql.ts';
 import type { UserKey } from './accounts.ts';
 
 /** How long rights and password must be unchanged before a user counts as a second person, in seconds. */
-export const settledS = 24 * 3600;
+export const eligibleAfterS = 24 * 3600;
 /** How long the request of a single administrator must wait before it takes effect, in seconds. */
 const waitS = 24 * 3600;
 /** Lifetime of a request that was not carried out, in seconds. */
@@ -29,7 +29,7 @@ export function mayConfirm(
   return sql`EXISTS (SELECT 1 FROM users t WHERE t.account_id = ${accountID} AND t.user_id = ${confirmed.userID}
     AND t.granted_by = ${confirmed.grantedBy} AND t.granted_by <> ${userID} AND t.user_id <> ${userID})
     AND EXISTS (SELECT 1 FROM users u WHERE u.account_id = ${accountID} AND u.user_id = ${userID} AND u.role = 'admin'
-      AND ${countsAsSecondPerson('u', nowS - settledS)})`;
+      AND ${countsAsSecondPerson('u', nowS - eligibleAfterS)})`;
 }
 
 /** Condition: the user waits for a confirmation. */
@@ -68,7 +68,7 @@ export function maySwitchOff({ accountID, userID, nowS }: AdminRequest): Stateme
     AND (a.approval_off_s <= ${nowS - waitS}
       OR (a.approval_off_by <> ${userID} AND (SELECT COUNT(*) FROM users u
         WHERE u.account_id = a.account_id AND u.user_id IN (${userID}, a.approval_off_by) AND u.role = 'admin'
-          AND ${countsAsSecondPerson('u', nowS - settledS)}) = 2)))`;
+          AND ${countsAsSecondPerson('u', nowS - eligibleAfterS)}) = 2)))`;
 }
 
 /** Condition: the rule is on and no request to switch it off is open. */
