@@ -25,8 +25,8 @@ export function listenError(thrown: unknown, { host, port, setting = 'http' }: L
     code === 'EACCES'
       ? `Ports below 1024 need a right; choose another with --${setting}-port.`
       : `Give an address of this machine with --${setting}-host.`;
-  const words = `cannot listen for ${protocol} on ${host} port ${port}: ${messageOf(thrown)}`;
-  return new AppError('config', words, { cause: thrown, hint });
+  const message = `cannot listen for ${protocol} on ${host} port ${port}: ${messageOf(thrown)}`;
+  return new AppError('config', message, { cause: thrown, hint });
 }
 
 /**

@@ -74,12 +74,12 @@ export async function runBackup(flags: Flags): Promise<void> {
   });
   const { file, bytes, rows } = result;
   const durationS = Math.round((clock.monoMs() - sinceMs) / 100) / 10;
-  const keyWords = withKeys
+  const keyText = withKeys
     ? 'It includes the signing key: this file allows commands to every vehicle.'
     : `It does not include the signing key: keep ${config.signingKeyFile} separately, or no vehicle accepts commands after a restore.`;
   print(flags, {
     json: { file, bytes, durationS, hasSigningKey: withKeys, rows },
-    text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyWords}`,
+    text: `${file}: ${bytes} bytes, ${rows['events'] ?? 0} events, checked, in ${durationS} s\n${keyText}`,
   });
 }
 
@@ -112,13 +112,13 @@ export function runRestore(flags: Flags): void {
       }),
   });
   lock.close();
-  const keyWords = result.hasSigningKey
+  const keyText = result.hasSigningKey
     ? ''
     : `\nPut the signing key to ${signingKeyFile} before the start; with a new key no vehicle accepts commands.`;
-  const madeWords = result.made === null ? '' : ` as of ${result.made}`;
+  const madeText = result.made === null ? '' : ` as of ${result.made}`;
   print(flags, {
     json: { ...result },
-    text: `Restored ${database}${madeWords}; later data is not included.${keyWords}`,
+    text: `Restored ${database}${madeText}; later data is not included.${keyText}`,
   });
 }
 

@@ -122,8 +122,8 @@ const parts = [
 /** Checks everything; a broken part does not keep the others from being looked at. @throws AppError `storage`. */
 export async function checkIntegrity(options: IntegrityOptions): Promise<IntegrityReport> {
   const checked: CheckedPart[] = [];
-  for (const [words, check] of parts) {
-    options.onProgress(`checking ${words}`);
+  for (const [label, check] of parts) {
+    options.onProgress(`checking ${label}`);
     checked.push(await check(options));
   }
   return { ok: checked.every(({ faults }) => faults.length === 0), parts: checked };

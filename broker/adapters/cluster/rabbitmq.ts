@@ -32,7 +32,7 @@ export interface ClusterOptions {
   readonly prefetch: number;
   readonly management: Management;
   /** Listener for the HTTP authentication of RabbitMQ. */
-  readonly auth: ListenAddress & { readonly wordHash: string | null; readonly tls: TlsMaterial | null };
+  readonly auth: ListenAddress & { readonly pathSecretHash: string | null; readonly tls: TlsMaterial | null };
   /** The device of that name today, or null. */
   readonly find: (device: DeviceAddress) => Promise<DeviceRef | null>;
   /** Higher than every turn before, of any process. */
@@ -200,7 +200,7 @@ function openAuth({ options, cluster }: Parts): Promise<SmallHttp> {
       clock,
       log,
       vhost: address.vhost,
-      wordHash: auth.wordHash,
+      pathSecretHash: auth.pathSecretHash,
       tls: auth.tls,
       async logIn(device, secret) {
         const known = await authenticate(device, { secret, certificate: null });

@@ -147,8 +147,8 @@ function finish(options: BackupOptions, temporary: string, expected: RowCounts):
     const rows = countRows(connection);
     const differing = Object.keys({ ...expected, ...rows }).find((table) => rows[table] !== expected[table]);
     if (differing !== undefined) {
-      const words = `${rows[differing] ?? 0} rows of ${differing} instead of ${expected[differing] ?? 0}`;
-      throw new AppError('storage', `The copy differs from the original: ${words}`, {
+      const difference = `${rows[differing] ?? 0} rows of ${differing} instead of ${expected[differing] ?? 0}`;
+      throw new AppError('storage', `The copy differs from the original: ${difference}`, {
         hint: 'Make the backup again; if it differs again, examine the database with fleetward-broker check and the disk.',
       });
     }

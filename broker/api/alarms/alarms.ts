@@ -31,7 +31,7 @@ import {
   needAlarm,
 } from './alarm-shapes.ts';
 
-const listed = (words: string): string => `^(${words})(,(${words})){0,9}$`;
+const listed = (choices: string): string => `^(${choices})(,(${choices})){0,9}$`;
 const epochText = (description: string) => Type.String({ pattern: '^[0-9]{1,11}$', description });
 
 const filterQuery = {
@@ -66,12 +66,13 @@ const filterQuery = {
   ),
 };
 
-const wordsOf = (text: string | undefined): readonly string[] => (text === undefined ? [] : text.split(','));
+const splitList = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : text.split(',');
 
 function statesOf(text: string | undefined): readonly AlarmState[] {
-  const words = new Set(wordsOf(text ?? 'open'));
+  const choices = new Set(splitList(text ?? 'open'));
   // The pattern leaves no other words.
-  return [...words].flatMap((word) => (word === 'open' ? openStates : [word as AlarmState]));
+  return [...choices].flatMap((choice) => (choice === 'open' ? openStates : [choice as AlarmState]));
 }
 
 const startMs = (seconds: string | undefined): number | null =>
@@ -133,9 +134,9 @@ them only critical ones are opened, and the others are in the inbox. Closed alar
       scope: caller.scope,
       states: statesOf(query.state),
       deviceID: query.deviceID ?? null,
-      statusCodes: wordsOf(query.statusCode).map(Number),
+      statusCodes: splitList(query.statusCode).map(Number),
       // The pattern leaves no other words.
-      priorities: wordsOf(query.priority) as readonly AlarmPriority[],
+      priorities: splitList(query.priority) as readonly AlarmPriority[],
       owner: query.owner ?? null,
       fromMs: startMs(query.from),
       toMs: query.to === undefined ? null : Number(query.to) * 1000 + 999,

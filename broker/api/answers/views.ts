@@ -50,11 +50,11 @@ const furtherTexts = {
 const levelText = (fraction: number): string => String(Number(fraction.toFixed(3)));
 
 function furtherSensors(details: DeviceDetails): Partial<Record<keyof typeof furtherTexts, SensorView>> {
-  const known = Object.entries(furtherTexts).flatMap(([name, words]) => {
+  const known = Object.entries(furtherTexts).flatMap(([name, texts]) => {
     const state = details.states.get(name)?.state;
     return state === undefined
       ? []
-      : [[name, { ...words, isNegativeTriggered: false, pendingState: null, state }] as const];
+      : [[name, { ...texts, isNegativeTriggered: false, pendingState: null, state }] as const];
   });
   return Object.fromEntries(known);
 }

@@ -109,7 +109,7 @@ export const tags = [
  */
 export type PathForm = 'versioned' | 'plain' | 'joined';
 
-interface Words {
+interface Identification {
   /** Unique, stable, in camelCase: the `operationId`. */
   readonly id: string;
   readonly method: 'GET' | 'POST';
@@ -233,7 +233,7 @@ type Definition<
   R extends TSchema,
   A extends Access,
   Q extends TObject,
-> = Words &
+> = Identification &
   Shape<P, B, R, Q> &
   Examples<Static<P>, BodyOf<B>, Static<R>> & {
     readonly access: A;
@@ -245,7 +245,7 @@ type Definition<
 
 /** An operation with its types folded away, as the host and the documents use it. */
 export interface Operation
-  extends Words,
+  extends Identification,
     Shape<TObject, TObject | null, TSchema, TObject>,
     Examples<unknown, unknown, unknown> {
   readonly access: Access;

@@ -25,10 +25,10 @@ function lettersBetween(one: string, other: string, most: number): number {
 }
 
 /** 0 for the same word, 1 for one with a slip of the pen (one letter in four, two at most), infinite for another. */
-function costOfWord(sent: string, word: string): number {
-  if (sent === word) return 0;
-  const most = Math.min(2, Math.floor(word.length / 4));
-  return most > 0 && lettersBetween(sent, word, most) <= most ? 1 : Number.POSITIVE_INFINITY;
+function costOfSegment(sent: string, known: string): number {
+  if (sent === known) return 0;
+  const most = Math.min(2, Math.floor(known.length / 4));
+  return most > 0 && lettersBetween(sent, known, most) <= most ? 1 : Number.POSITIVE_INFINITY;
 }
 
 const isVariable = (segment: string): boolean => segment.startsWith('{');
@@ -38,8 +38,8 @@ function costOfPath(sent: readonly string[], path: readonly string[]): number {
   let before = Array.from({ length: path.length + 1 }, (_unused, at) => at);
   for (const [row, segment] of sent.entries()) {
     const here = [row + 1];
-    for (const [column, word] of path.entries()) {
-      const same = (before[column] ?? 0) + (isVariable(word) ? 0 : costOfWord(segment, word));
+    for (const [column, known] of path.entries()) {
+      const same = (before[column] ?? 0) + (isVariable(known) ? 0 : costOfSegment(segment, known));
       here.push(Math.min(same, (before[column + 1] ?? 0) + 1, (here[column] ?? 0) + 1));
     }
     before = here;
@@ -74,11 +74,11 @@ export function createSuggest(operations: readonly Operation[]): Suggest {
   });
   return (method, path) => {
     const sent = segmentsOf(path).slice(0, segmentsMost);
-    const words = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
+    const candidates = sent.filter((segment) => segment !== ending && segment.length <= lettersMost);
     const verb = method === 'HEAD' ? 'GET' : method;
     let best: { readonly cost: number; readonly shown: string } | null = null;
     for (const one of known) {
-      if (!words.some((word) => Number.isFinite(costOfWord(word, one.name)))) continue;
+      if (!candidates.some((candidate) => Number.isFinite(costOfSegment(candidate, one.name)))) continue;
       const cost = costOfPath(sent, one.segments) + (one.method === verb ? 0 : 1);
       if (cost <= costMost && (best === null || cost < best.cost)) best = { cost, shown: one.shown };
     }

@@ -288,28 +288,28 @@ Never cached; the token is taken from the header only. ${lifeOfCommand}`,
 });
 
 /** The operation that sets one feature and answers with the device. */
-function setFeature(words: {
+function setFeature(parameters: {
   readonly feature: FeatureName;
   readonly id: string;
   readonly state: FeatureState;
   readonly states: string;
 }) {
   return operation({
-    id: words.id,
+    id: parameters.id,
     method: 'POST',
-    path: `/device/updatedevice/${words.feature}/authorization`,
+    path: `/device/updatedevice/${parameters.feature}/authorization`,
     forms: ['versioned'],
     access: 'operator',
     tag: 'Commands',
-    summary: `Set ${words.feature} and get the device`,
-    description: `The same as \`commandFeature\` with \`feature\` \`${words.feature}\` (${words.states}), answered with the device: its
+    summary: `Set ${parameters.feature} and get the device`,
+    description: `The same as \`commandFeature\` with \`feature\` \`${parameters.feature}\` (${parameters.states}), answered with the device: its
 entry in \`state\` carries \`pendingState\`, \`commandState\`, \`commandID\` and, for a cut that waits for a second user, \`approvalID\`. \`state\` itself changes only when the vehicle
 has read its relay back. ${lifeOfCommand}`,
     params: Type.Object({}),
     body: Type.Object(
       {
         deviceID: Type.String({ description: 'The device' }),
-        state: Type.Enum(['0', '1'], { description: words.states }),
+        state: Type.Enum(['0', '1'], { description: parameters.states }),
         password: Type.Optional(passwordAgain),
       },
       { additionalProperties: false },
@@ -321,11 +321,11 @@ has read its relay back. ${lifeOfCommand}`,
     proofMember: 'password',
     examples: {
       params: {},
-      body: { deviceID: 'truck-17', state: words.state },
+      body: { deviceID: 'truck-17', state: parameters.state },
       result: exampleDevice,
     },
     async run({ body, caller, source, arrivedUs }, services) {
-      await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: words.feature });
+      await orderCommand(services, { caller, source }, { ...body, arrivedUs, feature: parameters.feature });
       return viewDevice(await readDevice(services, caller, body.deviceID), caller);
     },
   });

@@ -191,7 +191,7 @@ async function* silent(services: ApiServices, caller: Caller, minutes: number): 
   }
 }
 
-const lostWords = `as Device records, longest silent first. Silent means that the service heard nothing at all
+const silentText = `as Device records, longest silent first. Silent means that the service heard nothing at all
 from the unit (\`deviceLastHeartbeat\`), parked or not; a device that was never heard of counts from its creation.`;
 const lostResult = Type.Object({
   ...envelope,
@@ -207,7 +207,7 @@ const lostVehicles = operation({
   access: 'viewer',
   tag: 'Diagnostics',
   summary: 'Devices that fell silent',
-  description: `Devices that the caller may see and that were silent for more than 24 hours, ${lostWords}`,
+  description: `Devices that the caller may see and that were silent for more than 24 hours, ${silentText}`,
   params: Type.Object({}),
   body: null,
   result: lostResult,
@@ -227,7 +227,7 @@ const lostVehiclesFor = operation({
   access: 'viewer',
   tag: 'Diagnostics',
   summary: 'Devices that were silent for longer',
-  description: `Devices that the caller may see and that were silent for more than so many minutes, ${lostWords}`,
+  description: `Devices that the caller may see and that were silent for more than so many minutes, ${silentText}`,
   params: Type.Object({
     minutes: Type.String({ pattern: '^[1-9][0-9]{0,6}$', description: 'Minutes of silence, 1 to 9,999,999' }),
   }),

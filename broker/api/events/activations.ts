@@ -38,10 +38,10 @@ import {
   wholeListText,
 } from './event-list.ts';
 
-const categoryWords = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
+const categoryText = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
 and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones that nobody asked to be
 told of, are records but no alerts`;
-const dayWords = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
+const dayText = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
 time of its arrival`;
 
 const deviceParam = { deviceID: Type.String({ description: 'The device' }) } as const;
@@ -77,7 +77,7 @@ const ofDevice = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Alerts of a device in the last 24 hours',
-  description: `The records ${dayWords}, whose status code is an alert of one of the four categories ${categoryWords}.
+  description: `The records ${dayText}, whose status code is an alert of one of the four categories ${categoryText}.
 
 ${queryText}
 
@@ -102,7 +102,7 @@ const ofDeviceRange = operation({
   tag: 'Events',
   summary: 'Alerts of a device over a time range',
   description: `The records from startTime to endTime by event time, both included, oldest first, whose status code is an
-alert of one of the four categories ${categoryWords}. startTime 0 = from the beginning; endTime 0 = up to now, including
+alert of one of the four categories ${categoryText}. startTime 0 = from the beginning; endTime 0 = up to now, including
 records of a vehicle whose clock runs ahead. A startTime after endTime answers 422.
 
 ${queryText}
@@ -131,8 +131,8 @@ const ofFleet = operation({
   access: 'viewer',
   tag: 'Events',
   summary: 'Alerts of the fleet in the last 24 hours',
-  description: `The records ${dayWords}, of every device that the caller sees, whose status code is an alert of one of the
-four categories ${categoryWords}.
+  description: `The records ${dayText}, of every device that the caller sees, whose status code is an alert of one of the
+four categories ${categoryText}.
 
 ${queryText}
 
