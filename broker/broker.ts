@@ -29,7 +29,7 @@ import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
 import { migrations } from './store/migrations.ts';
-import { noteClone } from './store/notifications/occurrences.ts';
+import { recordClone } from './store/notifications/occurrences.ts';
 import { dateEmptySlice } from './store/slices/slice-writing.ts';
 import { createDatabaseCheck } from './upkeep/database-check.ts';
 
@@ -121,10 +121,10 @@ function openMqtt(parts: BrokerParts): Promise<MqttServer> {
     onUnprocessable: async (device, unreadable) => void (await parts.ingest.quarantine(device, unreadable)),
     onOffline: (device) => {
       parts.rollout.onOffline(device);
-      parts.offlineRecorder.note(device);
+      parts.offlineRecorder.record(device);
     },
     onCloneSuspected: ({ deviceNo }) => {
-      const noted = parts.options.db.write([noteClone(deviceNo, Math.round(clock.utcMs()))]);
+      const noted = parts.options.db.write([recordClone(deviceNo, Math.round(clock.utcMs()))]);
       noted.catch((thrown: unknown) =>
         log.error('clone_not_recorded', { deviceNo, reason: messageOf(thrown) }),
       );

@@ -17,9 +17,9 @@ import {
   forgetRequests,
   insertRequest,
   isAskedFor,
-  noteRequestSent,
   openRequest,
   type RequestRow,
+  recordRequestSent,
   trimRequests,
   unansweredOf,
   unsentRequests,
@@ -80,7 +80,7 @@ async function send(
 ): Promise<void> {
   const { db, clock, signer, log, publish } = options;
   const { accountID, deviceID, requestID, requestNo, kind, issuedMs, expiresMs } = row;
-  const [noted] = await db.write([noteRequestSent({ requestNo, boot, isFirst, atMs: clock.utcMs() })]);
+  const [noted] = await db.write([recordRequestSent({ requestNo, boot, isFirst, atMs: clock.utcMs() })]);
   if (noted?.changes !== 1) return;
   const body: RequestBody = { accountID, deviceID, requestID, boot, kind, issuedMs, expiresMs };
   const payload = new TextEncoder().encode(signer.sign(encodeJsonMessage(body), signedTypes.request));

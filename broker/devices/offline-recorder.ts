@@ -15,7 +15,7 @@ export interface OfflineRecorderOptions {
 
 export interface OfflineRecorder {
   /** The connection of the device has ended and no newer one has taken its place. */
-  note(device: DeviceRef): void;
+  record(device: DeviceRef): void;
   /** Gives up what waits. */
   close(): void;
 }
@@ -60,7 +60,7 @@ export function createOfflineRecorder({
     if (!isClosed) cancel ??= clock.after(delayMs, () => void round());
   };
   return {
-    note: (device) => void tried(device).then((isTaken) => (isTaken ? undefined : schedule(restMs))),
+    record: (device) => void tried(device).then((isTaken) => (isTaken ? undefined : schedule(restMs))),
     close() {
       isClosed = true;
       cancel?.();

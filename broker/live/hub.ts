@@ -165,7 +165,7 @@ function handleCommitted(hub: HubState, committed: Committed): void {
   const { device, fresh, eventNos, receivedMs, projection } = committed;
   if (fresh.length === 0) return;
   const isRead = hub.audiences.of(device.accountID, device.deviceNo).length > 0;
-  if (isRead && !hub.options.isShared) hub.board.note({ ...device, receivedMs, projection });
+  if (isRead && !hub.options.isShared) hub.board.record({ ...device, receivedMs, projection });
   const makeEvents = (): readonly LiveEvent[] =>
     fresh.flatMap((one, index) => {
       const eventNo = eventNos[index];
@@ -212,7 +212,7 @@ async function offerStoredPresences(hub: HubState): Promise<void> {
   const { board, follower, audiences } = hub;
   for await (const page of follower.presences(audiences.accounts())) {
     for (const { heartbeatMs: receivedMs, position, fuel, ...device } of page)
-      board.note({ ...device, receivedMs, projection: { position, fuel } });
+      board.record({ ...device, receivedMs, projection: { position, fuel } });
   }
   await offerPresences(hub, board.drain());
 }

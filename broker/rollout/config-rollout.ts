@@ -17,12 +17,12 @@ import type { ConnectedDevice } from '../store/devices/connected-devices.ts';
 import {
   type DeviceConfigRow,
   type HeldConfig,
-  noteCompiled,
-  noteFailed,
-  noteFault,
-  noteHeld,
-  noteSent,
   readDeviceConfig,
+  recordCompiled,
+  recordFailed,
+  recordFault,
+  recordHeld,
+  recordSent,
 } from '../store/devices/device-configs.ts';
 import type { DeviceRef } from '../store/devices/devices.ts';
 import { changesSince, readAccountChoice, readDeviceChoice } from '../store/devices/vehicle-settings.ts';
@@ -124,12 +124,12 @@ function newSession(
 async function isOurTurn(parts: Parts, session: Session, row: DeviceConfigRow): Promise<boolean> {
   const { deviceNo } = session.device;
   const turn = (await parts.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
-  if (turn.kind === 'later') noteDue(parts, deviceNo, turn.delayMs);
+  if (turn.kind === 'later') markDue(parts, deviceNo, turn.delayMs);
   if (turn.kind === 'gone' && parts.sessions.get(deviceNo) === session) parts.sessions.delete(deviceNo);
   return turn.kind === 'ours';
 }
 
-function noteDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
+function markDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
   const atMs = options.clock.monoMs() + delayMs;
   due.set(deviceNo, Math.min(due.get(deviceNo) ?? Number.POSITIVE_INFINITY, atMs));
 }
@@ -147,12 +147,12 @@ async function lookForChanges(parts: Parts): Promise<void> {
   }
   for (const { deviceNo, revision } of changes.devices) {
     if (seenDevices.get(deviceNo) !== revision && sessions.has(deviceNo))
-      noteDue(parts, deviceNo, rolloutLimits.debounceMs);
+      markDue(parts, deviceNo, rolloutLimits.debounceMs);
     seenDevices.set(deviceNo, revision);
   }
   if (changed.size > 0) {
     for (const [deviceNo, { device }] of sessions)
-      if (changed.has(device.accountID)) noteDue(parts, deviceNo, rolloutLimits.debounceMs);
+      if (changed.has(device.accountID)) markDue(parts, deviceNo, rolloutLimits.debounceMs);
   }
   // Forget changes that are no longer read.
   for (const [accountID] of seenAccounts)
@@ -214,19 +214,20 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
   if (compiled.kind === 'fault') {
     if (row.fault !== compiled.fault) {
       log.error('config_compile_failed', { accountID, deviceID, reason: compiled.fault });
-      await db.write(noteFault(deviceNo, compiled.fault));
+      await db.write(recordFault(deviceNo, compiled.fault));
     }
     return null;
   }
   const version = nextConfig({ wanted: row, held, made: compiled });
   const revisions = { accountRevision: account.contentRevision, deviceRevision: own.revision };
-  const isNoted =
+  const isRecorded =
     row.version === version &&
     row.sha256 === compiled.sha256 &&
     row.fault === '' &&
     row.accountRevision === revisions.accountRevision &&
     row.deviceRevision === revisions.deviceRevision;
-  if (!isNoted) await db.write(noteCompiled({ deviceNo, version, sha256: compiled.sha256, ...revisions }));
+  if (!isRecorded)
+    await db.write(recordCompiled({ deviceNo, version, sha256: compiled.sha256, ...revisions }));
   return { row, compiled, version };
 }
 
@@ -237,7 +238,7 @@ async function serve(parts: Parts, session: Session): Promise<number> {
   const { accountID, deviceID, deviceNo } = device;
   const nowMs = clock.monoMs();
   if (sent !== null && nowMs < sent.untilMs) {
-    noteDue(parts, deviceNo, sent.untilMs - nowMs);
+    markDue(parts, deviceNo, sent.untilMs - nowMs);
     return 0;
   }
   const made = await make(parts, session);
@@ -258,7 +259,7 @@ async function serve(parts: Parts, session: Session): Promise<number> {
     const isSameAgent = row.failedAgent === session.agentVersion;
     if (!row.failedRetry && isSameAgent) return 0;
     if (waitsMs > 0 && isSameAgent) {
-      noteDue(parts, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
+      markDue(parts, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
       return 0;
     }
   }
@@ -269,8 +270,8 @@ async function serve(parts: Parts, session: Session): Promise<number> {
   session.sent = { version, untilMs: clock.monoMs() + waitMs };
   const left = await send(parts, session, { version, compiled });
   log.info('config_sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
-  if (left && parts.sharing === null) await db.write([noteSent(deviceNo, Math.round(clock.utcMs()))]);
-  noteDue(parts, deviceNo, waitMs);
+  if (left && parts.sharing === null) await db.write([recordSent(deviceNo, Math.round(clock.utcMs()))]);
+  markDue(parts, deviceNo, waitMs);
   return compiled.slices.length;
 }
 
@@ -284,7 +285,7 @@ async function round(parts: Parts): Promise<number> {
     await lookForChanges(parts);
     for (const one of (await parts.sharing?.neglected()) ?? []) {
       if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
-      noteDue(parts, one.device.deviceNo, 0);
+      markDue(parts, one.device.deviceNo, 0);
     }
     for (const [deviceNo, atMs] of parts.due) {
       if (atMs > clock.monoMs()) continue;
@@ -296,7 +297,7 @@ async function round(parts: Parts): Promise<number> {
       try {
         partsLeft -= await serve(parts, session);
       } catch (thrown) {
-        noteDue(parts, deviceNo, rolloutLimits.resendMs);
+        markDue(parts, deviceNo, rolloutLimits.resendMs);
         throw thrown;
       }
     }
@@ -329,18 +330,18 @@ async function handleConfigReports(parts: Parts, { device, boot, fresh }: Commit
       const { version, reason, retry } = report;
       log.warn('config_failed', { accountID, deviceID, version, reason });
       const agentVersion = session?.agentVersion ?? '';
-      await db.write(noteFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
+      await db.write(recordFailed(deviceNo, { version, reason, retry, agentVersion, atMs }));
     } else if (isOfNow) {
       log.info('config_held', { accountID, deviceID, version: report.version });
     }
     if (isOfNow) {
       const { version, sha256 } = report.kind === 'failed' ? report.held : report;
       hold(session, { version, sha256 }, atMs);
-      await db.write(noteHeld(deviceNo, session.held, atMs));
+      await db.write(recordHeld(deviceNo, session.held, atMs));
     }
     if (session === undefined) continue;
     if (session.sent !== null && session.sent.version <= report.version) session.sent = null;
-    noteDue(parts, deviceNo, 0);
+    markDue(parts, deviceNo, 0);
   }
 }
 
@@ -374,8 +375,8 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
       const { boot, agentVersion } = hello;
       parts.sessions.set(device.deviceNo, newSession(parts, { device, boot, agentVersion, held }));
       parts.due.delete(device.deviceNo);
-      noteDue(parts, device.deviceNo, 0);
-      db.write(noteHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
+      markDue(parts, device.deviceNo, 0);
+      db.write(recordHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
         failed('config_held_not_recorded'),
       );
     },

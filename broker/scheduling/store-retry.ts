@@ -157,7 +157,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     if (isClosed || cancelRound !== null || (queue.first === null && outage === null)) return;
     cancelRound = clock.after(roundMs, round);
   };
-  const noteFailure = (thrown: unknown, sinceMs: number): void => {
+  const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
     outage = createOutage(sinceMs);
     log.error('store_unavailable', { reason: messageOf(thrown) });
@@ -175,7 +175,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     onRefused(attempt, thrown) {
       if (isClosed || !isOutage(thrown)) return attempt.giveUp(thrown);
       // The outage counts from the time that this work began to wait, so that `isDown` is true when it is given up.
-      noteFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
+      recordFailure(thrown, attempt.isWaiting ? attempt.sinceMs : clock.monoMs());
       if (attempt.isWaiting) queue.start(attempt);
     },
   };

@@ -2,7 +2,7 @@
 // who may see it, at once, again after a break, and with the members that they chose.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { liveKinds, liveMembers } from '../../broker/core/live/live-kinds.ts';
-import { noteFailed, noteHeld } from '../../broker/store/devices/device-configs.ts';
+import { recordFailed, recordHeld } from '../../broker/store/devices/device-configs.ts';
 import { findDevice, recordHello, setAllOffline, setOnline } from '../../broker/store/devices/devices.ts';
 import { decodeHello } from '../../src/core/wire/wire.ts';
 import { helloOf, jsonBytes } from '../support/broker/broker-bench.ts';
@@ -193,11 +193,11 @@ describe('a live stream sends', () => {
   it('which configuration a vehicle holds or refuses', async () => {
     const reader = await read('admin', { query: '?kinds=zone' });
     const deviceNo = await deviceNoOf('truck-1');
-    await service.write(noteHeld(deviceNo, { version: 7, sha256: 'a' }, now()));
+    await service.write(recordHeld(deviceNo, { version: 7, sha256: 'a' }, now()));
     const held = await reader.until(has('zone', { zoneType: 'configuration', change: 'held' }));
     expect(held.data).toMatchObject({ deviceID: 'truck-1', heldVersion: 7, zoneID: null });
     const failed = { version: 8, reason: 'no', retry: false, agentVersion: '1', atMs: now() + 1 };
-    await service.write(noteFailed(deviceNo, failed));
+    await service.write(recordFailed(deviceNo, failed));
     const refused = await reader.until(has('zone', { change: 'refused' }));
     expect(refused.data).toMatchObject({ version: 8, heldVersion: 7 });
   });

@@ -7,7 +7,7 @@ import { migrations } from '../../broker/store/migrations.ts';
 import {
   dropOccurrencesBeyond,
   dropUnasked,
-  noteClone,
+  recordClone,
 } from '../../broker/store/notifications/occurrences.ts';
 import { putRule, type RuleDefinition } from '../../broker/store/notifications/rules.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
@@ -249,7 +249,7 @@ describe('an occurrence', () => {
   it('of the same kind is sent once within the silence of the rule, and is in the inbox each time', async () => {
     await put({ silenceS: 7200 });
     for (let round = 0; round < 3; round += 1) {
-      await db.write([noteClone(1, nowMs())]);
+      await db.write([recordClone(1, nowMs())]);
       await work();
       laterMs += 61 * minuteMs;
     }
@@ -409,11 +409,11 @@ describe('a certificate', () => {
 
 describe('a suspected clone', () => {
   it('is reported at most once an hour', async () => {
-    for (let round = 0; round < 5; round += 1) await db.write([noteClone(1, nowMs())]);
+    for (let round = 0; round < 5; round += 1) await db.write([recordClone(1, nowMs())]);
     await work();
     expect(await kinds()).toEqual(['clone_suspected']);
     laterMs += 61 * minuteMs;
-    await db.write([noteClone(1, nowMs())]);
+    await db.write([recordClone(1, nowMs())]);
     await work();
     expect(await kinds()).toHaveLength(2);
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { codesKeys, deviceKeys, fleetKeys, type KeyRange } from '../../broker/store/events/event-keys.ts';
 import { eventRecords } from '../../broker/store/events/event-records.ts';
-import { noteSpan, openSlice } from '../../broker/store/slices/slice-writing.ts';
+import { openSlice, recordSpan } from '../../broker/store/slices/slice-writing.ts';
 import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database, Statement } from '../../src/ports.ts';
@@ -45,7 +45,7 @@ async function fill(db: Database): Promise<void> {
   await db.write([
     others,
     insert,
-    noteSpan(sliceNo, span),
+    recordSpan(sliceNo, span),
     sql`UPDATE event_counter SET next_no = ${count + 1}`,
   ]);
   await db.write([sql`ANALYZE`]);

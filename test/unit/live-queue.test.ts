@@ -142,7 +142,7 @@ describe('the present of devices', () => {
         };
         const place = { latitude: 1, longitude: 1, speed: 0, heading: 0, altitude: 0, geozoneID: '' };
         for (const [receivedMs, { at, drains }] of reports.entries()) {
-          board.note({ ...device, receivedMs, projection: { position: { ...at, ...place }, fuel: null } });
+          board.record({ ...device, receivedMs, projection: { position: { ...at, ...place }, fuel: null } });
           if (drains) drain();
         }
         drain();
@@ -166,7 +166,7 @@ describe('the present of devices', () => {
         altitude: 0,
         geozoneID: '',
       };
-      board.note({
+      board.record({
         accountID: 'acme',
         deviceNo: 1,
         deviceID: 'a',

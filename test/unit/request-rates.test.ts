@@ -46,8 +46,8 @@ describe('admission', () => {
 
   it('stops an address after wrong tokens, but not a token that was right', () => {
     const { admission } = start();
-    admission.noteFailure('10.0.0.1');
-    admission.noteFailure('10.0.0.1');
+    admission.recordFailure('10.0.0.1');
+    admission.recordFailure('10.0.0.1');
     expect(() => admission.checkSource('10.0.0.1', token)).toThrow(
       expect.objectContaining({ code: 'throttled' }),
     );

@@ -98,7 +98,7 @@ export async function identify(
   } catch (thrown) {
     // What has not even the shape of a token costs nothing and is no guess.
     const isGuess = thrown instanceof AppError && thrown.code === 'unauthorized';
-    if (isGuess && tokenOf(authorization) !== null) lane.noteFailure(request.ip);
+    if (isGuess && tokenOf(authorization) !== null) lane.recordFailure(request.ip);
     throw thrown;
   }
 }

@@ -88,7 +88,7 @@ function followSessions(state: ServerState, broker: Aedes): void {
       state.options.count?.('takeover');
       older.socket.destroy();
       const change = { user, from: older.network, to: session.network, nowMs: clock.monoMs() };
-      const { count, moved, isSuspect } = takeovers.note(change);
+      const { count, moved, isSuspect } = takeovers.record(change);
       if (isSuspect) {
         const address = addressOf(state, client);
         log.warn('clone_suspected', { user, takeovers: count, fromOtherNetworks: moved, address });

@@ -13,7 +13,7 @@ export interface AdmissionLane {
   /** Before the token is looked up. @throws AppError `throttled`. */
   checkSource(source: string, authorization: string | undefined): void;
   /** The token was wrong. */
-  noteFailure(source: string): void;
+  recordFailure(source: string): void;
   /** Counts a request of a token that is right. @throws AppError `throttled`. */
   admit(tokenHash: string): void;
   /** The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers) of a token. */
@@ -59,7 +59,7 @@ function createLane(
       if (token !== null && knows(hashToken(token))) return;
       refuse('Too many wrong tokens came from this address', failures.stateOf(network, nowMs));
     },
-    noteFailure(source) {
+    recordFailure(source) {
       const nowMs = clock.monoMs();
       const network = networkOf(source);
       failures.take(network, nowMs);

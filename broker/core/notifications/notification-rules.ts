@@ -157,7 +157,7 @@ export function openChannels(
 }
 
 /** Notes in the rule's episodes that this event ends what its counter-code began. */
-function noteEnd(rule: Rule, happening: RuleEvent, { groups, episodes }: Circumstances): void {
+function recordEnd(rule: Rule, happening: RuleEvent, { groups, episodes }: Circumstances): void {
   const { deviceNo, atMs } = happening;
   const statusCode = counterOf(happening.statusCode);
   // An event without a requested alert still ends an episode.
@@ -179,7 +179,7 @@ export function decideFirings(
   const subject = subjectOf(happening);
   return rules.flatMap((rule): readonly Firing[] => {
     if (rule.escalatesAfterS !== null) return [];
-    noteEnd(rule, happening, circumstances);
+    recordEnd(rule, happening, circumstances);
     if (!isAbout(rule, happening, groups)) return [];
     const key = episodeKey({ ruleNo: rule.ruleNo, deviceNo, statusCode, subject });
     const episode = episodes.get(key) ?? nothingSent;

@@ -218,7 +218,7 @@ function makesApprover(change: UserChange, onlyIf: Statement): Statement {
 }
 
 /** Records the grant and its grantor; must precede the change that `grantsOf` compares with. */
-function noteGrants(change: UserChange, onlyIf: Statement): Statement {
+function recordGrants(change: UserChange, onlyIf: Statement): Statement {
   const { accountID, userID, fields, nowS, actor } = change;
   const grantedBy = fields.passwordHash === undefined ? sql`COALESCE(granted_by, ${actor})` : sql`${actor}`;
   return sql`UPDATE users SET granted_s = ${nowS}, granted_by = ${grantedBy}
@@ -263,7 +263,7 @@ export function changeUser(change: UserChange, record: UserRecord): readonly Sta
     lockAccount(accountID),
     record.audit(onlyIf),
     ...record.notify(makesApprover(change, onlyIf)),
-    noteGrants(change, onlyIf),
+    recordGrants(change, onlyIf),
     ...(isEnding ? [endSessions(change, { onlyIf })] : []),
     ...(fields.groups === undefined ? [] : [leave, ...joins]),
     sql`UPDATE users SET ${set} WHERE account_id = ${accountID} AND user_id = ${userID} AND ${onlyIf}`,

@@ -4,7 +4,7 @@ import type { Database, Statement } from '../../../src/ports.ts';
 import { sql } from '../../../src/sql.ts';
 import type { TimeSpan } from '../../core/events/event-spans.ts';
 import { numberOf } from '../base/row.ts';
-import { createSpanCache, noteSpan, openSlice } from './slice-writing.ts';
+import { createSpanCache, openSlice, recordSpan } from './slice-writing.ts';
 import { tableOf } from './slices.ts';
 
 /** One commit's slice, and what the commit must note. */
@@ -53,7 +53,7 @@ export function createSliceTarget(db: Database): SliceTarget {
       const unnoted = spans.missing(sliceNo, { receivedMs, timestamps });
       const own = tableOf(sliceNo).sql;
       const others = (await tablesAt(db, sought)).filter((table) => table !== own);
-      return { sliceNo, unnoted, notes: unnoted.map((span) => noteSpan(sliceNo, span)), others };
+      return { sliceNo, unnoted, notes: unnoted.map((span) => recordSpan(sliceNo, span)), others };
     },
     keep({ sliceNo, unnoted }) {
       if (unnoted.length > 0 || sliceNo !== known) spans.learn(sliceNo, unnoted);
