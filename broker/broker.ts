@@ -24,7 +24,7 @@ import type {
 import { type ConfigRollout, createConfigRollout } from './rollout/config-rollout.ts';
 import { encodeZones } from './rollout/config-zones.ts';
 import { createGroupCommit } from './scheduling/group-commit.ts';
-import { alone, createLeases, type Leases } from './scheduling/leases.ts';
+import { alwaysHeld, createLeases, type Leases } from './scheduling/leases.ts';
 import { createStoreRetry, type StoreRetry } from './scheduling/store-retry.ts';
 import { type DeviceRef, findDevice, setAllOffline } from './store/devices/devices.ts';
 import { liftFleetRevisions } from './store/devices/fleet.ts';
@@ -243,7 +243,7 @@ export async function createBroker(options: BrokerOptions): Promise<Broker> {
     publish,
     isShared,
   });
-  const leases = isShared ? createLeases({ db, clock, entropy, log, onCommit: db.onCommit }) : alone;
+  const leases = isShared ? createLeases({ db, clock, entropy, log, onCommit: db.onCommit }) : alwaysHeld;
   const ingest = createIngest({
     db,
     commits,

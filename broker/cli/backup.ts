@@ -9,7 +9,7 @@ import { readVersion } from '../../src/adapters/version.ts';
 import { isPostgresUrl } from '../../src/core/database-url.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { makeBackup, readKeys } from '../adapters/storage/backup-file.ts';
-import { giveToOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
+import { changeOwner, restoreBackup } from '../adapters/storage/restore-file.ts';
 import { needKnownSchema } from '../adapters/storage/sqlite-copy.ts';
 import { verifyAudit } from '../audit/verify.ts';
 import type { BrokerConfig } from '../config/broker-config.ts';
@@ -91,7 +91,7 @@ export function runRestore(flags: Flags): void {
   const clock = createSystemClock();
   const lockFile = `${database}-lock`;
   const lock = holdLock(lockFile, `the database ${database}`);
-  giveToOwner(lockFile);
+  changeOwner(lockFile);
   const result = restoreBackup({
     file,
     database,

@@ -35,10 +35,10 @@ export const presenceLimits = {
   /** Devices that wait for a query, some 100 bytes each; beyond it the oldest are left to the scans. */
   askedMost: 100_000,
   /** Queries of one run: after an `offline`, and of each scan. */
-  asksEach: 200,
-  looksEach: 100,
+  queriesEach: 200,
+  scannedEach: 100,
   /** Runs between two scans. */
-  lookEvery: 10,
+  scanEvery: 10,
   /** No message for so long, in ms. */
   silentMs: 600_000,
   /** A message within this time, in ms. */
@@ -46,7 +46,7 @@ export const presenceLimits = {
 } as const;
 
 /** A scan of devices whose record may be wrong, one page a run. */
-interface Look {
+interface PresenceScan {
   afterNo: number;
   readonly page: (afterNo: number) => Promise<readonly PresenceRecord[]>;
 }
@@ -56,12 +56,12 @@ interface Parts {
   /** Device number -> monotonic time of its query; in the order of those times. */
   readonly asked: Map<number, number>;
   /** Each with its own position, so that neither scan delays the other. */
-  readonly looks: readonly Look[];
-  rounds: number;
+  readonly scans: readonly PresenceScan[];
+  runs: number;
 }
 
-function createLooks({ db, clock }: ClusterPresenceOptions): readonly Look[] {
-  const limit = presenceLimits.looksEach;
+function createScans({ db, clock }: ClusterPresenceOptions): readonly PresenceScan[] {
+  const limit = presenceLimits.scannedEach;
   const before = (agoMs: number): number => Math.round(clock.utcMs()) - agoMs;
   return [
     // A will that was lost.
@@ -100,7 +100,7 @@ function takeDue({ options, asked }: Parts): readonly number[] {
   const nowMs = options.clock.monoMs();
   const due: number[] = [];
   for (const [deviceNo, fromMs] of asked) {
-    if (fromMs > nowMs || due.length >= presenceLimits.asksEach) break;
+    if (fromMs > nowMs || due.length >= presenceLimits.queriesEach) break;
     asked.delete(deviceNo);
     due.push(deviceNo);
   }
@@ -108,7 +108,7 @@ function takeDue({ options, asked }: Parts): readonly number[] {
 }
 
 /** Gives the reason of the first failure; null: all were queried. */
-async function askDue(parts: Parts): Promise<string | null> {
+async function queryDue(parts: Parts): Promise<string | null> {
   const { left, reason } = await queryEach(takeDue(parts), async (deviceNo) => {
     const known = await findPresence(parts.options.db, deviceNo);
     // A will that came late: without a hello there is nothing to go back to.
@@ -120,33 +120,33 @@ async function askDue(parts: Parts): Promise<string | null> {
 }
 
 /** One page of a scan; the same page again when no node answered. */
-async function takeLook({ options }: Parts, look: Look): Promise<string | null> {
+async function runScan({ options }: Parts, look: PresenceScan): Promise<string | null> {
   const devices = await look.page(look.afterNo);
   const { reason, isGivenUp } = await queryEach(devices, (known) => verify(options, known));
   if (!isGivenUp)
-    look.afterNo = devices.length < presenceLimits.looksEach ? 0 : (devices.at(-1)?.deviceNo ?? 0);
+    look.afterNo = devices.length < presenceLimits.scannedEach ? 0 : (devices.at(-1)?.deviceNo ?? 0);
   return reason;
 }
 
-async function round(parts: Parts): Promise<void> {
+async function runOnce(parts: Parts): Promise<void> {
   const { log } = parts.options;
   const run = async (work: () => Promise<string | null>): Promise<void> => {
     const reason = await work().catch(messageOf);
     if (reason !== null) log.error('presence_check_failed', { reason, waiting: parts.asked.size });
   };
-  await run(() => askDue(parts));
-  parts.rounds += 1;
-  if (parts.rounds % presenceLimits.lookEvery !== 0) return;
-  for (const look of parts.looks) await run(() => takeLook(parts, look));
+  await run(() => queryDue(parts));
+  parts.runs += 1;
+  if (parts.runs % presenceLimits.scanEvery !== 0) return;
+  for (const look of parts.scans) await run(() => runScan(parts, look));
 }
 
 export function createClusterPresence(options: ClusterPresenceOptions): ClusterPresence {
-  const parts: Parts = { options, asked: new Map(), looks: createLooks(options), rounds: 0 };
+  const parts: Parts = { options, asked: new Map(), scans: createScans(options), runs: 0 };
   const task = createPeriodicTask({
     clock: options.clock,
     firstMs: presenceLimits.periodMs,
     async run() {
-      await round(parts);
+      await runOnce(parts);
       return presenceLimits.periodMs;
     },
   });

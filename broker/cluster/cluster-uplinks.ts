@@ -45,7 +45,7 @@ export interface ClusterUplinks {
    * Resolves once the payload is on disk or need not be. Never rejects.
    * @param isWanted false: the delivery is no longer ours.
    */
-  take(delivered: Delivered, isWanted: () => boolean): Promise<UplinkOutcome>;
+  handle(delivered: Delivered, isWanted: () => boolean): Promise<UplinkOutcome>;
 }
 
 /** Size of the cache of device numbers (least recently used first out). */
@@ -88,7 +88,7 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
     return { kind: 'dropped' };
   };
   return {
-    async take(delivered, isWanted) {
+    async handle(delivered, isWanted) {
       const { device: address, verb, payload, turn } = delivered;
       let refused: readonly string[] = [];
       let goneNo: number | null = null;

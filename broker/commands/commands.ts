@@ -37,16 +37,16 @@ import {
   setOnline,
 } from '../store/devices/devices.ts';
 import { insertBoot } from '../store/events/projections.ts';
-import { type Arrivals, createArrivals } from './arrival.ts';
+import { type ArrivalClock, createArrivalClock } from './arrival.ts';
 import { type CommandRequest, deviceFor, lifeMs, type RecordAction } from './command-request.ts';
 import {
   expireOnce,
   expiryPeriodMs,
   isDue,
-  type LedgerWork,
+  type LedgerContext,
+  runForDevice,
+  runLedgerTask,
   sendDoubtful,
-  workOn,
-  workRound,
 } from './command-rounds.ts';
 import { createSender } from './command-sender.ts';
 import type { LedgerOptions } from './ledger-options.ts';
@@ -103,11 +103,11 @@ export interface CommandLedger {
 const sameCommandMs = 10_000;
 const triesMost = 3;
 
-interface Parts extends LedgerWork {
+interface Parts extends LedgerContext {
   /** Newest message that left on a device's connection: what is confirmed late is not sent again with each further one. */
   readonly sentUpTo: Map<number, number>;
   lastIssuedMs: number;
-  readonly arrived: Arrivals;
+  readonly arrived: ArrivalClock;
 }
 
 async function issueTime(parts: Parts, deviceNo: number): Promise<number> {
@@ -327,24 +327,24 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     doubtful: new Set(),
     sentUpTo: new Map(),
     lastIssuedMs: 0,
-    arrived: createArrivals(options.clock),
+    arrived: createArrivalClock(options.clock),
   };
   const task = createPeriodicTask({
     clock: options.clock,
     firstMs: expiryPeriodMs,
-    run: () => workRound(parts),
+    run: () => runLedgerTask(parts),
   });
   return {
     arrived: parts.arrived,
     async request(request) {
       const device = await deviceFor(db, request);
-      return workOn(parts, device.deviceNo, () => issue(parts, device, request));
+      return runForDevice(parts, device.deviceNo, () => issue(parts, device, request));
     },
-    enact: (order) => workOn(parts, order.device.deviceNo, () => enact(parts, order)),
+    enact: (order) => runForDevice(parts, order.device.deviceNo, () => enact(parts, order)),
     async cancel(request) {
       const row = await findCommand(db, request);
       if (row === null) throw new AppError('not_found', 'There is no such command');
-      return workOn(parts, row.deviceNo, () => withdraw(parts, row, request));
+      return runForDevice(parts, row.deviceNo, () => withdraw(parts, row, request));
     },
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(parts, device)),
     onHello: (device, hello, turn) =>

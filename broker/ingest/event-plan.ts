@@ -21,11 +21,11 @@ import {
   proveBoots,
 } from '../store/events/boot-states.ts';
 import {
+  allocateEventNos,
   bareKey,
   insertBareEvents,
   insertEvents,
   type NewEvent,
-  takeEventNos,
 } from '../store/events/event-insert.ts';
 import { type DevicePresent, presentStatements, reportStatements } from '../store/events/projections.ts';
 import { createSliceTarget, type Target } from '../store/slices/slice-target.ts';
@@ -33,7 +33,7 @@ import { type Draft, draftsOf, stateAfter } from './boot-drafts.ts';
 import { type BootMemory, type BootState, createBootMemory } from './boot-memory.ts';
 
 /** A payload that was read. */
-export interface EventWork {
+export interface DecodedPayload {
   readonly deviceNo: number;
   /** Null: bare events, which have no numbers. */
   readonly boot: string | null;
@@ -67,7 +67,7 @@ type Decided = {
 } | null;
 
 /** The events that are new; of two with one number the first one counts. */
-function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] {
+function freshOf(work: DecodedPayload, stored: StoredNumbers): readonly FleetEvent[] {
   let highest = 0;
   let isAscending = true;
   for (const { seq } of work.events) {
@@ -86,7 +86,7 @@ function freshOf(work: EventWork, stored: StoredNumbers): readonly FleetEvent[] 
   });
 }
 
-function decide(work: EventWork, draft: Draft | null): Decided {
+function decide(work: DecodedPayload, draft: Draft | null): Decided {
   if (draft === null) return null;
   const { accountNo } = draft.from;
   // Whether bare events are new is known only when they are written.
@@ -133,7 +133,7 @@ function bootUpdates(drafts: readonly Draft[]): BootUpdates {
 }
 
 /** The present state of a device after all of its payloads, in order of arrival. */
-function presentsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly DevicePresent[] {
+function presentsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly DevicePresent[] {
   const presents = new Map<number, DevicePresent>();
   for (const [at, { deviceNo, projection, receivedMs, lastContactMs }] of works.entries()) {
     const one = decided[at] ?? null;
@@ -157,7 +157,7 @@ interface NewEvents {
   readonly bareOf: readonly number[];
 }
 
-function newEventsOf(works: readonly EventWork[], decided: readonly Decided[]): NewEvents {
+function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): NewEvents {
   const numbered: NewEvent[] = [];
   const bare: NewEvent[] = [];
   const bareOf: number[] = [];
@@ -196,7 +196,7 @@ function insertStatements({ numbered, bare }: NewEvents, target: Target): readon
   const count = numbered.length + bare.length;
   if (count === 0) return [];
   return [
-    takeEventNos(count, target.sliceNo),
+    allocateEventNos(count, target.sliceNo),
     ...(numbered.length === 0 ? [] : [insertEvents(numbered, count, target.sliceNo)]),
     ...(bare.length === 0 ? [] : [insertBareEvents(bare, bare.length, target)]),
   ];
@@ -204,7 +204,7 @@ function insertStatements({ numbered, bare }: NewEvents, target: Target): readon
 
 /** What became of each payload. @param results of `insertStatements`. */
 function outcomesOf(
-  works: readonly EventWork[],
+  works: readonly DecodedPayload[],
   decided: readonly Decided[],
   { newEvents, results }: { readonly newEvents: NewEvents; readonly results: readonly WriteResult[] },
 ): readonly EventOutcome[] {
@@ -237,13 +237,13 @@ function outcomesOf(
 }
 
 /** Few payloads have either. */
-function alsoOf(works: readonly EventWork[]): readonly Statement[] {
+function alsoOf(works: readonly DecodedPayload[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const { also } of works) statements.push(...also);
   return statements;
 }
 
-function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): readonly Statement[] {
+function reportsOf(works: readonly DecodedPayload[], decided: readonly Decided[]): readonly Statement[] {
   const statements: Statement[] = [];
   for (const [at, { deviceNo, projection, receivedMs }] of works.entries()) {
     const isSilent = projection.reports.length === 0 && projection.answers.length === 0;
@@ -257,7 +257,7 @@ function reportsOf(works: readonly EventWork[], decided: readonly Decided[]): re
 export function createEventPlanner(
   db: Database,
   memory: BootMemory = createBootMemory(db),
-): Planner<EventWork, EventOutcome> {
+): Planner<DecodedPayload, EventOutcome> {
   const slices = createSliceTarget(db);
   return {
     async plan(works): Promise<Plan<EventOutcome>> {

@@ -131,14 +131,14 @@ export function handleUplink(
   const { storeRetry } = deps;
   switch (message.verb) {
     case 'events':
-      return storeRetry.take(new EventsUplink(deps, device, message.payload), completion);
+      return storeRetry.run(new EventsUplink(deps, device, message.payload), completion);
     case 'hello':
-      return storeRetry.take(
+      return storeRetry.run(
         { begin: (one) => completeWith(one, () => handleHello(deps, device, message)) },
         completion,
       );
     case 'presence':
-      return storeRetry.take(
+      return storeRetry.run(
         { begin: (one) => completeWith(one, () => handlePresence(deps, device, message)) },
         completion,
       );

@@ -30,7 +30,7 @@ export interface Follower {
    * This process committed events of these numbers, routine ones too.
    * @param makeEvents makes the events to pass on; called at most once, and synchronously.
    */
-  take(eventNos: readonly number[], makeEvents: () => readonly LiveEvent[]): void;
+  handleCommit(eventNos: readonly number[], makeEvents: () => readonly LiveEvent[]): void;
   /** Call after a reader was added: once this resolves, every later commit is passed on. @throws AppError `storage`. */
   attend(): Promise<void>;
   /** The present of devices of these accounts that sent something since the last call; for several processes only. */
@@ -61,7 +61,7 @@ function createOwnFollower({ offer }: FollowerOptions): Follower {
   let lastNo = 0;
   return {
     sentUpTo: () => lastNo,
-    take(eventNos, makeEvents) {
+    handleCommit(eventNos, makeEvents) {
       for (const eventNo of eventNos) lastNo = Math.max(lastNo, eventNo);
       offer(makeEvents());
     },
@@ -141,7 +141,7 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: F
   };
   return {
     sentUpTo: () => at?.eventNo ?? 0,
-    take(eventNos, makeEvents) {
+    handleCommit(eventNos, makeEvents) {
       const lastNo = Math.max(...eventNos);
       if (at === null || eventNos.length === 0 || lastNo <= at.eventNo) return;
       if (!isReading && isNext(at.eventNo, eventNos)) {

@@ -5,7 +5,7 @@ import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
 import type { LiveChange } from '../core/live/live-kinds.ts';
 import { keepAlive, type LiveEvent, resetMessage } from '../core/live/live-message.ts';
-import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-places.ts';
 import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live/live-presence.ts';
 import { createLiveQueue } from '../core/live/live-queue.ts';
 import type { Committed } from '../ports/committed.ts';
@@ -19,9 +19,9 @@ import {
   type Audiences,
   createAudiences,
   deviceBatches,
+  drainPending,
   type LiveCaller,
   type Reader,
-  takePending,
 } from './audiences.ts';
 import { type ChangeFollower, createChangeFollower } from './changes.ts';
 import { createFollower, type Follower } from './follower.ts';
@@ -71,7 +71,7 @@ const writesEach = 50;
 
 interface HubState {
   readonly options: LiveHubOptions;
-  readonly places: LivePlaces;
+  readonly places: LiveSlots;
   readonly audiences: Audiences;
   readonly board: PresenceBoard;
   readonly follower: Follower;
@@ -123,7 +123,7 @@ function flush(hub: HubState): void {
   const audiences = [...hub.unflushed];
   hub.unflushed.clear();
   for (const audience of audiences) {
-    const batch = takePending(audience);
+    const batch = drainPending(audience);
     if (batch === null) continue;
     for (const reader of audience.readers) {
       reader.queue.offer(batch);
@@ -172,7 +172,7 @@ function handleCommitted(hub: HubState, committed: Committed): void {
       const isSent = isRead && eventNo !== undefined && !isRoutine(one.statusCode);
       return isSent ? [eventOf(committed, one, eventNo)] : [];
     });
-  hub.follower.take(eventNos, makeEvents);
+  hub.follower.handleCommit(eventNos, makeEvents);
 }
 
 /** Pauses after some calls, so that no other work waits for thousands of writes. */
@@ -233,7 +233,7 @@ async function offerChanges(hub: HubState): Promise<void> {
   flushSoon(hub);
 }
 
-async function sayAlive(hub: HubState): Promise<void> {
+async function sendKeepAlive(hub: HubState): Promise<void> {
   const breath = createBreath(hub.options);
   for (const reader of hub.audiences.readers()) {
     // All that was committed up to this number is offered by then, and nothing newer.
@@ -254,7 +254,7 @@ async function beat(hub: HubState): Promise<void> {
   } catch (thrown) {
     hub.options.log.error('live_state_unreadable', { reason: messageOf(thrown) });
   }
-  if (hub.beats % keepAliveBeats === 0) await sayAlive(hub);
+  if (hub.beats % keepAliveBeats === 0) await sendKeepAlive(hub);
 }
 
 /** Limits an audience to these devices; where that is a change, its readers get a `reset` message. */
@@ -325,7 +325,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   const audiences = createAudiences((audience, deviceNos) => showOnly(hub, audience, deviceNos));
   const hub: HubState = {
     options,
-    places: createLivePlaces(),
+    places: createLiveSlots(),
     audiences,
     board: createPresenceBoard(),
     follower: createFollower({

@@ -3,7 +3,7 @@
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
-import { createLivePlaces, type LivePlaces } from '../core/live/live-places.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-places.ts';
 import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
 import {
   sharedPositionMessage,
@@ -73,7 +73,7 @@ async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<Sha
   }
 }
 
-function takePlace(places: LivePlaces, { accountID, shareID }: OpenShare) {
+function takePlace(places: LiveSlots, { accountID, shareID }: OpenShare) {
   const place = places.take({ accountID, userID: shareID });
   if (place.isFree) return place;
   throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
@@ -82,7 +82,7 @@ function takePlace(places: LivePlaces, { accountID, shareID }: OpenShare) {
 /** Reads while streams are open; ends with `close`. */
 export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const { clock, log } = options;
-  const places = createLivePlaces(sharePlaces);
+  const places = createLiveSlots(sharePlaces);
   const readers = new Set<ShareReader>();
   let isClosed = false;
   let looks = 0;

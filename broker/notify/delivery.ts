@@ -15,7 +15,7 @@ import {
   endDelivery,
   expireDeliveries,
   leaseDelivery,
-  putOff,
+  postponeDelivery,
 } from '../store/notifications/deliveries.ts';
 import { removeRegistration } from '../store/notifications/push.ts';
 import { sendDelivery } from './delivery-sending.ts';
@@ -65,7 +65,7 @@ interface Parts {
 }
 
 /** The due rows that have a place now: a free place goes to the account that has the fewest. */
-function seated(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
+function startable(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
   const taken = new Map<string, number>();
   const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
   const keysOf = (row: DueRow) =>
@@ -74,17 +74,17 @@ function seated(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
       [accountOf(row), placesOfAccount[row.channel]],
       [`target ${placeOf(row.channel, row.lane)}`, placesOfTarget],
     ] as const;
-  const sit = (row: DueRow): void => {
+  const reserve = (row: DueRow): void => {
     for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
   };
-  for (const { row } of parts.running.values()) sit(row);
+  for (const { row } of parts.running.values()) reserve(row);
   const turns = due.map((row) => ({ row, turn: row.ofAccount + (taken.get(accountOf(row)) ?? 0) }));
   turns.sort((one, other) => one.turn - other.turn);
   const inTurn = turns.map(({ row }) => row);
   return inTurn.filter((row) => {
     if (parts.running.has(row.deliveryNo)) return false;
     if (keysOf(row).some(([key, most]) => (taken.get(key) ?? 0) >= most)) return false;
-    sit(row);
+    reserve(row);
     return true;
   });
 }
@@ -101,7 +101,7 @@ function afterFailure(
   const nextMs = nowMs + Math.max(retryDelayMs(backoff, draw), askedMs);
   const isOver = nextMs > row.sinceMs + deliverWithinMs;
   if (isOver) return [endDelivery(row.deliveryNo, { state: 'dead', nowMs, fault: failed.reason })];
-  return putOff(row, { nextMs, fault: failed.reason });
+  return postponeDelivery(row, { nextMs, fault: failed.reason });
 }
 
 async function attempt(parts: Parts, row: DueRow): Promise<void> {
@@ -160,7 +160,7 @@ async function takeDue(parts: Parts): Promise<number> {
     await db.write([expireDeliveries(nowMs - deliverWithinMs, nowMs)]);
     return expired.length;
   }
-  const rows = seated(parts, due);
+  const rows = startable(parts, due);
   if (rows.length === 0) return 0;
   const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
   const taken = rows.filter((_row, index) => leases[index]?.changes === 1);

@@ -65,7 +65,7 @@ const lookMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
-const restMs = 60_000;
+const saveCursorMs = 60_000;
 
 interface Parts {
   readonly options: NotifierOptions;
@@ -114,7 +114,7 @@ function happeningOf(row: RuleEventRow): RuleEvent {
   return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
 }
 
-interface Round {
+interface BatchContext {
   readonly onlyIf: Statement;
   readonly nowMs: number;
 }
@@ -137,7 +137,11 @@ const candidateOf = (row: RuleEventRow, known: Known): Candidate => ({
 });
 
 /** The inbox entry and the deliveries of one event. */
-function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
+function noticesOf(
+  candidate: Candidate,
+  known: Known,
+  { onlyIf, nowMs }: BatchContext,
+): readonly Statement[] {
   const { row, happening, rules, groups } = candidate;
   const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
   if (firings.length === 0 && !isAlert(row)) return [];
@@ -162,7 +166,7 @@ function noticesOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round)
 }
 
 /** What one event does to alarms: it ends the conditions of some, and raises or repeats one. */
-function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: Round): readonly Statement[] {
+function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchContext): readonly Statement[] {
   const { row, happening, rules, groups } = candidate;
   const { eventNo, sliceNo, deviceNo, statusCode } = row;
   const { atMs, isLate } = happening;
@@ -184,7 +188,7 @@ interface Gathered {
 }
 
 /** What the events of a page add, and up to which of them: a batch must not hold up the writer. */
-function gather(events: readonly RuleEventRow[], known: Known, round: Round): Gathered {
+function gather(events: readonly RuleEventRow[], known: Known, round: BatchContext): Gathered {
   const notices: Statement[] = [];
   const alarms: Statement[] = [];
   for (const row of events) {
@@ -208,7 +212,7 @@ async function decidePage(
   const { db, clock, onDeliveries, onAlarms } = parts.options;
   const known = await readKnown(db, events);
   const before = new Map(known.episodes);
-  const round: Round = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
+  const round: BatchContext = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
   const { notices, alarms, cutAt } = gather(events, known, round);
   const to = cutAt ?? span.to;
   const remembered = changedEpisodes(before, known.episodes).map((episode) => putEpisode(episode, round));
@@ -220,14 +224,14 @@ async function decidePage(
 }
 
 /** Decides one page; true when there is more. */
-async function lookOnce(parts: Parts): Promise<boolean> {
+async function decideOnce(parts: Parts): Promise<boolean> {
   const { db, clock } = parts.options;
   const { decidedNo, newestNo } = await readProgress(db);
   const after = Math.max(decidedNo, parts.scannedNo);
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
   const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
-  if (page.events.length === 0 && clock.monoMs() - parts.restedMs < restMs) {
+  if (page.events.length === 0 && clock.monoMs() - parts.restedMs < saveCursorMs) {
     parts.scannedNo = page.upTo;
     return page.upTo < newestNo;
   }
@@ -244,7 +248,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
   const look = async (): Promise<void> => {
     try {
-      while (!parts.isClosed && options.isOurs?.() !== false && (await lookOnce(parts)));
+      while (!parts.isClosed && options.isOurs?.() !== false && (await decideOnce(parts)));
     } catch (thrown) {
       log.error('notifier_failed', { reason: messageOf(thrown) });
     }

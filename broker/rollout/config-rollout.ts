@@ -283,7 +283,7 @@ async function round(parts: Parts): Promise<number> {
   let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
   try {
     await lookForChanges(parts);
-    for (const one of (await parts.sharing?.neglected()) ?? []) {
+    for (const one of (await parts.sharing?.overdue()) ?? []) {
       if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
       markDue(parts, one.device.deviceNo, 0);
     }

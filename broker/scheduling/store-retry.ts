@@ -26,7 +26,7 @@ export interface StoreRetry {
    * Runs the work, again when the store has recovered. Fails as the work did when the fault is not the store's, or with
    * AppError `unavailable` after `waitMs`.
    */
-  take(work: RetriableWork, completion: Completion): void;
+  run(work: RetriableWork, completion: Completion): void;
   /** True while the store fails. */
   isFailing(): boolean;
   /** True when the store has failed for so long that new connections should be refused. */
@@ -36,7 +36,7 @@ export interface StoreRetry {
 }
 
 /** Period of the probe while the store fails, and of the look at expired waits, in ms. */
-const roundMs = 1000;
+const probePeriodMs = 1000;
 
 /** True when the store cannot write at all: a conflict with another process is no outage. */
 const isOutage = (thrown: unknown): boolean => isStoreFault(thrown) && !isConflict(thrown);
@@ -155,7 +155,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   };
   const schedule = (): void => {
     if (isClosed || cancelRound !== null || (queue.first === null && outage === null)) return;
-    cancelRound = clock.after(roundMs, round);
+    cancelRound = clock.after(probePeriodMs, round);
   };
   const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
@@ -180,7 +180,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     },
   };
   return {
-    take(work, completion) {
+    run(work, completion) {
       if (isClosed || isDown()) return completion.fail(givenUp());
       queue.start(new Attempt(queue, { work, completion, sinceMs: clock.monoMs() }));
       schedule();

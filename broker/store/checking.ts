@@ -49,7 +49,7 @@ export async function notifierAhead(db: Database): Promise<number> {
 }
 
 /** Up to `count` random devices. */
-export async function drawDevices(db: Database, count: number): Promise<readonly number[]> {
+export async function sampleDevices(db: Database, count: number): Promise<readonly number[]> {
   const rows = await db.read(sql`SELECT device_no FROM devices ORDER BY RANDOM() LIMIT ${count}`);
   return rows.map((row) => numberOf(row, 'device_no'));
 }

@@ -2,7 +2,7 @@
 // devices against their events, acknowledged numbers, the audit log. It changes nothing and repairs nothing.
 import type { Clock, Database } from '../../src/ports.ts';
 import { textOf, textOrNull } from '../store/base/row.ts';
-import { drawDevices, findGaps, findOrphans, findStale, notifierAhead } from '../store/checking.ts';
+import { findGaps, findOrphans, findStale, notifierAhead, sampleDevices } from '../store/checking.ts';
 
 /** What the check of the audit log found. */
 export interface AuditVerdict {
@@ -73,7 +73,7 @@ async function checkOrphans({ db }: IntegrityOptions): Promise<CheckedPart> {
 }
 
 async function checkPresent({ db, clock, sample, onProgress }: IntegrityOptions): Promise<CheckedPart> {
-  const devices = await drawDevices(db, sample);
+  const devices = await sampleDevices(db, sample);
   const faults: string[] = [];
   let reportedMs = clock.monoMs();
   for (const [at, deviceNo] of devices.entries()) {

@@ -22,12 +22,12 @@ import { spansOf } from '../store/slices/slice-retention.ts';
 import { allSlices } from '../store/slices/slices.ts';
 import { batchTargetMs, createPacedBatches, createPauses, type PacedBatches } from './paced-batches.ts';
 import {
-  createKeeping,
   graceOf,
   isPast,
-  type Keeping,
   limitOf,
+  type RetentionNeeds,
   type RetentionRun,
+  readRetentionNeeds,
   retireSlices,
   type SliceRetention,
   type Timed,
@@ -149,7 +149,7 @@ async function clearDevice(
 
 interface Looked {
   readonly timed: readonly Timed[];
-  readonly keeping: Keeping;
+  readonly keeping: RetentionNeeds;
 }
 
 /** Slices whose rows are deleted one by one, because the whole slice will not be dropped in time. */
@@ -209,7 +209,7 @@ export async function runRetention(asked: Asked): Promise<RetentionReport> {
   const run: Run = { ...asked, pieces: createPacedBatches(asked.clock, pieceRules) };
   const { db } = run;
   const limited = await retainingAccounts(db);
-  const keeping = await createKeeping(db, limited);
+  const keeping = await readRetentionNeeds(db, limited);
   const slices = await retireSlices(run, keeping);
   const gone = new Set(slices.map(({ sliceNo }) => sliceNo));
   const timed: Timed[] = [];

@@ -6,6 +6,7 @@ import type { TimeSpan } from '../core/events/event-spans.ts';
 import { aheadMostMs } from '../core/events/projection.ts';
 import { type RetainingAccount, retainingAccounts } from '../store/events/retention.ts';
 import {
+  accountsWithoutLimit,
   beginDrop,
   dropIndexes,
   dropPiece,
@@ -14,7 +15,6 @@ import {
   hasEventsOf,
   hasTable,
   isDroppedInPieces,
-  keepingAccounts,
   numbersOf,
   restoreSlice,
   retireSlice,
@@ -71,13 +71,16 @@ export const graceOf = (days: number): number =>
   Math.min(sliceRules.widthMs, (Math.max(1, days) * dayMs) / 4);
 
 /** Retention of all accounts, read once in a run. */
-export interface Keeping {
+export interface RetentionNeeds {
   /** True when no account keeps anything of the slice at that time. */
   isUnneeded(timed: Timed, atMs: number): Promise<boolean>;
 }
 
-export async function createKeeping(db: Database, accounts: readonly RetainingAccount[]): Promise<Keeping> {
-  const forEver = await keepingAccounts(db);
+export async function readRetentionNeeds(
+  db: Database,
+  accounts: readonly RetainingAccount[],
+): Promise<RetentionNeeds> {
+  const forEver = await accountsWithoutLimit(db);
   const known = new Map<string, Promise<boolean>>();
   const hasEvents = (sliceNo: number, accountID: string): Promise<boolean> => {
     const key = `${sliceNo} ${accountID}`;
@@ -115,7 +118,7 @@ function isLocked(error: unknown): boolean {
  */
 async function beginToDrop(run: RetentionRun, slice: Slice): Promise<boolean> {
   const { db, nowMs } = run;
-  const keeping = await createKeeping(db, await retainingAccounts(db));
+  const keeping = await readRetentionNeeds(db, await retainingAccounts(db));
   const spans = await spansOf(db, slice.sliceNo);
   if (!(await keeping.isUnneeded({ slice, spans }, nowMs))) return false;
   return (await writeAlone(run, beginDrop(slice.sliceNo))) > 0;
@@ -164,7 +167,10 @@ async function drop(
 }
 
 /** Hides what is past every limit, and drops what was hidden before. `isDry`: says what it would hide, and does nothing. */
-export async function retireSlices(run: RetentionRun, keeping: Keeping): Promise<readonly SliceRetention[]> {
+export async function retireSlices(
+  run: RetentionRun,
+  keeping: RetentionNeeds,
+): Promise<readonly SliceRetention[]> {
   const { db, nowMs, isDry } = run;
   const slices = await allSlices(db);
   const results: SliceRetention[] = [];

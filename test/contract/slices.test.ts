@@ -11,7 +11,7 @@ import { findOrphans, findStale, notifierAhead } from '../../broker/store/checki
 import { endPurge, purgeRows } from '../../broker/store/devices/device-deletion.ts';
 import { isPositionIn, setAddressIn } from '../../broker/store/events/addresses.ts';
 import { countByCode } from '../../broker/store/events/event-counts.ts';
-import { takeEventNos } from '../../broker/store/events/event-insert.ts';
+import { allocateEventNos } from '../../broker/store/events/event-insert.ts';
 import {
   codesKeys,
   deviceKeys,
@@ -322,8 +322,8 @@ describe('the store', () => {
     const both = await Promise.allSettled([db.write(openNext(1, nowMs)), db.write(openNext(1, nowMs))]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await openSlice(db)).sliceNo).toBe(2);
-    await expect(db.write([takeEventNos(5, 1)])).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
-    const [inTimeToo] = await db.write([takeEventNos(5, 2)]);
+    await expect(db.write([allocateEventNos(5, 1)])).rejects.toMatchObject({ cause: { code: 'CONFLICT' } });
+    const [inTimeToo] = await db.write([allocateEventNos(5, 2)]);
     expect(inTimeToo?.rows).toEqual([{ next_no: 7 }]);
     expect(await lastEventNo(db)).toBe(6);
   });

@@ -2,7 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { issueDeviceSecret } from '../../broker/accounts/issue-device-secret.ts';
 import { projectBatch } from '../../broker/core/events/projection.ts';
-import { createEventPlanner, type EventOutcome, type EventWork } from '../../broker/ingest/event-plan.ts';
+import {
+  createEventPlanner,
+  type DecodedPayload,
+  type EventOutcome,
+} from '../../broker/ingest/event-plan.ts';
 import type { Planner } from '../../broker/scheduling/commit-draft.ts';
 import { wholeAccount } from '../../broker/store/base/scope.ts';
 import { credentialsOf, findCredential } from '../../broker/store/devices/credentials.ts';
@@ -199,7 +203,7 @@ for (const { name, open, missing } of ways) {
 
     describe('what is stored of a boot', () => {
       const event = { timestamp: 1, upMs: null, timeQuality: 'rtc', statusCode: 1 } as const;
-      const work = (deviceNo: number, seqs: readonly number[]): EventWork => {
+      const work = (deviceNo: number, seqs: readonly number[]): DecodedPayload => {
         const events = seqs.map((seq) => ({ ...event, seq }));
         const projection = projectBatch({ boot: 'b', events }, 1);
         return {
@@ -214,7 +218,7 @@ for (const { name, open, missing } of ways) {
         };
       };
       /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
-      const store = async (planner: Planner<EventWork, EventOutcome>, one: EventWork) => {
+      const store = async (planner: Planner<DecodedPayload, EventOutcome>, one: DecodedPayload) => {
         const plan = await planner.plan([one]);
         const [outcome] = plan.finish(await db.write(plan.batch));
         if (outcome?.kind !== 'stored') return expect.fail('not stored');

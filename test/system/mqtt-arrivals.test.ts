@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readTlsFiles } from '../../broker/adapters/keys/tls-files.ts';
-import { type ArrivalLimits, arrivalLimits } from '../../broker/adapters/mqtt/handshake-queue.ts';
+import { type HandshakeLimits, handshakeLimits } from '../../broker/adapters/mqtt/handshake-queue.ts';
 import { type Listener, openListener } from '../../broker/adapters/mqtt/mqtt-listener.ts';
 import { type TlsListening } from '../../broker/ports/tls.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 /** Listens; what arrives says its first bytes to `heard` and gets them back. */
-async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
+async function listen(isTls: boolean, changes: Partial<HandshakeLimits> = {}) {
   const heard: string[] = [];
   const streams: Duplex[] = [];
   let [crowded, hasty] = [0, 0];
@@ -47,7 +47,7 @@ async function listen(isTls: boolean, changes: Partial<ArrivalLimits> = {}) {
     setting: 'mqtt',
     clock: createSystemClock(),
     log,
-    arrivals: { ...arrivalLimits, ...changes },
+    arrivals: { ...handshakeLimits, ...changes },
     admit: () => true,
     onCrowd: () => void (crowded += 1),
     accept: (stream) => {

@@ -268,7 +268,7 @@ describe('a payload that a cluster handed over', () => {
       tries += 1;
       return tries < 50 ? Promise.reject(new AppError('storage', 'gone')) : Promise.resolve();
     });
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
     expect([tries, kept]).toEqual([50, []]);
   });
 
@@ -278,7 +278,7 @@ describe('a payload that a cluster handed over', () => {
       tries += 1;
       return Promise.reject(new TypeError('cannot read it'));
     });
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: ref });
     expect([tries, kept]).toEqual([3, ['cannot read it']]);
   });
 
@@ -286,16 +286,16 @@ describe('a payload that a cluster handed over', () => {
     const gone = (device: DeviceRef): Promise<void> =>
       device.deviceNo === 7 ? Promise.reject(new AppError('not_found', 'deleted')) : Promise.resolve();
     const still = desk(gone);
-    expect(await still.uplinks.take(delivered, wanted)).toEqual({ kind: 'dropped' });
+    expect(await still.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
     let asked = 0;
     const next = { ...ref, deviceNo: 8 };
     const renewed = desk(gone, () => {
       asked += 1;
       return Promise.resolve(asked === 1 ? ref : next);
     });
-    expect(await renewed.uplinks.take(delivered, wanted)).toEqual({ kind: 'stored', device: next });
+    expect(await renewed.uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: next });
     const nobody = desk(gone, () => Promise.resolve(null));
-    expect(await nobody.uplinks.take(delivered, wanted)).toEqual({ kind: 'dropped' });
+    expect(await nobody.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
   it('is ignored when it is not wanted any more', async () => {
@@ -304,7 +304,7 @@ describe('a payload that a cluster handed over', () => {
       tries += 1;
       return Promise.reject(new AppError('unavailable', 'not now'));
     });
-    expect(await uplinks.take(delivered, () => tries < 5)).toEqual({ kind: 'unwanted' });
+    expect(await uplinks.handle(delivered, () => tries < 5)).toEqual({ kind: 'unwanted' });
     expect(kept).toEqual([]);
   });
 
@@ -315,9 +315,9 @@ describe('a payload that a cluster handed over', () => {
       find,
       () => Promise.resolve(true),
     );
-    expect(await uplinks.take(delivered, wanted)).toEqual({ kind: 'over' });
+    expect(await uplinks.handle(delivered, wanted)).toEqual({ kind: 'over' });
     const { turn: _turn, ...event } = delivered;
-    expect(await uplinks.take(event, wanted)).toEqual({ kind: 'stored', device: ref });
+    expect(await uplinks.handle(event, wanted)).toEqual({ kind: 'stored', device: ref });
     expect(kept).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeviceBatch, createMessageBatch } from '../../broker/core/live/live-batch.ts';
-import { createLivePlaces } from '../../broker/core/live/live-places.ts';
+import { createLiveSlots } from '../../broker/core/live/live-places.ts';
 import { createPresenceBoard } from '../../broker/core/live/live-presence.ts';
 import { createLiveQueue, type LiveQueue } from '../../broker/core/live/live-queue.ts';
 
@@ -182,7 +182,7 @@ describe('the present of devices', () => {
 
 describe('places', () => {
   it('are limited by user, account and process, and come back once', () => {
-    const places = createLivePlaces({ user: 2, account: 3, process: 4 });
+    const places = createLiveSlots({ user: 2, account: 3, process: 4 });
     const take = (accountID: string, userID: string) => places.take({ accountID, userID });
     const first = take('a', 'x');
     expect([take('a', 'x').isFree, take('a', 'x')]).toEqual([true, { isFree: false, full: 'user', most: 2 }]);

@@ -33,7 +33,7 @@ function createBench() {
         if (store.mode === 'fails') throw fault();
         store.taken.push(id);
       };
-      completed((answer) => retry.take({ begin: (told) => completeWith(told, work) }, answer)).then(
+      completed((answer) => retry.run({ begin: (told) => completeWith(told, work) }, answer)).then(
         () => states.set(id, 'done'),
         (error: Error) => states.set(id, error.message),
       );
@@ -111,7 +111,7 @@ test('a store that hangs for longer than any work waits, and then fails, recover
   const hanging = new Promise<void>((_resolve, reject) => {
     fail = reject;
   });
-  bench.retry.take(
+  bench.retry.run(
     { begin: (told) => completeWith(told, () => hanging) },
     { done: () => undefined, fail: () => undefined },
   );

@@ -118,7 +118,7 @@ function createTakers(parts: Parts, pair: LinkPair) {
   return {
     async events(delivery: Delivery, isWanted: () => boolean): Promise<boolean> {
       const uplink = parse(delivery);
-      return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';
+      return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';
     },
     async sessions(delivery: Delivery, isWanted: () => boolean): Promise<boolean> {
       const uplink = parse(delivery);
@@ -130,7 +130,7 @@ function createTakers(parts: Parts, pair: LinkPair) {
       const taken = await order.run(`${accountID}/${deviceID}`, async () => {
         const mine = await turn(isWanted);
         if (mine === null) return { kind: 'unwanted' as const };
-        return uplinks.take({ ...uplink, ...(isOrdered ? { turn: mine } : {}) }, isWanted);
+        return uplinks.handle({ ...uplink, ...(isOrdered ? { turn: mine } : {}) }, isWanted);
       });
       if (taken.kind === 'over') {
         // Its successor has processed later messages: a redelivery would undo them.

@@ -13,7 +13,7 @@ export interface ConnectionOrder {
 }
 
 /** A request in its place. */
-interface Place {
+interface QueuedRequest {
   readonly line: Line;
   isAnswered: boolean;
   /** Set while the request waits for its turn. */
@@ -23,31 +23,31 @@ interface Place {
 interface Line {
   readonly socket: Socket;
   /** Oldest first; the first one is being handled, or is about to be. */
-  readonly places: Place[];
+  readonly queue: QueuedRequest[];
   isPaused: boolean;
 }
 
 /** Adds the hooks; to be called before any other hook is added. */
 export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   const lines = new WeakMap<Socket, Line>();
-  const places = new WeakMap<FastifyRequest, Place>();
-  const end = (place: Place): void => {
+  const places = new WeakMap<FastifyRequest, QueuedRequest>();
+  const end = (place: QueuedRequest): void => {
     place.isAnswered = true;
     const { line } = place;
-    while (line.places[0]?.isAnswered === true) line.places.shift();
-    line.places[0]?.begin?.();
-    if (!line.isPaused || line.places.length >= pipelinedMost) return;
+    while (line.queue[0]?.isAnswered === true) line.queue.shift();
+    line.queue[0]?.begin?.();
+    if (!line.isPaused || line.queue.length >= pipelinedMost) return;
     line.isPaused = false;
     line.socket.resume();
   };
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
-    const line = lines.get(socket) ?? { socket, places: [], isPaused: false };
-    const place: Place = { line, isAnswered: false, begin: null };
+    const line = lines.get(socket) ?? { socket, queue: [], isPaused: false };
+    const place: QueuedRequest = { line, isAnswered: false, begin: null };
     lines.set(socket, line);
     places.set(request, place);
-    line.places.push(place);
-    if (line.places.length >= pipelinedMost && !line.isPaused) {
+    line.queue.push(place);
+    if (line.queue.length >= pipelinedMost && !line.isPaused) {
       line.isPaused = true;
       socket.pause();
     }
@@ -64,7 +64,7 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   return {
     turn(request) {
       const place = places.get(request);
-      if (place === undefined || place.line.places[0] === place) return null;
+      if (place === undefined || place.line.queue[0] === place) return null;
       return new Promise<void>((resolve) => {
         place.begin = resolve;
       });

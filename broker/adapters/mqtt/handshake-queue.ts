@@ -5,14 +5,14 @@ import type { Socket } from 'node:net';
 import { messageOf } from '../../../src/core/errors.ts';
 import type { Cancel, Clock, Log } from '../../../src/ports.ts';
 import {
-  createHandshakeQueue,
+  createHandshakeOrder,
   firstRecordMost,
-  type HandshakeQueue,
+  type HandshakeOrder,
   hasFirstRecord,
 } from '../../core/mqtt/handshake-order.ts';
 import { createLoopPace } from './loop-pace.ts';
 
-export interface ArrivalLimits {
+export interface HandshakeLimits {
   /** Most connections in the queue. */
   readonly waitingMost: number;
   /** Handshakes that were begun within `placeMs` and are not done, at most: what can come back to us at one moment. */
@@ -31,7 +31,7 @@ export interface ArrivalLimits {
 
 /** 128 at work with answers after 150 ms are 850 a second: more than a core can do. With certificates of clients the answer costs
  * more than a millisecond, and all of them may come in one turn. */
-export const arrivalLimits: ArrivalLimits = {
+export const handshakeLimits: HandshakeLimits = {
   waitingMost: 10_000,
   atWorkMost: 128,
   turnMs: 10,
@@ -45,10 +45,10 @@ export const arrivalLimits: ArrivalLimits = {
 const heldMost = 2048;
 const nothing = Buffer.alloc(0);
 
-export interface ArrivalOptions {
+export interface HandshakeQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly limits: ArrivalLimits;
+  readonly limits: HandshakeLimits;
   /** The first bytes are a TLS record; else any byte will do. */
   readonly isTls: boolean;
   /** Begins the handshake: the bytes that were read are in the stream again. */
@@ -57,7 +57,7 @@ export interface ArrivalOptions {
   readonly onRefused: () => void;
 }
 
-export interface Arrivals {
+export interface HandshakeQueue {
   /** Takes a connection that was just accepted. */
   expect(socket: Socket): void;
   /** Its handshake of TLS is done or has failed. */
@@ -74,13 +74,13 @@ const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.rem
 
 /** What the arrivals of one listener share. */
 interface Host {
-  readonly options: ArrivalOptions;
-  onFirstBytes(arrival: Arrival): void;
-  onGone(arrival: Arrival): void;
+  readonly options: HandshakeQueueOptions;
+  onFirstBytes(arrival: WaitingConnection): void;
+  onGone(arrival: WaitingConnection): void;
 }
 
 /** A class for its memory alone: ten thousand may wait. */
-class Arrival {
+class WaitingConnection {
   readonly name: string;
   readonly socket: Socket;
   readonly acceptedMs: number;
@@ -137,22 +137,22 @@ class Arrival {
   };
 }
 
-class Queue implements Arrivals, Host {
-  readonly options: ArrivalOptions;
-  readonly #all = new Map<string, Arrival>();
-  readonly #line: HandshakeQueue<Arrival>;
+class Queue implements HandshakeQueue, Host {
+  readonly options: HandshakeQueueOptions;
+  readonly #all = new Map<string, WaitingConnection>();
+  readonly #order: HandshakeOrder<WaitingConnection>;
   readonly #work: () => void;
 
-  constructor(options: ArrivalOptions) {
+  constructor(options: HandshakeQueueOptions) {
     const { clock, limits } = options;
     this.options = options;
-    this.#line = createHandshakeQueue(limits);
+    this.#order = createHandshakeOrder(limits);
     // A TLS socket looks in the next tick at what was read before it was there: its work is in the time of the piece.
     this.#work = createLoopPace({ clock, turnMs: limits.turnMs, step: () => this.#beginNext() });
   }
 
   expect(socket: Socket): void {
-    const arrival = new Arrival(this, socket);
+    const arrival = new WaitingConnection(this, socket);
     this.#all.set(arrival.name, arrival);
   }
 
@@ -167,39 +167,39 @@ class Queue implements Arrivals, Host {
   }
 
   waiting(): number {
-    return this.#line.waiting();
+    return this.#order.waiting();
   }
 
   endAll(): void {
     for (const { socket } of this.#all.values()) socket.destroy();
   }
 
-  onFirstBytes(arrival: Arrival): void {
+  onFirstBytes(arrival: WaitingConnection): void {
     const { clock, limits } = this.options;
-    if (!this.#line.enter(arrival)) return this.#refuse(arrival);
+    if (!this.#order.enter(arrival)) return this.#refuse(arrival);
     const leftMs = arrival.acceptedMs + limits.waitMs - clock.monoMs();
     arrival.expectWithin(Math.max(0, leftMs), () => this.#refuse(arrival));
     this.#work();
   }
 
-  onGone(arrival: Arrival): void {
+  onGone(arrival: WaitingConnection): void {
     if (this.#all.get(arrival.name) === arrival) this.#all.delete(arrival.name);
     arrival.forget();
     this.#leave(arrival);
   }
 
-  #leave(arrival: Arrival): void {
-    this.#line.leave(arrival);
+  #leave(arrival: WaitingConnection): void {
+    this.#order.leave(arrival);
     this.#work();
   }
 
-  #refuse({ socket }: Arrival): void {
+  #refuse({ socket }: WaitingConnection): void {
     this.options.onRefused();
     socket.destroy();
   }
 
   #beginNext(): boolean {
-    const arrival = this.#line.next();
+    const arrival = this.#order.next();
     if (arrival === null) return false;
     const { limits, take, isTls, log } = this.options;
     const { socket } = arrival;
@@ -215,11 +215,11 @@ class Queue implements Arrivals, Host {
       log.error('handshake_failed', { reason: messageOf(thrown) });
       socket.destroy();
     }
-    if (!isTls) this.#line.leave(arrival);
+    if (!isTls) this.#order.leave(arrival);
     return true;
   }
 }
 
-export function createArrivals(options: ArrivalOptions): Arrivals {
+export function createHandshakeQueue(options: HandshakeQueueOptions): HandshakeQueue {
   return new Queue(options);
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type LiveKind, liveKinds, liveMembers } from '../../core/live/live-kinds.ts';
-import { placeLimits } from '../../core/live/live-places.ts';
+import { liveSlotLimits } from '../../core/live/live-places.ts';
 import { queueLimits } from '../../core/live/live-queue.ts';
 import { openingLimits } from '../../live/opening.ts';
 import { operation } from '../base/operation.ts';
@@ -94,8 +94,8 @@ answers 422. Further kinds may come: leave out what you do not know, or choose.
 
 The server ends a stream when its session ends (logout, expiry, suspension; within 5 seconds), when the user's limits
 change, when more than ${queueLimits.messages} messages wait for a slow reader, and when a reader takes nothing for 50 seconds: connect
-again with \`Last-Event-ID\`. An open stream counts as use of its session. At most ${placeLimits.user} streams of a user, ${placeLimits.account} of an account
-and ${placeLimits.process} in all are open at a time; one more answers 503 \`throttled\`. There is no HEAD: it would hold a place for nothing.`,
+again with \`Last-Event-ID\`. An open stream counts as use of its session. At most ${liveSlotLimits.user} streams of a user, ${liveSlotLimits.account} of an account
+and ${liveSlotLimits.process} in all are open at a time; one more answers 503 \`throttled\`. There is no HEAD: it would hold a place for nothing.`,
   params: Type.Object({}),
   query: Type.Object(
     {

@@ -247,7 +247,7 @@ function breakOff({ standing, from, last }: TripState, isOpen: boolean): readonl
   ];
 }
 
-function takePosition(state: TripState, place: TrackPosition, speed: number): TripStep {
+function addPosition(state: TripState, place: TrackPosition, speed: number): TripStep {
   const { last, ignition } = state;
   const now = advance(state, place, speed);
   const { near, stopped } = sortCandidates(state.candidates, place, ignition);
@@ -301,7 +301,7 @@ export function stepTrips(before: TripState, event: TripEvent): TripStep {
   ) {
     return { state: { ...state, contradictions }, ended: [] };
   }
-  return takePosition({ ...state, contradictions: 0 }, place, event.speed ?? 0);
+  return addPosition({ ...state, contradictions: 0 }, place, event.speed ?? 0);
 }
 
 /** What was still going on when the events ended. */

@@ -1,7 +1,7 @@
 // The order in which new connections begin: first in, first out, with limits on those in progress and those waiting. Pure.
 // An idle connection cannot block a slot: after a timeout it gives it up and continues without one.
 
-export interface HandshakeQueueLimits {
+export interface HandshakeOrderLimits {
   /** Connections that wait, at most. */
   readonly waitingMost: number;
   /** Connections that have begun and hold a place, at most. */
@@ -9,7 +9,7 @@ export interface HandshakeQueueLimits {
 }
 
 /** Connections are compared by identity. */
-export interface HandshakeQueue<One extends object> {
+export interface HandshakeOrder<One extends object> {
   /** Takes the last place of the line; false when there is none. */
   enter(one: One): boolean;
   /** The first in the queue, which begins now; null when none waits or no slot is free. */
@@ -20,10 +20,10 @@ export interface HandshakeQueue<One extends object> {
   atWork(): number;
 }
 
-export function createHandshakeQueue<One extends object>({
+export function createHandshakeOrder<One extends object>({
   waitingMost,
   atWorkMost,
-}: HandshakeQueueLimits): HandshakeQueue<One> {
+}: HandshakeOrderLimits): HandshakeOrder<One> {
   // Sets go through their members in the order in which these came, and let anyone out at once.
   const line = new Set<One>();
   const working = new Set<One>();

@@ -164,7 +164,7 @@ export function endDelivery(
 }
 
 /** Puts a delivery off, and with it what waits for the same target. */
-export function putOff(
+export function postponeDelivery(
   { deliveryNo, lane }: DueRow,
   until: { readonly nextMs: number; readonly fault: string },
 ): readonly Statement[] {

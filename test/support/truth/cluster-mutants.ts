@@ -10,8 +10,8 @@ export const clusterMutants: readonly TruthMutant[] = [
   broker({
     fault: 'the events of every third vehicle are taken from the queue and dropped',
     file: takers,
-    find: "return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';",
-    put: "if (uplink !== null && /[369]$/.test(uplink.device.deviceID)) return true; return uplink === null || (await uplinks.take(uplink, isWanted)).kind !== 'unwanted';",
+    find: "return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';",
+    put: "if (uplink !== null && /[369]$/.test(uplink.device.deviceID)) return true; return uplink === null || (await uplinks.handle(uplink, isWanted)).kind !== 'unwanted';",
     found: ['lost'],
     scenario,
   }),
