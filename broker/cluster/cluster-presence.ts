@@ -51,7 +51,7 @@ interface PresenceScan {
   readonly page: (afterNo: number) => Promise<readonly PresenceRecord[]>;
 }
 
-interface Parts {
+interface PresenceState {
   readonly options: ClusterPresenceOptions;
   /** Device number -> monotonic time of its query; in the order of those times. */
   readonly asked: Map<number, number>;
@@ -89,14 +89,14 @@ async function verify(
 }
 
 /** The newest is at the end. */
-function enqueue({ options, asked }: Parts, deviceNo: number): void {
+function enqueue({ options, asked }: PresenceState, deviceNo: number): void {
   asked.delete(deviceNo);
   const [oldest] = asked.keys();
   if (asked.size >= presenceLimits.askedMost && oldest !== undefined) asked.delete(oldest);
   asked.set(deviceNo, options.clock.monoMs() + presenceLimits.reconnectMs);
 }
 
-function takeDue({ options, asked }: Parts): readonly number[] {
+function takeDue({ options, asked }: PresenceState): readonly number[] {
   const nowMs = options.clock.monoMs();
   const due: number[] = [];
   for (const [deviceNo, fromMs] of asked) {
@@ -108,19 +108,19 @@ function takeDue({ options, asked }: Parts): readonly number[] {
 }
 
 /** Gives the reason of the first failure; null: all were queried. */
-async function queryDue(parts: Parts): Promise<string | null> {
-  const { left, reason } = await queryEach(takeDue(parts), async (deviceNo) => {
-    const known = await findPresence(parts.options.db, deviceNo);
+async function queryDue(state: PresenceState): Promise<string | null> {
+  const { left, reason } = await queryEach(takeDue(state), async (deviceNo) => {
+    const known = await findPresence(state.options.db, deviceNo);
     // A will that came late: without a hello there is nothing to go back to.
-    if (known !== null && known.helloMs > 0) await verify(parts.options, known);
+    if (known !== null && known.helloMs > 0) await verify(state.options, known);
   });
   // Query again: no other event would. A device with a newer `offline` is queued already.
-  for (const deviceNo of left) if (!parts.asked.has(deviceNo)) enqueue(parts, deviceNo);
+  for (const deviceNo of left) if (!state.asked.has(deviceNo)) enqueue(state, deviceNo);
   return reason;
 }
 
 /** One page of a scan; the same page again when no node answered. */
-async function runScan({ options }: Parts, look: PresenceScan): Promise<string | null> {
+async function runScan({ options }: PresenceState, look: PresenceScan): Promise<string | null> {
   const devices = await look.page(look.afterNo);
   const { reason, isGivenUp } = await queryEach(devices, (known) => verify(options, known));
   if (!isGivenUp)
@@ -128,30 +128,30 @@ async function runScan({ options }: Parts, look: PresenceScan): Promise<string |
   return reason;
 }
 
-async function runOnce(parts: Parts): Promise<void> {
-  const { log } = parts.options;
+async function runOnce(state: PresenceState): Promise<void> {
+  const { log } = state.options;
   const run = async (work: () => Promise<string | null>): Promise<void> => {
     const reason = await work().catch(messageOf);
-    if (reason !== null) log.error('presence_check_failed', { reason, waiting: parts.asked.size });
+    if (reason !== null) log.error('presence_check_failed', { reason, waiting: state.asked.size });
   };
-  await run(() => queryDue(parts));
-  parts.runs += 1;
-  if (parts.runs % presenceLimits.scanEvery !== 0) return;
-  for (const look of parts.scans) await run(() => runScan(parts, look));
+  await run(() => queryDue(state));
+  state.runs += 1;
+  if (state.runs % presenceLimits.scanEvery !== 0) return;
+  for (const look of state.scans) await run(() => runScan(state, look));
 }
 
 export function createClusterPresence(options: ClusterPresenceOptions): ClusterPresence {
-  const parts: Parts = { options, asked: new Map(), scans: createScans(options), runs: 0 };
+  const state: PresenceState = { options, asked: new Map(), scans: createScans(options), runs: 0 };
   const task = createPeriodicTask({
     clock: options.clock,
     firstMs: presenceLimits.periodMs,
     async run() {
-      await runOnce(parts);
+      await runOnce(state);
       return presenceLimits.periodMs;
     },
   });
   return {
-    ask: (deviceNo) => enqueue(parts, deviceNo),
+    ask: (deviceNo) => enqueue(state, deviceNo),
     close: () => task.close(),
   };
 }

@@ -5,9 +5,9 @@ import type { FleetEvent } from '../../src/core/events/event.ts';
 import type { Cancel, Clock, CommitNotice, Database, Log } from '../../src/ports.ts';
 import type { LiveChange } from '../core/live/live-kinds.ts';
 import { keepAlive, type LiveEvent, resetMessage } from '../core/live/live-message.ts';
-import { createLiveSlots, type LiveSlots } from '../core/live/live-places.ts';
 import { createPresenceBoard, type Presence, type PresenceBoard } from '../core/live/live-presence.ts';
 import { createLiveQueue } from '../core/live/live-queue.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import type { Committed } from '../ports/committed.ts';
 import { answerEnded } from '../scheduling/per-account-limits.ts';
 import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
@@ -71,7 +71,7 @@ const writesEach = 50;
 
 interface HubState {
   readonly options: LiveHubOptions;
-  readonly places: LiveSlots;
+  readonly slots: LiveSlots;
   readonly audiences: Audiences;
   readonly board: PresenceBoard;
   readonly follower: Follower;
@@ -275,15 +275,15 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   const selection: LiveSelection = { kinds, deviceIDs, codes, fields };
   if (hub.isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
   if (until.aborted) throw answerEnded();
-  const place = hub.places.take(caller);
-  if (!place.isFree) {
-    throw new AppError('throttled', `${place.most} live streams are open for this ${place.full} already`, {
+  const slot = hub.slots.take(caller);
+  if (!slot.isFree) {
+    throw new AppError('throttled', `${slot.most} live streams are open for this ${slot.full} already`, {
       retryAfterS: 10,
       hint: 'Share one stream between the views of a client, and close those that are not read.',
     });
   }
   // Whatever fails below, the place is freed when the answer has ended.
-  until.addEventListener('abort', place.release, { once: true });
+  until.addEventListener('abort', slot.release, { once: true });
   // Read before the reader is added, so that later commits find its devices.
   const deviceNos = await devicesOf(db, scope);
   const queue = createLiveQueue();
@@ -300,7 +300,7 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
   });
   const onEnd = (): void => {
     hub.audiences.remove(reader, audience);
-    place.release();
+    slot.release();
   };
   const stream = createLiveStream({ queue, opening, onEnd });
   const reader: Reader = { caller, queue, stream, startNo: 0 };
@@ -325,7 +325,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   const audiences = createAudiences((audience, deviceNos) => showOnly(hub, audience, deviceNos));
   const hub: HubState = {
     options,
-    places: createLiveSlots(),
+    slots: createLiveSlots(),
     audiences,
     board: createPresenceBoard(),
     follower: createFollower({

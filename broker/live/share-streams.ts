@@ -3,8 +3,8 @@
 import { AppError, messageOf } from '../../src/core/errors.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { createDeviceBatch, createMessageBatch } from '../core/live/live-batch.ts';
-import { createLiveSlots, type LiveSlots } from '../core/live/live-places.ts';
 import { createLiveQueue, type LiveQueue } from '../core/live/live-queue.ts';
+import { createLiveSlots, type LiveSlots } from '../core/live/live-slots.ts';
 import {
   sharedPositionMessage,
   shareEndMessage,
@@ -31,7 +31,7 @@ export interface ShareStreams {
 }
 
 /** Open streams of one share, of the shares of one account, and of all. Others have places of their own. */
-export const sharePlaces = { user: 20, account: 100, process: 500 } as const;
+export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
 
 const lookMs = 1000;
 const keepAliveLooks = 15;
@@ -73,16 +73,16 @@ async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<Sha
   }
 }
 
-function takePlace(places: LiveSlots, { accountID, shareID }: OpenShare) {
-  const place = places.take({ accountID, userID: shareID });
-  if (place.isFree) return place;
+function takeSlot(slots: LiveSlots, { accountID, shareID }: OpenShare) {
+  const slot = slots.take({ accountID, userID: shareID });
+  if (slot.isFree) return slot;
   throw new AppError('throttled', 'This share is open too often at this time', { retryAfterS: 10 });
 }
 
 /** Reads while streams are open; ends with `close`. */
 export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const { clock, log } = options;
-  const places = createLiveSlots(sharePlaces);
+  const slots = createLiveSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
   let isClosed = false;
   let looks = 0;
@@ -108,8 +108,8 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
     open(share, until) {
       if (isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });
       if (until.aborted) throw answerEnded();
-      const place = takePlace(places, share);
-      until.addEventListener('abort', place.release, { once: true });
+      const slot = takeSlot(slots, share);
+      until.addEventListener('abort', slot.release, { once: true });
       const queue = createLiveQueue();
       const { position } = share;
       const opening = (async function* first() {
@@ -118,7 +118,7 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
       })();
       const onEnd = (): void => {
         readers.delete(reader);
-        place.release();
+        slot.release();
       };
       const stream = createLiveStream({ queue, opening, onEnd });
       const reader: ShareReader = {

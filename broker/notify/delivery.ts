@@ -58,14 +58,14 @@ const leaseMs: Readonly<Record<Channel, number>> = { webhook: 20_000, push: 20_0
 const deliverWithinMs = 24 * 3600 * 1000;
 const backoff = { baseMs: 10_000, capMs: 3_600_000, floorMs: 5000 };
 
-interface Parts {
+interface DeliveryQueue {
   readonly options: DeliveryOptions;
   readonly running: Map<number, { readonly row: DueRow; readonly done: Promise<void> }>;
   readonly loop: { wake(): void };
 }
 
 /** The due rows that have a place now: a free place goes to the account that has the fewest. */
-function startable(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
+function startable(queue: DeliveryQueue, due: readonly DueRow[]): readonly DueRow[] {
   const taken = new Map<string, number>();
   const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
   const keysOf = (row: DueRow) =>
@@ -77,12 +77,12 @@ function startable(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
   const reserve = (row: DueRow): void => {
     for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
   };
-  for (const { row } of parts.running.values()) reserve(row);
+  for (const { row } of queue.running.values()) reserve(row);
   const turns = due.map((row) => ({ row, turn: row.ofAccount + (taken.get(accountOf(row)) ?? 0) }));
   turns.sort((one, other) => one.turn - other.turn);
   const inTurn = turns.map(({ row }) => row);
   return inTurn.filter((row) => {
-    if (parts.running.has(row.deliveryNo)) return false;
+    if (queue.running.has(row.deliveryNo)) return false;
     if (keysOf(row).some(([key, most]) => (taken.get(key) ?? 0) >= most)) return false;
     reserve(row);
     return true;
@@ -91,12 +91,12 @@ function startable(parts: Parts, due: readonly DueRow[]): readonly DueRow[] {
 
 /** How a failed attempt goes on: later, or not at all. `row.attempts` does not count this one. */
 function afterFailure(
-  parts: Parts,
+  queue: DeliveryQueue,
   row: DueRow,
   failed: Extract<Sending, { kind: 'failed' }>,
 ): readonly Statement[] {
-  const nowMs = Math.round(parts.options.clock.utcMs());
-  const draw = { attempt: row.attempts, fraction: parts.options.entropy.fraction() };
+  const nowMs = Math.round(queue.options.clock.utcMs());
+  const draw = { attempt: row.attempts, fraction: queue.options.entropy.fraction() };
   const askedMs = Math.min((failed.retryAfterS ?? 0) * 1000, backoff.capMs);
   const nextMs = nowMs + Math.max(retryDelayMs(backoff, draw), askedMs);
   const isOver = nextMs > row.sinceMs + deliverWithinMs;
@@ -104,8 +104,8 @@ function afterFailure(
   return postponeDelivery(row, { nextMs, fault: failed.reason });
 }
 
-async function attempt(parts: Parts, row: DueRow): Promise<void> {
-  const { db, clock, log, senders } = parts.options;
+async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
+  const { db, clock, log, senders } = queue.options;
   const { deliveryNo, accountID, channel } = row;
   const content = await contentOf(db, deliveryNo);
   const outcome: Sending =
@@ -119,7 +119,7 @@ async function attempt(parts: Parts, row: DueRow): Promise<void> {
   }
   log.info('delivery_failed', { deliveryNo, accountID, channel, reason: outcome.reason });
   if (outcome.kind === 'failed') {
-    await db.write(afterFailure(parts, row, outcome));
+    await db.write(afterFailure(queue, row, outcome));
     return;
   }
   const end = endDelivery(deliveryNo, { state: 'dead', nowMs, fault: outcome.reason });
@@ -128,25 +128,25 @@ async function attempt(parts: Parts, row: DueRow): Promise<void> {
 }
 
 /** Sends in the background; the place is free when the outcome is written. */
-function begin(parts: Parts, row: DueRow): void {
-  const done = attempt(parts, row)
+function begin(queue: DeliveryQueue, row: DueRow): void {
+  const done = attempt(queue, row)
     .catch((thrown: unknown) => {
       // Not written: the lease runs out and it is tried again.
-      parts.options.log.error('delivery_not_recorded', {
+      queue.options.log.error('delivery_not_recorded', {
         deliveryNo: row.deliveryNo,
         reason: messageOf(thrown),
       });
     })
     .finally(() => {
-      parts.running.delete(row.deliveryNo);
-      parts.loop.wake();
+      queue.running.delete(row.deliveryNo);
+      queue.loop.wake();
     });
-  parts.running.set(row.deliveryNo, { row, done });
+  queue.running.set(row.deliveryNo, { row, done });
 }
 
 /** Begins what is due. */
-async function takeDue(parts: Parts): Promise<number> {
-  const { db, clock, isOurs } = parts.options;
+async function takeDue(queue: DeliveryQueue): Promise<number> {
+  const { db, clock, isOurs } = queue.options;
   if (isOurs?.() === false) return 0;
   const nowMs = Math.round(clock.utcMs());
   const due = await dueDeliveries(db, {
@@ -160,21 +160,21 @@ async function takeDue(parts: Parts): Promise<number> {
     await db.write([expireDeliveries(nowMs - deliverWithinMs, nowMs)]);
     return expired.length;
   }
-  const rows = startable(parts, due);
+  const rows = startable(queue, due);
   if (rows.length === 0) return 0;
   const leases = await db.write(rows.map((row) => leaseDelivery(row, nowMs + leaseMs[row.channel])));
   const taken = rows.filter((_row, index) => leases[index]?.changes === 1);
-  for (const row of taken) begin(parts, row);
+  for (const row of taken) begin(queue, row);
   return taken.length;
 }
 
 /** Starts to deliver. */
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { clock, log } = options;
-  const parts: Parts = { options, running: new Map(), loop: { wake: () => loop.wake() } };
+  const queue: DeliveryQueue = { options, running: new Map(), loop: { wake: () => loop.wake() } };
   const run = async (): Promise<number> => {
     try {
-      if ((await takeDue(parts)) > 0) loop.wake();
+      if ((await takeDue(queue)) > 0) loop.wake();
     } catch (thrown) {
       log.error('deliveries_unreadable', { reason: messageOf(thrown) });
     }
@@ -188,7 +188,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     run,
   });
   const drain = async (): Promise<void> => {
-    while (parts.running.size > 0) await Promise.all([...parts.running.values()].map(({ done }) => done));
+    while (queue.running.size > 0) await Promise.all([...queue.running.values()].map(({ done }) => done));
   };
   return {
     wake: () => loop.wake(),
@@ -196,7 +196,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       do {
         await loop.runNow();
         await drain();
-      } while ((await takeDue(parts)) > 0);
+      } while ((await takeDue(queue)) > 0);
       await drain();
     },
     async close() {

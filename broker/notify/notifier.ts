@@ -67,11 +67,11 @@ const gatherMs = 20;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
 const saveCursorMs = 60_000;
 
-interface Parts {
+interface NotifierState {
   readonly options: NotifierOptions;
   /** Looked through up to this number, which the store need not know while nothing was found. */
   scannedNo: number;
-  restedMs: number;
+  savedMs: number;
   isClosed: boolean;
 }
 
@@ -205,11 +205,11 @@ function gather(events: readonly RuleEventRow[], known: Known, round: BatchConte
  * Returns up to which event it decided; null when another process did, and nothing was written.
  */
 async function decidePage(
-  parts: Parts,
+  state: NotifierState,
   events: readonly RuleEventRow[],
   span: { readonly from: number; readonly to: number },
 ): Promise<number | null> {
-  const { db, clock, onDeliveries, onAlarms } = parts.options;
+  const { db, clock, onDeliveries, onAlarms } = state.options;
   const known = await readKnown(db, events);
   const before = new Map(known.episodes);
   const round: BatchContext = { onlyIf: isUndecidedAfter(span.from), nowMs: Math.round(clock.utcMs()) };
@@ -224,31 +224,31 @@ async function decidePage(
 }
 
 /** Decides one page; true when there is more. */
-async function decideOnce(parts: Parts): Promise<boolean> {
-  const { db, clock } = parts.options;
+async function decideOnce(state: NotifierState): Promise<boolean> {
+  const { db, clock } = state.options;
   const { decidedNo, newestNo } = await readProgress(db);
-  const after = Math.max(decidedNo, parts.scannedNo);
+  const after = Math.max(decidedNo, state.scannedNo);
   if (after >= newestNo) return false;
   const upTo = Math.min(newestNo, after + spanMost);
   const page = await eventsAfter(db, { after, upTo, limit: eventsMost });
-  if (page.events.length === 0 && clock.monoMs() - parts.restedMs < saveCursorMs) {
-    parts.scannedNo = page.upTo;
+  if (page.events.length === 0 && clock.monoMs() - state.savedMs < saveCursorMs) {
+    state.scannedNo = page.upTo;
     return page.upTo < newestNo;
   }
-  const decided = await decidePage(parts, page.events, { from: decidedNo, to: page.upTo });
-  parts.restedMs = clock.monoMs();
+  const decided = await decidePage(state, page.events, { from: decidedNo, to: page.upTo });
+  state.savedMs = clock.monoMs();
   // Where another process has come to, the store knows.
-  parts.scannedNo = decided ?? 0;
-  return parts.scannedNo < newestNo;
+  state.scannedNo = decided ?? 0;
+  return state.scannedNo < newestNo;
 }
 
 /** Starts to decide, from where the last one was. */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
-  const parts: Parts = { options, scannedNo: 0, restedMs: clock.monoMs(), isClosed: false };
+  const state: NotifierState = { options, scannedNo: 0, savedMs: clock.monoMs(), isClosed: false };
   const look = async (): Promise<void> => {
     try {
-      while (!parts.isClosed && options.isOurs?.() !== false && (await decideOnce(parts)));
+      while (!state.isClosed && options.isOurs?.() !== false && (await decideOnce(state)));
     } catch (thrown) {
       log.error('notifier_failed', { reason: messageOf(thrown) });
     }
@@ -270,7 +270,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     runAll: () => loop.runNow(),
     async close() {
-      parts.isClosed = true;
+      state.isClosed = true;
       for (const stop of stops) stop();
       await loop.close();
     },

@@ -87,7 +87,7 @@ interface Session {
   tries: { readonly version: number; readonly count: number };
 }
 
-interface Parts {
+interface RolloutState {
   readonly options: RolloutOptions;
   /** Null: this process serves all of them. */
   readonly sharing: RolloutSharing | null;
@@ -107,39 +107,39 @@ function hold(session: Session, held: HeldConfig, atMs: number): void {
 }
 
 /** A vehicle whose hello another process received. */
-function adopt(parts: Parts, { device, boot, agentVersion, held }: ConnectedDevice): Session {
-  const session = newSession(parts, { device, boot, agentVersion, held });
-  parts.sessions.set(device.deviceNo, session);
+function adopt(state: RolloutState, { device, boot, agentVersion, held }: ConnectedDevice): Session {
+  const session = newSession(state, { device, boot, agentVersion, held });
+  state.sessions.set(device.deviceNo, session);
   return session;
 }
 
 function newSession(
-  { options }: Parts,
+  { options }: RolloutState,
   said: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
 ): Session {
   return { ...said, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
 }
 
 /** Where several processes send: whether this one does now. */
-async function isOurTurn(parts: Parts, session: Session, row: DeviceConfigRow): Promise<boolean> {
+async function isOurTurn(state: RolloutState, session: Session, row: DeviceConfigRow): Promise<boolean> {
   const { deviceNo } = session.device;
-  const turn = (await parts.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
-  if (turn.kind === 'later') markDue(parts, deviceNo, turn.delayMs);
-  if (turn.kind === 'gone' && parts.sessions.get(deviceNo) === session) parts.sessions.delete(deviceNo);
+  const turn = (await state.sharing?.claim(session.device, session.boot, row)) ?? { kind: 'ours' };
+  if (turn.kind === 'later') markDue(state, deviceNo, turn.delayMs);
+  if (turn.kind === 'gone' && state.sessions.get(deviceNo) === session) state.sessions.delete(deviceNo);
   return turn.kind === 'ours';
 }
 
-function markDue({ due, options }: Parts, deviceNo: number, delayMs: number): void {
+function markDue({ due, options }: RolloutState, deviceNo: number, delayMs: number): void {
   const atMs = options.clock.monoMs() + delayMs;
   due.set(deviceNo, Math.min(due.get(deviceNo) ?? Number.POSITIVE_INFINITY, atMs));
 }
 
 /** Marks the vehicles that a change concerns as due. */
-async function lookForChanges(parts: Parts): Promise<void> {
-  const { options, sessions, seenAccounts, seenDevices } = parts;
+async function lookForChanges(state: RolloutState): Promise<void> {
+  const { options, sessions, seenAccounts, seenDevices } = state;
   const nowMs = Math.round(options.clock.utcMs());
-  const changes = await changesSince(options.db, parts.lookedMs - rolloutLimits.overlapMs);
-  parts.lookedMs = nowMs;
+  const changes = await changesSince(options.db, state.lookedMs - rolloutLimits.overlapMs);
+  state.lookedMs = nowMs;
   const changed = new Set<string>();
   for (const { accountID, revision } of changes.accounts) {
     if (seenAccounts.get(accountID) !== revision) changed.add(accountID);
@@ -147,12 +147,12 @@ async function lookForChanges(parts: Parts): Promise<void> {
   }
   for (const { deviceNo, revision } of changes.devices) {
     if (seenDevices.get(deviceNo) !== revision && sessions.has(deviceNo))
-      markDue(parts, deviceNo, rolloutLimits.debounceMs);
+      markDue(state, deviceNo, rolloutLimits.debounceMs);
     seenDevices.set(deviceNo, revision);
   }
   if (changed.size > 0) {
     for (const [deviceNo, { device }] of sessions)
-      if (changed.has(device.accountID)) markDue(parts, deviceNo, rolloutLimits.debounceMs);
+      if (changed.has(device.accountID)) markDue(state, deviceNo, rolloutLimits.debounceMs);
   }
   // Forget changes that are no longer read.
   for (const [accountID] of seenAccounts)
@@ -165,11 +165,11 @@ async function lookForChanges(parts: Parts): Promise<void> {
 
 /** Sends all parts; false when the vehicle went away or does not listen. */
 async function send(
-  parts: Parts,
+  state: RolloutState,
   session: Session,
   of: { version: number; compiled: CompiledConfig },
 ): Promise<boolean> {
-  const { signer, publish } = parts.options;
+  const { signer, publish } = state.options;
   const { device, boot } = session;
   const { accountID, deviceID } = device;
   const { sha256, slices } = of.compiled;
@@ -197,8 +197,8 @@ interface Made {
 }
 
 /** What the vehicle is to hold, noted in the store; null when nothing can be made. */
-async function make(parts: Parts, { device, held }: Session): Promise<Made | null> {
-  const { db, log } = parts.options;
+async function make(state: RolloutState, { device, held }: Session): Promise<Made | null> {
+  const { db, log } = state.options;
   const { accountID, deviceID, deviceNo } = device;
   const [account, own, row] = await Promise.all([
     readAccountChoice(db, accountID),
@@ -209,7 +209,7 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
   const verdict = overlaySettings(standardSettings, settings);
   const compiled =
     verdict.kind === 'ok'
-      ? await parts.compiler.compile({ accountID, revision: account.contentRevision }, settings)
+      ? await state.compiler.compile({ accountID, revision: account.contentRevision }, settings)
       : { kind: 'fault' as const, fault: `${verdict.faults[0]?.pointer} ${verdict.faults[0]?.message}` };
   if (compiled.kind === 'fault') {
     if (row.fault !== compiled.fault) {
@@ -232,21 +232,21 @@ async function make(parts: Parts, { device, held }: Session): Promise<Made | nul
 }
 
 /** Checks one vehicle and sends what it lacks; gives the number of parts sent. */
-async function serve(parts: Parts, session: Session): Promise<number> {
-  const { db, clock, log } = parts.options;
+async function serve(state: RolloutState, session: Session): Promise<number> {
+  const { db, clock, log } = state.options;
   const { device, sent } = session;
   const { accountID, deviceID, deviceNo } = device;
   const nowMs = clock.monoMs();
   if (sent !== null && nowMs < sent.untilMs) {
-    markDue(parts, deviceNo, sent.untilMs - nowMs);
+    markDue(state, deviceNo, sent.untilMs - nowMs);
     return 0;
   }
-  const made = await make(parts, session);
+  const made = await make(state, session);
   // It said hello anew, or left, while the store was asked.
-  if (made === null || parts.sessions.get(deviceNo) !== session) return 0;
+  if (made === null || state.sessions.get(deviceNo) !== session) return 0;
   const { row, compiled, version } = made;
   // Another process may have received a newer report of what it holds.
-  if (parts.sharing !== null && row.heldMs > session.heldMs)
+  if (state.sharing !== null && row.heldMs > session.heldMs)
     hold(session, { version: row.heldVersion, sha256: row.heldSha256 }, row.heldMs);
   session.sent = null;
   const heldHash = session.held.sha256;
@@ -259,45 +259,45 @@ async function serve(parts: Parts, session: Session): Promise<number> {
     const isSameAgent = row.failedAgent === session.agentVersion;
     if (!row.failedRetry && isSameAgent) return 0;
     if (waitsMs > 0 && isSameAgent) {
-      markDue(parts, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
+      markDue(state, deviceNo, Math.min(waitsMs, rolloutLimits.retryMs));
       return 0;
     }
   }
-  if (!(await isOurTurn(parts, session, { ...row, version }))) return 0;
+  if (!(await isOurTurn(state, session, { ...row, version }))) return 0;
   const count = session.tries.version === version ? session.tries.count + 1 : 1;
   session.tries = { version, count };
   const waitMs = Math.min(rolloutLimits.resendMs * 2 ** Math.min(count - 1, 10), rolloutLimits.resendMostMs);
   session.sent = { version, untilMs: clock.monoMs() + waitMs };
-  const left = await send(parts, session, { version, compiled });
+  const left = await send(state, session, { version, compiled });
   log.info('config_sent', { accountID, deviceID, version, parts: compiled.slices.length, left });
-  if (left && parts.sharing === null) await db.write([recordSent(deviceNo, Math.round(clock.utcMs()))]);
-  markDue(parts, deviceNo, waitMs);
+  if (left && state.sharing === null) await db.write([recordSent(deviceNo, Math.round(clock.utcMs()))]);
+  markDue(state, deviceNo, waitMs);
   return compiled.slices.length;
 }
 
 /** One run: serves vehicles that are due, up to a bounded amount of work. Gives the delay until the next. */
-async function round(parts: Parts): Promise<number> {
-  const { clock, log, lagMs } = parts.options;
+async function round(state: RolloutState): Promise<number> {
+  const { clock, log, lagMs } = state.options;
   if (lagMs() > rolloutLimits.lagMostMs) return rolloutLimits.idleMs;
   let partsLeft: number = rolloutLimits.partsAtOnce;
   let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
   try {
-    await lookForChanges(parts);
-    for (const one of (await parts.sharing?.overdue()) ?? []) {
-      if (!parts.sessions.has(one.device.deviceNo)) adopt(parts, one);
-      markDue(parts, one.device.deviceNo, 0);
+    await lookForChanges(state);
+    for (const one of (await state.sharing?.overdue()) ?? []) {
+      if (!state.sessions.has(one.device.deviceNo)) adopt(state, one);
+      markDue(state, one.device.deviceNo, 0);
     }
-    for (const [deviceNo, atMs] of parts.due) {
+    for (const [deviceNo, atMs] of state.due) {
       if (atMs > clock.monoMs()) continue;
       if (partsLeft <= 0 || vehiclesLeft <= 0) return rolloutLimits.busyMs;
-      parts.due.delete(deviceNo);
-      const session = parts.sessions.get(deviceNo);
+      state.due.delete(deviceNo);
+      const session = state.sessions.get(deviceNo);
       if (session === undefined) continue;
       vehiclesLeft -= 1;
       try {
-        partsLeft -= await serve(parts, session);
+        partsLeft -= await serve(state, session);
       } catch (thrown) {
-        markDue(parts, deviceNo, rolloutLimits.resendMs);
+        markDue(state, deviceNo, rolloutLimits.resendMs);
         throw thrown;
       }
     }
@@ -308,21 +308,25 @@ async function round(parts: Parts): Promise<number> {
 }
 
 /** The session that an event of `boot` belongs to, if there is one anywhere. */
-async function sessionOf(parts: Parts, device: DeviceRef, boot: string | null): Promise<Session | undefined> {
-  const known = parts.sessions.get(device.deviceNo);
-  if (parts.sharing === null || known?.boot === boot) return known;
-  const found = await parts.sharing.connected(device, boot);
-  return found === null ? known : adopt(parts, found);
+async function sessionOf(
+  state: RolloutState,
+  device: DeviceRef,
+  boot: string | null,
+): Promise<Session | undefined> {
+  const known = state.sessions.get(device.deviceNo);
+  if (state.sharing === null || known?.boot === boot) return known;
+  const found = await state.sharing.connected(device, boot);
+  return found === null ? known : adopt(state, found);
 }
 
 /** Records what a vehicle reported. */
-async function handleConfigReports(parts: Parts, { device, boot, fresh }: Committed): Promise<void> {
-  const { db, clock, log } = parts.options;
+async function handleConfigReports(state: RolloutState, { device, boot, fresh }: Committed): Promise<void> {
+  const { db, clock, log } = state.options;
   const { accountID, deviceID, deviceNo } = device;
   for (const event of fresh) {
     const report = configReportOf(event);
     if (report === null) continue;
-    const session = await sessionOf(parts, device, boot);
+    const session = await sessionOf(state, device, boot);
     const atMs = Math.round(clock.utcMs());
     // What an earlier boot held is what its successor's hello says, or not.
     const isOfNow = session !== undefined && session.boot === boot;
@@ -341,14 +345,14 @@ async function handleConfigReports(parts: Parts, { device, boot, fresh }: Commit
     }
     if (session === undefined) continue;
     if (session.sent !== null && session.sent.version <= report.version) session.sent = null;
-    markDue(parts, deviceNo, 0);
+    markDue(state, deviceNo, 0);
   }
 }
 
 /** Starts the work; it goes on until `close`. */
 export function createConfigRollout(options: RolloutOptions): ConfigRollout {
   const { db, clock, log } = options;
-  const parts: Parts = {
+  const state: RolloutState = {
     options,
     sharing:
       options.isShared === true
@@ -364,7 +368,7 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
   const failed = (what: string) => (thrown: unknown) => {
     log.error(what, { reason: messageOf(thrown) });
   };
-  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => round(parts) });
+  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => round(state) });
   return {
     onHello(device, hello) {
       const isSane = hello.configVersion <= configLimits.versionMost;
@@ -373,20 +377,20 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
         sha256: isSane ? (hello.configSha256 ?? '') : '',
       };
       const { boot, agentVersion } = hello;
-      parts.sessions.set(device.deviceNo, newSession(parts, { device, boot, agentVersion, held }));
-      parts.due.delete(device.deviceNo);
-      markDue(parts, device.deviceNo, 0);
+      state.sessions.set(device.deviceNo, newSession(state, { device, boot, agentVersion, held }));
+      state.due.delete(device.deviceNo);
+      markDue(state, device.deviceNo, 0);
       db.write(recordHeld(device.deviceNo, held, Math.round(clock.utcMs()))).catch(
         failed('config_held_not_recorded'),
       );
     },
     onOffline({ deviceNo }) {
-      parts.sessions.delete(deviceNo);
-      parts.due.delete(deviceNo);
+      state.sessions.delete(deviceNo);
+      state.due.delete(deviceNo);
     },
     onCommitted(committed) {
       if (!committed.fresh.some((event) => configReportOf(event) !== null)) return;
-      handleConfigReports(parts, committed).catch(failed('config_report_not_recorded'));
+      handleConfigReports(state, committed).catch(failed('config_report_not_recorded'));
     },
     close: () => task.close(),
   };

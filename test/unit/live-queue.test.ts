@@ -3,9 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDeviceBatch, createMessageBatch } from '../../broker/core/live/live-batch.ts';
-import { createLiveSlots } from '../../broker/core/live/live-places.ts';
 import { createPresenceBoard } from '../../broker/core/live/live-presence.ts';
 import { createLiveQueue, type LiveQueue } from '../../broker/core/live/live-queue.ts';
+import { createLiveSlots } from '../../broker/core/live/live-slots.ts';
 
 const offer = (queue: LiveQueue, ...messages: readonly (readonly [no: number | null, text: string])[]) =>
   queue.offer(createMessageBatch(messages.map(([no, text]) => ({ no, text }))));

@@ -12,7 +12,7 @@ export interface ConnectionOrder {
   turn(request: FastifyRequest): Promise<void> | null;
 }
 
-/** A request in its place. */
+/** A request of a connection, in its order. */
 interface QueuedRequest {
   readonly line: Line;
   isAnswered: boolean;
@@ -30,10 +30,10 @@ interface Line {
 /** Adds the hooks; to be called before any other hook is added. */
 export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   const lines = new WeakMap<Socket, Line>();
-  const places = new WeakMap<FastifyRequest, QueuedRequest>();
-  const end = (place: QueuedRequest): void => {
-    place.isAnswered = true;
-    const { line } = place;
+  const queuedOf = new WeakMap<FastifyRequest, QueuedRequest>();
+  const end = (queued: QueuedRequest): void => {
+    queued.isAnswered = true;
+    const { line } = queued;
     while (line.queue[0]?.isAnswered === true) line.queue.shift();
     line.queue[0]?.begin?.();
     if (!line.isPaused || line.queue.length >= pipelinedMost) return;
@@ -43,30 +43,30 @@ export function addConnectionOrder(app: FastifyInstance): ConnectionOrder {
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const line = lines.get(socket) ?? { socket, queue: [], isPaused: false };
-    const place: QueuedRequest = { line, isAnswered: false, begin: null };
+    const queued: QueuedRequest = { line, isAnswered: false, begin: null };
     lines.set(socket, line);
-    places.set(request, place);
-    line.queue.push(place);
+    queuedOf.set(request, queued);
+    line.queue.push(queued);
     if (line.queue.length >= pipelinedMost && !line.isPaused) {
       line.isPaused = true;
       socket.pause();
     }
     // An answer that breaks off before it is made ends here.
-    reply.raw.once('close', () => end(place));
+    reply.raw.once('close', () => end(queued));
     done();
   });
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    const place = places.get(request);
+    const queued = queuedOf.get(request);
     // What the request did is done; a long answer may still be on its way.
-    if (place !== undefined) end(place);
+    if (queued !== undefined) end(queued);
     done();
   });
   return {
     turn(request) {
-      const place = places.get(request);
-      if (place === undefined || place.line.queue[0] === place) return null;
+      const queued = queuedOf.get(request);
+      if (queued === undefined || queued.line.queue[0] === queued) return null;
       return new Promise<void>((resolve) => {
-        place.begin = resolve;
+        queued.begin = resolve;
       });
     },
   };

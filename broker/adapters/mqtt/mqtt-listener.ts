@@ -110,11 +110,11 @@ function failHandshake({ options: { log, setting }, secured }: Wiring, error: Er
 
 function createTcpInner(wiring: Wiring): Inner {
   const { tls, clock } = wiring.options;
-  const part = createPacedClose(clock);
+  const pacedClose = createPacedClose(clock);
   const arrive = (socket: Socket): void => {
     const before = socket.listenerCount('end');
     wiring.arrive(socket, socket);
-    part(socket, before);
+    pacedClose(socket, before);
   };
   if (tls === null) return { take: arrive, renew: () => undefined };
   const server = createTlsServer(serverOptions(tls), arrive);

@@ -2,8 +2,8 @@
 import { Type } from 'typebox';
 import { AppError } from '../../../src/core/errors.ts';
 import { type LiveKind, liveKinds, liveMembers } from '../../core/live/live-kinds.ts';
-import { liveSlotLimits } from '../../core/live/live-places.ts';
 import { queueLimits } from '../../core/live/live-queue.ts';
+import { liveSlotLimits } from '../../core/live/live-slots.ts';
 import { openingLimits } from '../../live/opening.ts';
 import { operation } from '../base/operation.ts';
 

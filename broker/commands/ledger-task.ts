@@ -61,9 +61,9 @@ export async function sendDoubtful(
   }
 }
 
-async function sendAllDoubtful(parts: LedgerContext): Promise<void> {
-  for (const deviceNo of parts.doubtful)
-    await runForDevice(parts, deviceNo, () => sendDoubtful(parts, deviceNo));
+async function sendAllDoubtful(context: LedgerContext): Promise<void> {
+  for (const deviceNo of context.doubtful)
+    await runForDevice(context, deviceNo, () => sendDoubtful(context, deviceNo));
 }
 
 /** Expires commands; returns how many. @throws AppError `storage`. */
@@ -91,15 +91,15 @@ async function resend({
 }
 
 /** One run of the background task; gives the delay until the next, in ms. */
-export async function runLedgerTask(parts: LedgerContext): Promise<number> {
-  const { options } = parts;
+export async function runLedgerTask(context: LedgerContext): Promise<number> {
+  const { options } = context;
   const failed = (what: string) => (thrown: unknown) => {
     options.log.error(what, { reason: messageOf(thrown) });
   };
   await expireOnce(options).catch(failed('command_expiry_failed'));
   // A process that cannot send must leave the sending to those that can.
   if (options.canSend?.() === false) return expiryPeriodMs;
-  await sendAllDoubtful(parts).catch(failed('doubtful_commands_not_resent'));
-  if (options.isShared === true) await resend(parts).catch(failed('commands_not_resent'));
+  await sendAllDoubtful(context).catch(failed('doubtful_commands_not_resent'));
+  if (options.isShared === true) await resend(context).catch(failed('commands_not_resent'));
   return expiryPeriodMs;
 }
