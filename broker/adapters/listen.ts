@@ -1,4 +1,4 @@
-// To have a port, and to say in words why it cannot be had. One place for every listener of the broker.
+// Listens on a port, or says in plain text why it cannot. One place for every listener of the broker.
 import type { Server } from 'node:net';
 import { AppError, codeOf, messageOf } from '../../src/core/errors.ts';
 

@@ -35,7 +35,7 @@ export function createPasswords(): Passwords {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, or is given back.
+      // The slot goes to the next in line, or is freed.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

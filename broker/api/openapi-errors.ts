@@ -111,7 +111,7 @@ const examples: ReadonlyMap<ErrorCode, Example> = new Map<ErrorCode, Example>([
     },
   ],
   ['unavailable', { detail: 'The service is stopping' }],
-  // Its words are replaced by those that hide the cause.
+  // Its message is replaced by one that hides the cause.
   ['internal', { detail: 'hidden' }],
 ]);
 

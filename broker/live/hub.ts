@@ -43,14 +43,14 @@ export interface LiveHubOptions {
 
 export interface LiveRequest extends LiveSelection {
   readonly caller: LiveCaller;
-  /** Aborts when the client has left: the stream ends and its place is free. */
+  /** Aborts when the client has left: the stream ends and its slot is free. */
   readonly until: AbortSignal;
   /** Number of the last message seen; null: begin now; NaN: it is no number. */
   readonly after: number | null;
 }
 
 export interface LiveHub {
-  /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `storage`. */
+  /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `storage`. */
   open(request: LiveRequest): Promise<AsyncIterable<Uint8Array>>;
   /** Streams that are open. */
   count(): number;
@@ -282,7 +282,7 @@ async function open(hub: HubState, request: LiveRequest): Promise<LiveStream> {
       hint: 'Share one stream between the views of a client, and close those that are not read.',
     });
   }
-  // Whatever fails below, the place is freed when the answer has ended.
+  // Whatever fails below, the slot is freed when the answer has ended.
   until.addEventListener('abort', slot.release, { once: true });
   // Read before the reader is added, so that later commits find its devices.
   const deviceNos = await devicesOf(db, scope);

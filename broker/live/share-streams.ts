@@ -24,13 +24,13 @@ export interface ShareStreamsOptions {
 }
 
 export interface ShareStreams {
-  /** Takes a place and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
+  /** Takes a slot and opens a stream, to be read once. @throws AppError `throttled`, `unavailable`. */
   open(share: OpenShare, until: AbortSignal): AsyncIterable<Uint8Array>;
   /** Ends every stream. */
   close(): void;
 }
 
-/** Open streams of one share, of the shares of one account, and of all. Others have places of their own. */
+/** Open streams of one share, of the shares of one account, and of all. Others have slots of their own. */
 export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
 
 const lookMs = 1000;

@@ -1,6 +1,6 @@
 // Delivers what the notifier decided: claims what is due by a lease, sends it, and records the outcome. At least once:
 // after a crash the lease runs out and it is sent again under the same id. A dead target costs its own deliveries only,
-// and an account cannot fill every place.
+// and an account cannot fill every slot.
 
 import { messageOf } from '../../src/core/errors.ts';
 import { retryDelayMs } from '../../src/core/retry-delay.ts';
@@ -27,7 +27,7 @@ export interface DeliveryOptions {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly senders: Senders;
-  /** False while another process sends; by one at a time, so that a target's places are what they say; absent: there is none. */
+  /** False while another process holds the sender lease, so that per-target limits stay exact; absent: there is none. */
   readonly isOurs?: () => boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Delivery {
   close(): Promise<void>;
 }
 
-/** Places: in all of a channel, of one account in it, of one target. Mail goes through few connections. */
+/** Concurrent deliveries: of a channel, of one account in it, of one target. Mail goes through few connections. */
 const places: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
 const placesOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
 const placesOfTarget = 2;
@@ -64,7 +64,7 @@ interface DeliveryQueue {
   readonly loop: { wake(): void };
 }
 
-/** The due rows that have a place now: a free place goes to the account that has the fewest. */
+/** The due rows that have a slot now: a free slot goes to the account that has the fewest. */
 function startable(queue: DeliveryQueue, due: readonly DueRow[]): readonly DueRow[] {
   const taken = new Map<string, number>();
   const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
@@ -127,7 +127,7 @@ async function attempt(queue: DeliveryQueue, row: DueRow): Promise<void> {
   await db.write(registrationNo === 0 ? [end] : [end, ...removeRegistration(registrationNo, nowMs)]);
 }
 
-/** Sends in the background; the place is free when the outcome is written. */
+/** Sends in the background; the slot is free when the outcome is written. */
 function begin(queue: DeliveryQueue, row: DueRow): void {
   const done = attempt(queue, row)
     .catch((thrown: unknown) => {

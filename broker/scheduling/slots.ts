@@ -1,4 +1,4 @@
-// Limited places. A place is taken together with the signal that frees it, so no path keeps it: not an error, not a client that
+// Slots of a limited resource. A slot is taken together with the signal that frees it, so no path keeps it: not an error, not a client that
 // disconnects, not an answer that is never read.
 
 export interface SlotLimits {
@@ -7,16 +7,16 @@ export interface SlotLimits {
 }
 
 export interface Slots {
-  /** Places that are taken. */
+  /** Slots that are taken. */
   count(): number;
   /**
-   * Takes a place until the signal aborts; nothing is taken when it has aborted already.
+   * Takes a slot until the signal aborts; nothing is taken when it has aborted already.
    * @returns null, or the limit that is reached: then nothing is taken.
    */
   take(accountID: string, until: AbortSignal): keyof SlotLimits | null;
 }
 
-/** All places are free. */
+/** All slots are free. */
 export function createSlots(limits: SlotLimits): Slots {
   const byAccount = new Map<string, number>();
   let total = 0;

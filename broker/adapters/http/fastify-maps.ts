@@ -13,7 +13,7 @@ import type { Exchange } from './fastify-compress.ts';
 import { endOf } from './fastify-ending.ts';
 import { identify, type RouteHost } from './fastify-route.ts';
 
-/** Parts for one token: a screen of tiles at once, and a hand that moves the map. */
+/** Parts for one token: a screen of tiles at once, and more while the map is moved. */
 const partRate = { burst: 600, perS: 200 } as const;
 /** Files open at a time. */
 const filesMost = { account: 32, process: 256 } as const;

@@ -58,7 +58,7 @@ export interface PublishLane {
    * @returns false when it is not for this lane: then aedes has it, as every other packet.
    */
   publish(packet: Uint8Array): boolean;
-  /** The client has sent something of which aedes does not know. */
+  /** The client has sent something that bypasses aedes. */
   onInput(): void;
 }
 

@@ -23,7 +23,7 @@ export interface HandshakeLimits {
   readonly silentMs: number;
   /** From the acceptance to the begin of the handshake, in ms: vehicles give up after 20 s, and the handshake is still to come. */
   readonly waitMs: number;
-  /** A handshake that takes longer frees its place and goes on, in ms: slow networks, silent clients. */
+  /** A handshake that takes longer frees its slot and goes on, in ms: slow networks, silent clients. */
   readonly placeMs: number;
   /** From the begin of the handshake to MQTT, in ms. */
   readonly arrivalMs: number;
@@ -53,7 +53,7 @@ export interface HandshakeQueueOptions {
   readonly isTls: boolean;
   /** Begins the handshake: the bytes that were read are in the stream again. */
   readonly take: (socket: Socket) => void;
-  /** It is about to be ended: there was no place in the line, or it has waited for too long. */
+  /** It is about to be ended: the queue was full, or it has waited for too long. */
   readonly onRefused: () => void;
 }
 
@@ -62,7 +62,7 @@ export interface HandshakeQueue {
   expect(socket: Socket): void;
   /** Its handshake of TLS is done or has failed. */
   handshakeEnded(socket: Socket): void;
-  /** It has reached MQTT: nothing of the arrival stays with it. */
+  /** It has reached MQTT: nothing of the queue stays with it. */
   arrived(socket: Socket): void;
   /** Connections in the queue. */
   waiting(): number;
@@ -72,7 +72,7 @@ export interface HandshakeQueue {
 /** A TLS socket and the raw one below it have this in common, and no other pair on the port has it. */
 const nameOf = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`;
 
-/** What the arrivals of one listener share. */
+/** What the waiting connections of one listener share. */
 interface Host {
   readonly options: HandshakeQueueOptions;
   onFirstBytes(arrival: WaitingConnection): void;
@@ -85,7 +85,7 @@ class WaitingConnection {
   readonly socket: Socket;
   readonly acceptedMs: number;
   readonly #host: Host;
-  /** All that it has said so far. */
+  /** All that was received so far. */
   #received: Buffer = nothing;
   #hasFirstBytes = false;
   #cancel: Cancel;

@@ -1,5 +1,5 @@
 // One port on which MQTT arrives: TCP, TLS over it, and WebSocket over either. Every connection passes the same gate before
-// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of who sent it. No connection
+// a byte of it is read, and begins in its turn; what comes out is a stream and what is known of its peer. No connection
 // that has not come as far as MQTT within its time may stay open.
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

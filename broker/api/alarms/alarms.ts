@@ -71,7 +71,7 @@ const splitList = (text: string | undefined): readonly string[] =>
 
 function statesOf(text: string | undefined): readonly AlarmState[] {
   const choices = new Set(splitList(text ?? 'open'));
-  // The pattern leaves no other words.
+  // The pattern admits no other values.
   return [...choices].flatMap((choice) => (choice === 'open' ? openStates : [choice as AlarmState]));
 }
 
@@ -135,7 +135,7 @@ them only critical ones are opened, and the others are in the inbox. Closed alar
       states: statesOf(query.state),
       deviceID: query.deviceID ?? null,
       statusCodes: splitList(query.statusCode).map(Number),
-      // The pattern leaves no other words.
+      // The pattern admits no other values.
       priorities: splitList(query.priority) as readonly AlarmPriority[],
       owner: query.owner ?? null,
       fromMs: startMs(query.from),

@@ -27,7 +27,7 @@ export const features: DeviceView['features'] = {
   enginecutoff: { displayText: 'Engine Cutoff', states: { 0: 'Disabled', 1: 'Enabled' } },
 };
 
-/** Words of the sensors that every device has. */
+/** Texts of the sensors that every device has. */
 export const sensorTexts = {
   cargoaccess: { displayName: 'Cargo Access', onText: 'Allowed', offText: 'Disallowed' },
   fuel: { displayName: 'Fuel', onText: 'Present', offText: 'Empty' },

@@ -9,7 +9,7 @@ const lettersMost = 48;
 const costMost = 4;
 const ending = 'authorization';
 
-/** Letters that differ in two words (Levenshtein), or `most + 1` when they are more than `most`. */
+/** Letters that differ in two segments (Levenshtein), or `most + 1` when they are more than `most`. */
 function lettersBetween(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;
   let before = Array.from({ length: other.length + 1 }, (_unused, at) => at);
@@ -24,7 +24,7 @@ function lettersBetween(one: string, other: string, most: number): number {
   return Math.min(before[other.length] ?? 0, most + 1);
 }
 
-/** 0 for the same word, 1 for one with a slip of the pen (one letter in four, two at most), infinite for another. */
+/** 0 for the same segment, 1 for one with a typing error (one letter in four, two at most), infinite for another. */
 function costOfSegment(sent: string, known: string): number {
   if (sent === known) return 0;
   const most = Math.min(2, Math.floor(known.length / 4));
@@ -57,7 +57,7 @@ interface Known {
   readonly method: string;
   readonly shown: string;
   readonly segments: readonly string[];
-  /** The word that names the operation: without it, or something near, no other likeness counts. */
+  /** The segment that names the operation: without it, or something near, no other likeness counts. */
   readonly name: string;
 }
 

@@ -156,7 +156,7 @@ const diagnostic = operation({
   },
 });
 
-/** A day without a word is more than a parked vehicle's unit is ever silent. */
+/** A parked vehicle's unit is never silent for a day. */
 const defaultMinutes = 24 * 60;
 const silentPageSize = 50;
 

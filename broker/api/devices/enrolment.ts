@@ -49,7 +49,7 @@ function recordFailure(services: ApiServices, row: CodeRow, { source, atMs }: At
 
 /**
  * The code that the request has proven to hold. Guesses are slowed by code and by source, apart and together.
- * @throws AppError `throttled`, or `not_found` in the same words for a wrong proof and for a code that never was.
+ * @throws AppError `throttled`, or `not_found` with the same message for a wrong proof and for a code that never was.
  */
 async function proveCode(services: ApiServices, attempt: Attempt): Promise<CodeRow> {
   const { db, clock, log, enrolment } = services;

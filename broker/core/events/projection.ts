@@ -51,7 +51,7 @@ export interface StateReport extends Timed {
 interface Report extends Timed {
   readonly commandID: string;
   readonly commandState: CommandState;
-  /** The vehicle's own words, bounded; empty when it sent none. */
+  /** The vehicle's own text, bounded; empty when it sent none. */
   readonly detail: string;
   readonly verdict: Verdict | null;
 }
@@ -132,7 +132,7 @@ interface Candidate {
   tie: string | null;
 }
 
-/** The newest word on one state. */
+/** The newest report of one state. */
 interface StateDraft {
   readonly name: string;
   from: Candidate;
@@ -146,7 +146,7 @@ function isNewer(one: Candidate, other: Candidate): boolean {
 const newer = (known: Candidate | null, fresh: Candidate): Candidate =>
   known === null || isNewer(fresh, known) ? fresh : known;
 
-/** Takes one word on a state, unless a newer one is there. What the same event says again is its last word. */
+/** Records one report of a state, unless a newer one is there. Of several reports in one event the last counts. */
 function recordState(
   drafts: StateDraft[],
   from: Candidate,

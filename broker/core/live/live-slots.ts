@@ -5,14 +5,14 @@ export const liveSlotLimits = { user: 5, account: 100, process: 2000 } as const;
 type SlotKind = keyof typeof liveSlotLimits;
 
 type Taken =
-  | { readonly isFree: true /** Gives the place back; more than once is no fault. */; release(): void }
+  | { readonly isFree: true /** Frees the slot; more than once is no fault. */; release(): void }
   | { readonly isFree: false; readonly full: SlotKind; readonly most: number };
 
 export interface LiveSlots {
   take(owner: { readonly accountID: string; readonly userID: string }): Taken;
 }
 
-/** No place is taken. */
+/** No slot is taken. */
 export function createLiveSlots(limits: Readonly<Record<SlotKind, number>> = liveSlotLimits): LiveSlots {
   const counts = new Map<string, number>();
   const change = (key: string, by: number): void => {

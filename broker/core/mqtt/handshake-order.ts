@@ -4,17 +4,17 @@
 export interface HandshakeOrderLimits {
   /** Connections that wait, at most. */
   readonly waitingMost: number;
-  /** Connections that have begun and hold a place, at most. */
+  /** Connections that have begun and hold a slot, at most. */
   readonly atWorkMost: number;
 }
 
 /** Connections are compared by identity. */
 export interface HandshakeOrder<One extends object> {
-  /** Takes the last place of the line; false when there is none. */
+  /** Joins the end of the queue; false when it is full. */
   enter(one: One): boolean;
   /** The first in the queue, which begins now; null when none waits or no slot is free. */
   next(): One | null;
-  /** Gives up its place, in the line or at work; nothing when it has none. */
+  /** Leaves the queue or frees its slot; nothing when it has neither. */
   leave(one: One): void;
   waiting(): number;
   atWork(): number;
@@ -24,7 +24,7 @@ export function createHandshakeOrder<One extends object>({
   waitingMost,
   atWorkMost,
 }: HandshakeOrderLimits): HandshakeOrder<One> {
-  // Sets go through their members in the order in which these came, and let anyone out at once.
+  // Sets go through their members in the order in which these came, and remove any of them at once.
   const line = new Set<One>();
   const working = new Set<One>();
   return {

@@ -25,7 +25,7 @@ export interface Rule {
   readonly silenceS: number;
   readonly quietHours: QuietHours | null;
   readonly webhook: { readonly url: string } | null;
-  /** Addresses; the word `device` stands for the device's own. */
+  /** Addresses; `device` stands for the device's own. */
   readonly email: { readonly addresses: readonly string[] } | null;
   readonly push: { readonly userIDs: 'all' | readonly string[] } | null;
   /** The alarm that its events raise. */
