@@ -108,7 +108,7 @@ const profileMembers = {
 } as const;
 
 const about = `\`roleID\`: a \`viewer\` reads, an \`operator\` also changes devices and zones and sends commands, an \`admin\` also
-manages users, groups, rules and the account. \`groups\`: the user sees the devices of these groups only; the word
+manages users, groups, rules and the account. \`groups\`: the user sees the devices of these groups only;
 \`${everyDevice}\` in the list stands for every device, an empty list for none. Administrators always see every device. A group
 that does not exist answers 422 with a pointer to it. A password is 12 to 256 characters; those that are tried first
 everywhere, and those that are little more than the name of the account or user, answer 422. It is kept as an argon2id hash

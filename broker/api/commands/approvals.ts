@@ -205,7 +205,7 @@ the last day, nor before that without the confirmation of another administrator 
 a new name; saving a user unchanged counts as no change. So in a new account nothing can be approved on its first day.
 Anything else, a request that was decided or ran out, and an open breaker answer 422 \`conflict\`. Of two approvals at once
 one gives the command. While the clock of the service stands before the request, nothing is approved. The life of the command counts from the request, not from the approval. The vehicle and the ledger
-are told both names. In an account with \`needsPassword\` the approver sends his own \`password\`: without it 422
+get both names. In an account with \`needsPassword\` the approver sends their own \`password\`: without it 422
 \`password_needed\`, with a wrong one \`password_wrong\`; the request goes on waiting.`,
   params: Type.Object({}),
   body: approveBody,

@@ -24,7 +24,7 @@ import { envelope, epoch, numberOrDigits, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 
 const vehicleMessage = Type.Object({
-  messageNo: Type.Integer({ description: 'Grows; hand the highest one to `readMessages`' }),
+  messageNo: Type.Integer({ description: 'Grows; pass the highest one to `readMessages`' }),
   deviceID: Type.String({ description: 'The vehicle that wrote' }),
   message: Type.String({ description: 'The text' }),
   timestamp: epoch('When it was written, by the clock of the vehicle'),

@@ -191,8 +191,8 @@ async function* silent(services: ApiServices, caller: Caller, minutes: number): 
   }
 }
 
-const silentText = `as Device records, longest silent first. Silent means that the service heard nothing at all
-from the unit (\`deviceLastHeartbeat\`), parked or not; a device that was never heard of counts from its creation.`;
+const silentText = `as Device records, longest silent first. Silent means that the service received nothing at all
+from the unit (\`deviceLastHeartbeat\`), parked or not; a device that never sent anything counts from its creation.`;
 const lostResult = Type.Object({
   ...envelope,
   devices: Type.Array(device, { description: 'Longest silent first' }),

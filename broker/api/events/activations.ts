@@ -39,8 +39,8 @@ import {
 } from './event-list.ts';
 
 const categoryText = `fuel (refill, theft, low, sender faulty), activations (inputs, panic, alarm, intrusion), cargo (breach)
-and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones that nobody asked to be
-told of, are records but no alerts`;
+and base (zones with an alert, towing, tamper, supply and battery). Doors and locks that moved, and zones without an
+alert setting, are records but no alerts`;
 const dayText = `of the last 24 hours by event time, oldest first. A record more than a day in the future counts by the
 time of its arrival`;
 
@@ -285,7 +285,7 @@ gives it back. It has no position. It counts, shows and notifies like one that t
 
 Once per device and status code: a call that the same user repeats within ${sameRecordS} seconds gives the same record and changes
 nothing, unless the state that it says was changed in between (a panic that was ended). The record is no sign of life: it changes
-neither \`deviceLastHeartbeat\` nor the last position, also of a device that was never heard of.
+neither \`deviceLastHeartbeat\` nor the last position, also of a device that never sent anything.
 Allowed are the alerts of the four categories, doors and notices: 61508 (notice), 62466, 62496-62527, 62672-62677, 62688-62693,
 63553, 63554, 63559, 63560, 63601, 63602, 63617, 63618, 63621, 63622, 63625, 63626, 63825, 63826, 63828, 63838, 63839,
 64784, 64786, 64787, 64789. Any other code answers 422; so do those that claim that a relay moved or a command's state

@@ -224,7 +224,7 @@ async function answerData(services: ApiServices, caller: Caller, asked: Selectio
 const notThinned = ['limit', 'cursor', 'since'] as const;
 
 /** Without what a clock that ran ahead stamped before the span, as in the other listings. */
-async function* believable(pages: AsyncIterable<readonly NumberedTrackEvent[]>, span: Span) {
+async function* withPlausibleTimes(pages: AsyncIterable<readonly NumberedTrackEvent[]>, span: Span) {
   for await (const page of pages) {
     yield page.filter(
       ({ event }) => event.timestampMs <= span.plausibleMs || event.receivedMs >= span.fromMs,
@@ -250,7 +250,7 @@ async function answerTrack(
   const { fields, page } = await findDeviceEvents(services, caller, { ...asked, members: recordMembers });
   services.exportLimit.begin(caller.accountID, until);
   const track = { ...span, scope: caller.scope, deviceID };
-  const events = believable(numberedTrackEvents(services.archive, track), span);
+  const events = withPlausibleTimes(numberedTrackEvents(services.archive, track), span);
   const { numbers, thinning } = thinnedNumbers({ points, events });
   return {
     ...ok,
