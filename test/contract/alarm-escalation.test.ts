@@ -270,20 +270,20 @@ describe('an escalation', () => {
     await put({ escalatesAfterS: 30, email: null, isActive: false }, 'off');
     await store([panic]);
     await work(notifierOf);
-    const told = async () =>
+    const notified = async () =>
       (
         await rows(`SELECT r.rule_id FROM deliveries y JOIN notification_rules r ON r.rule_no = y.rule_no
           ORDER BY y.delivery_no`)
       ).map((row) => row['rule_id']);
     laterMs = 31_000;
     await work(escalationOf);
-    expect(await told()).toEqual(['first']);
+    expect(await notified()).toEqual(['first']);
     laterMs = 121_000;
     await work(escalationOf);
-    expect(await told()).toEqual(['first', 'second']);
+    expect(await notified()).toEqual(['first', 'second']);
     await put({ escalatesAfterS: 30, email: null }, 'off');
     await work(escalationOf);
-    expect(await told()).toEqual(['first', 'second', 'off']);
+    expect(await notified()).toEqual(['first', 'second', 'off']);
   });
 
   it('keeps quiet hours for people, unless the alarm is urgent', async () => {

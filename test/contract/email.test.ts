@@ -131,9 +131,9 @@ it('mail to a server that is not there, or hangs, fails and ends with the servic
   silent.once('connection', () => hanging.close());
   expect(await hanging.send(mail())).toMatchObject({ kind: 'failed' });
   await new Promise((resolve) => silent.close(resolve));
-  const nobody = createEmailSender(settings(port));
-  onTestFinished(() => nobody.close());
-  expect(await nobody.send(mail())).toMatchObject({ kind: 'failed' });
+  const sender = createEmailSender(settings(port));
+  onTestFinished(() => sender.close());
+  expect(await sender.send(mail())).toMatchObject({ kind: 'failed' });
 });
 
 it('the password is the first line of a file that others cannot read', () => {

@@ -357,7 +357,7 @@ async function act(
 ): Promise<void> {
   const { service, postTo, token } = person;
   const as = token[who];
-  const wish = (state: string) => ({ deviceID: 'truck-1', feature: 'enginecutoff', state });
+  const request = (state: string) => ({ deviceID: 'truck-1', feature: 'enginecutoff', state });
   const newest = async (table: string, column: string): Promise<string> => {
     const [found] = await service.sql(
       `SELECT ${column} AS id FROM ${table} ORDER BY ${orders[table]} DESC LIMIT 1`,
@@ -368,7 +368,7 @@ async function act(
     postTo(`/command/${verb}`, as, { approvalID: await newest('approvals', 'approval_id') });
   switch (what) {
     case 'cut':
-      return void (await postTo('/command/feature', as, wish('1')));
+      return void (await postTo('/command/feature', as, request('1')));
     case 'send':
       return void (await service.call({
         path: '/api/v1/command/send/truck-1/63680/authorization',
@@ -388,7 +388,7 @@ async function act(
         commandID: await newest('commands', 'command_id'),
       }));
     case 'restore':
-      return void (await postTo('/command/feature', as, wish('0')));
+      return void (await postTo('/command/feature', as, request('0')));
     case 'createDevice':
       return void (await postTo('/device/createdevice', as, { deviceID: 'truck-1', deviceDriver: 'x' }));
     case 'importDevice':

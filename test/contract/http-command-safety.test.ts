@@ -97,14 +97,14 @@ describe('a restore', () => {
 });
 
 describe('a geozone that asks for an engine cut', () => {
-  const settle = (needsApproval: boolean) => ({ accountID: 'acme', needsApproval });
+  const settings = (needsApproval: boolean) => ({ accountID: 'acme', needsApproval });
 
   it.each(['geozoneArrivalEngineOff', 'geozoneDepartureEngineOff'])(
     'cannot be made by %s, nor be made of another, where a cut needs a second user',
     async (member) => {
       const { service, tokens, post } = await start();
       await post('/geozone/creategeozone', { geozoneID: 'depot' });
-      expect((await post('/auth/updateaccount', settle(true), { token: tokens.admin })).status).toBe(200);
+      expect((await post('/auth/updateaccount', settings(true), { token: tokens.admin })).status).toBe(200);
       for (const token of Object.values(tokens)) {
         const body = { geozoneID: 'yard', [member]: true };
         expect(seen(await post('/geozone/creategeozone', body, { token }))).toEqual(conflict);
@@ -127,14 +127,14 @@ describe('a geozone that asks for an engine cut', () => {
     const { service, tokens, post } = await start();
     const zone = { geozoneID: 'depot', geozoneDepartureEngineOff: true };
     expect((await post('/geozone/creategeozone', zone)).status).toBe(200);
-    const refused = await post('/auth/updateaccount', settle(true), { token: tokens.admin });
+    const refused = await post('/auth/updateaccount', settings(true), { token: tokens.admin });
     expect(seen(refused)).toEqual(conflict);
     expect(refused.text).toContain('depot');
     expect(await service.rows("SELECT needs_approval FROM accounts WHERE account_id = 'acme'")).toEqual([
       { needs_approval: 0 },
     ]);
     await post('/geozone/updategeozone', { ...zone, geozoneDepartureEngineOff: false });
-    expect((await post('/auth/updateaccount', settle(true), { token: tokens.admin })).status).toBe(200);
+    expect((await post('/auth/updateaccount', settings(true), { token: tokens.admin })).status).toBe(200);
   });
 
   it('and the rule never stand together when both are asked for at once', async () => {
@@ -142,7 +142,7 @@ describe('a geozone that asks for an engine cut', () => {
     const zone = { geozoneID: 'depot', geozoneArrivalEngineOff: true };
     const answers = await Promise.all([
       post('/geozone/creategeozone', zone),
-      post('/auth/updateaccount', settle(true), { token: tokens.admin }),
+      post('/auth/updateaccount', settings(true), { token: tokens.admin }),
     ]);
     expect(answers.map(({ status }) => status).sort((one, other) => one - other)).toEqual([200, 422]);
     const both = await service.rows(`SELECT 1 AS both FROM accounts a JOIN geozones g USING (account_id)

@@ -547,10 +547,10 @@ describe('an import', () => {
     ['nothing below the header', 'deviceID\n', 'no line below'],
     ['an open quote', 'deviceID\n"imp-40\n', 'is no CSV'],
     ['nothing', '', 'names no column deviceID'],
-  ])('refuses a file with %s', async (_what, file, words) => {
+  ])('refuses a file with %s', async (_what, file, message) => {
     const answer = await csv(file);
     expect(answer.status, answer.text).toBe(422);
-    expect(faultOf(answer).detail).toContain(words);
+    expect(faultOf(answer).detail).toContain(message);
   });
 
   it('refuses more than 10,000 lines, and takes 10,000', async () => {

@@ -177,12 +177,12 @@ describe('the audit log', () => {
   };
 
   it('is given newest first, page by page, complete, and only to administrators', async () => {
-    const deed = { atMs: 1_763_683_200_999, actor: 'admin', source: '192.0.2.7', action: 'user.create' };
+    const entry = { atMs: 1_763_683_200_999, actor: 'admin', source: '192.0.2.7', action: 'user.create' };
     for (let index = 0; index < 25; index++) {
       const object = `user-${index % 2}`;
       await service.write([
-        insertAudit({ ...deed, accountID: 'acme', object, detail: { index } }),
-        insertAudit({ ...deed, accountID: 'rival', object, detail: { text: canary } }),
+        insertAudit({ ...entry, accountID: 'acme', object, detail: { index } }),
+        insertAudit({ ...entry, accountID: 'rival', object, detail: { text: canary } }),
       ]);
     }
     const all = await page('?limit=500');

@@ -375,7 +375,7 @@ describe('a live stream never shows', () => {
 
   it('a device outside of the groups, nor the name of a route; and nothing to a user without devices', async () => {
     await service.sql("UPDATE accounts SET needs_approval = 1 WHERE account_id = 'acme'");
-    const [north, nobody] = [await read('north'), await read('nobody')];
+    const [north, unassigned] = [await read('north'), await read('nobody')];
     const way = {
       routePoint1lat: '43.1',
       routePoint1lng: '8.1',
@@ -395,10 +395,10 @@ describe('a live stream never shows', () => {
     await mark(north);
     expect(north.text()).not.toContain('truck-2');
     expect(north.text()).not.toContain('hidden');
-    const { id } = await nobody.until(has('hello'));
+    const { id } = await unassigned.until(has('hello'));
     const resumed = await read('nobody', { lastEventID: id });
     await mark(north);
-    for (const reader of [nobody, resumed])
+    for (const reader of [unassigned, resumed])
       expect(new Set(reader.messages().map(({ event }) => event))).toEqual(new Set(['hello']));
   });
 

@@ -149,10 +149,10 @@ describe('a live stream', () => {
       body,
     });
     const { commandID } = asked.json();
-    const told = await reader.until(
+    const message = await reader.until(
       ({ event, data }) => event === 'command' && data['commandID'] === commandID,
     );
-    expect(told.data).toMatchObject({
+    expect(message.data).toMatchObject({
       ...body,
       pendingState: '1',
       commandState: 'requested',

@@ -185,9 +185,9 @@ describe('a source with many connections', () => {
     await flood('127.0.0.2', 100);
     expect(await ask('/openapi.json', '127.0.0.3')).toMatch(/^HTTP\/1\.1 200 /);
     await expect.poll(() => service.logLines.join('\n')).toContain('"event":"http_connections_refused"');
-    const told = service.logLines.filter((line) => line.includes('http_connections_refused'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('127.0.0.2');
+    const warnings = service.logLines.filter((line) => line.includes('http_connections_refused'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('127.0.0.2');
   });
 
   it('leaves a place for the health checks, from its own address too', async () => {
@@ -330,10 +330,10 @@ describe('a proxy that is not trusted', () => {
     for (const from of ['10.0.0.1', '10.0.0.1', '10.0.0.2']) {
       await service.call({ path: '/livez', from, headers: { 'x-forwarded-for': '192.0.2.7' } });
     }
-    const told = service.logLines.filter((line) => line.includes('http_proxy_not_trusted'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('10.0.0.1');
-    expect(told[0]).toContain('trustedProxies');
+    const warnings = service.logLines.filter((line) => line.includes('http_proxy_not_trusted'));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('10.0.0.1');
+    expect(warnings[0]).toContain('trustedProxies');
   });
 
   it('is silent where it is trusted, or where there is none', async () => {

@@ -156,7 +156,7 @@ describe('the claims of a provider', () => {
           realm_access: JSON.parse('{"__proto__":{"roles":["fleet-admins"]}}') as unknown,
         },
         nameless: claimsOf('e', ['fleet-viewers'], { preferred_username: '漢字', org: 'acme' }),
-        stranger: claimsOf('f', ['fleet-viewers'], { org: 'nowhere' }),
+        otherAccount: claimsOf('f', ['fleet-viewers'], { org: 'nowhere' }),
         listed: claimsOf('g', ['fleet-viewers'], { org: ['acme'] }),
         unproven: claimsOf('', ['fleet-viewers'], { org: 'acme' }),
       },
@@ -169,7 +169,16 @@ describe('the claims of a provider', () => {
         ],
       },
     );
-    for (const code of ['none', 'other', 'missing', 'proto', 'nameless', 'stranger', 'listed', 'unproven'])
+    for (const code of [
+      'none',
+      'other',
+      'missing',
+      'proto',
+      'nameless',
+      'otherAccount',
+      'listed',
+      'unproven',
+    ])
       expect([code, seen(await logIn(code))]).toEqual([code, forbidden]);
     expect(await service.rows("SELECT user_id FROM users WHERE user_id <> 'admin'")).toEqual([]);
   });

@@ -221,13 +221,13 @@ describe('administrators are notified', () => {
     await post('admin', '/user/updateuser', { userID: 'vera', roleID: 'operator' });
     await post('admin', '/user/updateuser', { userID: 'vera', userDisplayName: 'Vera' });
     await post('berta', '/user/confirmuser', { userID: 'otto' });
-    const told = [
+    const notices = [
       { userID: 'otto', statusDescription: 'User confirmed as second person' },
       { userID: 'vera', statusDescription: 'User waits for confirmation' },
       { userID: 'otto', statusDescription: 'User waits for confirmation' },
     ];
-    expect(await inbox(service, 'admin')).toMatchObject(told);
-    expect(await inbox(service, 'berta')).toMatchObject(told);
+    expect(await inbox(service, 'admin')).toMatchObject(notices);
+    expect(await inbox(service, 'berta')).toMatchObject(notices);
     expect(await inbox(service, 'olga')).toEqual([]);
     const rival = await service.login('rival', 'admin');
     const foreign = await service.call({

@@ -73,9 +73,9 @@ it('begins anew with a new secret', async () => {
 it('is for operators, of this account, and stands in no log and no audit entry', async () => {
   await service.device('acme', 'truck-3');
   await service.account('other');
-  const stranger = await service.login('other', 'admin');
+  const outsider = await service.login('other', 'admin');
   expect(codeOf(await ask('truck-3', viewer))).toBe('forbidden');
-  expect(codeOf(await ask('truck-3', stranger))).toBe('not_found');
+  expect(codeOf(await ask('truck-3', outsider))).toBe('not_found');
   expect(codeOf(await ask('nobody'))).toBe('not_found');
   const answer = await ask('truck-3');
   const code = String(answer.json()['code']);

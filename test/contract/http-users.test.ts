@@ -111,11 +111,11 @@ describe('a new user', () => {
   });
 
   it('cannot be in a group that is not there, nor live in a time zone that is none', async () => {
-    const wish = { userID: 'nobody', password };
-    expect(pointersOf(await post('/user/createuser', { ...wish, groups: ['all', 'none'] }))).toEqual([
+    const fields = { userID: 'nobody', password };
+    expect(pointersOf(await post('/user/createuser', { ...fields, groups: ['all', 'none'] }))).toEqual([
       '/groups/1',
     ]);
-    expect(pointersOf(await post('/user/createuser', { ...wish, timeZone: 'Mars/Base' }))).toEqual([
+    expect(pointersOf(await post('/user/createuser', { ...fields, timeZone: 'Mars/Base' }))).toEqual([
       '/timeZone',
     ]);
     expect(codeOf(await get('/user/getuser/nobody'))).toBe('not_found');
@@ -511,7 +511,7 @@ describe('the rule that an engine cut needs a second user', () => {
   const say = (needsApproval: boolean, token = admin) =>
     post('/auth/updateaccount', { accountID: 'acme', needsApproval }, token);
   const state = async () => (await get('/auth/account')).json();
-  const settle = () =>
+  const grantedEarlier = () =>
     service.sql("UPDATE users SET granted_s = 0, granted_by = NULL WHERE account_id = 'acme'");
 
   it('is switched on at once, and never off by one administrator alone, however many requests', async () => {
@@ -527,7 +527,7 @@ describe('the rule that an engine cut needs a second user', () => {
 
   it('is switched off by two', async () => {
     const second = await makeUser('second', 'admin');
-    await settle();
+    await grantedEarlier();
     await say(true);
     await say(false, second);
     expect(await state()).toMatchObject({ needsApproval: true, approvalOffRequestedBy: 'second' });
@@ -542,7 +542,7 @@ describe('the rule that an engine cut needs a second user', () => {
     await say(true);
     await say(false, puppet);
     expect((await say(false)).json()).toMatchObject({ needsApproval: true });
-    await settle();
+    await grantedEarlier();
     await post('/user/updateuser', { userID: 'second', password: 'known to the first one' });
     const taken = String((await tryLogin('second', 'known to the first one')).json()['token']);
     expect((await say(false, taken)).json()).toMatchObject({ needsApproval: true });

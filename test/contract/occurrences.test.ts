@@ -112,7 +112,7 @@ const notifierOf = (on: Database) =>
   createOccurrenceNotifier({ db: on, clock, log, onDeliveries: () => undefined });
 
 /** A process that has run for as long as devices need to connect. */
-async function settled() {
+async function startedNotifier() {
   const notifier = notifierOf(db);
   laterMs += 6 * minuteMs;
   await notifier.runAll();
@@ -285,7 +285,7 @@ describe('an absence', () => {
   });
 
   it('that is shorter is not noted, neither its begin nor its end', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 4 * minuteMs;
@@ -299,7 +299,7 @@ describe('an absence', () => {
 
   it('is reported by each rule after its own time', async () => {
     await put({ offlineAfterS: 3600 }, 'late');
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 10 * minuteMs;
@@ -315,7 +315,7 @@ describe('an absence', () => {
   });
 
   it('that was long before the rule is not reported by it, nor a device that never connected', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 10 * minuteMs;
@@ -345,7 +345,7 @@ describe('an absence', () => {
   });
 
   it('is forgotten when no rule waits for as long, and is not reported anew', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 6 * minuteMs;
@@ -363,7 +363,7 @@ describe('an absence', () => {
   });
 
   it('that a rule waits for is not forgotten', async () => {
-    const notifier = await settled();
+    const notifier = await startedNotifier();
     await present(true);
     await present(false);
     laterMs += 6 * minuteMs;

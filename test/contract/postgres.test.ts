@@ -283,8 +283,8 @@ describe.skipIf(postgresMissing !== null)(title, () => {
     for (const fault of faults) {
       if (fault.status === 'fulfilled') expect.fail('was taken');
       const { reason } = fault;
-      const told = JSON.stringify([messageOf(reason), messageOf(reason.cause), reason, reason.cause]);
-      expect(told).not.toContain(secret);
+      const text = JSON.stringify([messageOf(reason), messageOf(reason.cause), reason, reason.cause]);
+      expect(text).not.toContain(secret);
       expect(reason.code).toBe('storage');
     }
   });

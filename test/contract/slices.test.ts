@@ -31,11 +31,11 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   furnish,
   jsonBytes,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import {
   openNextSlice,
@@ -183,20 +183,20 @@ async function checkNewest(known: readonly Known[], toMs: number) {
 
 async function checkNumbers(known: readonly Known[], after: number) {
   const upTo = await lastEventNo(db);
-  const news = known.filter(({ eventNo, statusCode }) => eventNo > after && !isRoutine(statusCode));
+  const expected = known.filter(({ eventNo, statusCode }) => eventNo > after && !isRoutine(statusCode));
   const span = { after, upTo };
-  expect(numbersOf(await listOf(eventsByNumber(db, { ...span, scope })))).toEqual(numbersOf(news));
+  expect(numbersOf(await listOf(eventsByNumber(db, { ...span, scope })))).toEqual(numbersOf(expected));
   const account = { ...span, accountID: 'acme' };
-  expect(await holdsMore(db, { ...account, most: news.length })).toBe(false);
-  if (news.length > 0) expect(await holdsMore(db, { ...account, most: news.length - 1 })).toBe(true);
-  const told: number[] = [];
+  expect(await holdsMore(db, { ...account, most: expected.length })).toBe(false);
+  if (expected.length > 0) expect(await holdsMore(db, { ...account, most: expected.length - 1 })).toBe(true);
+  const found: number[] = [];
   for (let from = after; from < upTo; ) {
     const page = await eventsAfter(db, { after: from, upTo, limit: 3 });
-    told.push(...numbersOf(page.events));
+    found.push(...numbersOf(page.events));
     expect(page.upTo).toBeGreaterThan(from);
     from = page.upTo;
   }
-  expect(told).toEqual(numbersOf(news));
+  expect(found).toEqual(numbersOf(expected));
   const wanted = known.toReversed();
   const records = await eventRecords(db, scope, numbersOf(wanted));
   expect(records.map(({ eventNo, boot, seq }) => ({ eventNo, boot, seq }))).toEqual(
@@ -336,7 +336,7 @@ describe('the store', () => {
     const device = { accountID: 'acme', deviceID: 'truck-1', deviceNo: deviceNos[0] ?? 0 };
     const send = (seqs: readonly number[]) => {
       const events = seqs.map((one) => ({ seq: one, timestamp: nowMs + one, statusCode: 61472 }));
-      return settle(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
+      return advanceUntilSettled(clock, ingest.submit(device, jsonBytes({ boot: 'b', events })));
     };
     expect(await send([1, 2])).toMatchObject({ ack: { upTo: 2 } });
     await openNextSlice(db, nowMs);
@@ -354,8 +354,8 @@ describe('the store', () => {
     expect(tables.map((rows) => rows.map((row) => row['seq']))).toEqual([[1, 2], [3, 4], [5]]);
     const range = { ...everything, upToNo: await lastEventNo(db), deviceID: 'truck-1' };
     expect(await keysOf(deviceKeys(db, range, null))).toHaveLength(5);
-    await settle(clock, ingest.close());
-    await settle(clock, commits.close());
+    await advanceUntilSettled(clock, ingest.close());
+    await advanceUntilSettled(clock, commits.close());
   });
 
   test('opens a slice with each week of receipt, and when one is full; a clock that steps back costs nothing', async () => {

@@ -64,9 +64,9 @@ describe.skipIf(missing !== null)(`the files of a TLS listener ${missing ?? ''}`
       () => ({ certFile: file('half.pem', good.cert.replace(/\n[^\n]+\n(?=-----END)/, '\n')) }),
       /mqtt\.tls\.certFile .*half\.pem/,
     ],
-  ])('are refused with %s', (_what, changes, words) => {
+  ])('are refused with %s', (_what, changes, message) => {
     // A certificate of openssl's own authority in `issue` has no basicConstraints.
-    expect(() => read(changes())).toThrow(words);
+    expect(() => read(changes())).toThrow(message);
   });
 
   it('are refused with a key that has a passphrase, and with one that is too short', () => {

@@ -110,9 +110,9 @@ describe.skipIf(!existsSync(program))(
       ['an unknown action', ['destroy', 'acme'], 64, '--help'],
     ])(
       'say what is wrong with %s, and end with its exit code',
-      async (_name, [action = '', ...args], code, words) => {
+      async (_name, [action = '', ...args], code, message) => {
         const ended = await account(action, ...args);
-        expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(words) });
+        expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
         expect(ended.err).not.toContain('    at ');
       },
     );

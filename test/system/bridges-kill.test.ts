@@ -85,12 +85,12 @@ describe.skipIf(missing !== null)(title, () => {
   const key = generateSigningKey();
   const verifier = createVerifier(key.publicKey);
   const received: (CommandBody & { readonly user: string })[] = [];
-  const told: { readonly id: string; readonly text: string }[] = [];
+  const notices: { readonly id: string; readonly text: string }[] = [];
   const receiver = createServer((request, response) => {
     let text = '';
     request.on('data', (part) => (text += String(part)));
     request.on('end', () => {
-      told.push({ id: String(request.headers['fleetward-id']), text });
+      notices.push({ id: String(request.headers['fleetward-id']), text });
       response.writeHead(204).end();
     });
   });
@@ -255,13 +255,13 @@ describe.skipIf(missing !== null)(title, () => {
       expect(stream.seen()).toEqual(await inOrder());
     }
 
-    const alarms = () => new Set(told.map(({ id }) => id));
+    const alarms = () => new Set(notices.map(({ id }) => id));
     await waitUntil('all alarms', () => alarms().size >= expected.length, often);
     expect(alarms().size).toBe(expected.length);
     expect(await db.read(sql`SELECT event_no FROM notifications`)).toHaveLength(expected.length);
     expect(await holderOf('notifications')).not.toBe(holder);
     for (const id of alarms()) {
-      const texts = new Set(told.filter((notice) => notice.id === id).map(({ text }) => text));
+      const texts = new Set(notices.filter((notice) => notice.id === id).map(({ text }) => text));
       expect(texts.size).toBe(1);
     }
 

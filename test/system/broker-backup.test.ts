@@ -122,7 +122,7 @@ describe.skipIf(!isBuilt)(`safekeeping of a broker${isBuilt ? '' : ' [skipped: n
     expect(found.get('fleetward_http_requests_total{operation="/livez",status="2xx"}')).toBe(1);
     expect(found.get('fleetward_commit_duration_seconds_count')).toBeGreaterThan(0);
     const text = await (await fetch(metricsUrl)).text();
-    for (const secretWord of ['truck-17', 'demo', secret]) expect(text).not.toContain(secretWord);
+    for (const name of ['truck-17', 'demo', secret]) expect(text).not.toContain(name);
     expect((await fetch(metricsUrl.replace('/metrics', '/'))).status).toBe(404);
     expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405);
     // Not on the interface for users.

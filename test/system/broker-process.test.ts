@@ -45,9 +45,9 @@ describe.skipIf(!existsSync(program))(
       ['a wrong value', ['config', 'check', '--http-port', 'x'], 64, 'integer from 0 to 65535'],
       ['an open listener', ['start', '--mqtt-host', '0.0.0.0'], 78, '--insecure-listen'],
       ['a missing file', ['config', 'check', '--config', 'none.toml'], 78, 'none.toml'],
-    ])('ends with its exit code and a plain message for %s', async (_name, args, code, words) => {
+    ])('ends with its exit code and a plain message for %s', async (_name, args, code, message) => {
       const ended = await run(args);
-      expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(words) });
+      expect(ended).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
       expect(ended.err).not.toContain('    at ');
     });
 

@@ -92,8 +92,8 @@ describe.skipIf(why !== null)(
       const script = `(async () => { for (const url of process.argv.slice(1)) {
         const answer = await fetch(url);
         console.log(JSON.stringify(answer.status + ' ' + (await answer.text()).slice(0, 60000))); } })()`;
-      const words = urls.map((url) => `'${url}'`).join(' ');
-      const answers = inside().must(`/usr/lib/fleetward-broker/node -e "${script}" ${words}`);
+      const args = urls.map((url) => `'${url}'`).join(' ');
+      const answers = inside().must(`/usr/lib/fleetward-broker/node -e "${script}" ${args}`);
       return answers
         .trim()
         .split('\n')
@@ -141,8 +141,8 @@ describe.skipIf(why !== null)(
     });
 
     it('installs, enables and starts it, on this machine only, as its own user, hardened', async () => {
-      const words = inside().must(`dpkg -i ${packageInside(first)}`);
-      expect(words).toContain('listens on this machine only');
+      const output = inside().must(`dpkg -i ${packageInside(first)}`);
+      expect(output).toContain('listens on this machine only');
       await until('the broker', isUp);
       expect(inside().must('systemctl is-enabled fleetward-broker').trim()).toBe('enabled');
       const facts = inside().must(

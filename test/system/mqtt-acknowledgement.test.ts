@@ -14,13 +14,13 @@ import type { Database, NotifyingDatabase } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchLog,
   helloOf,
   jsonBytes,
   openBenchDatabase,
-  settle,
   startMs,
 } from '../support/broker/broker-bench.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -35,21 +35,21 @@ const nameOfEvent = (device: string, boot: string, seq: number): string => `${de
 async function openStore() {
   const real = await openBenchDatabase();
   const stored = new Set<string>();
-  const told = { mode: 'works' as Mode };
+  const database = { mode: 'works' as Mode };
   let conflicts = 0;
   const hanging: (() => void)[] = [];
   const fault = (code: string): AppError => new AppError('storage', code, { cause: { code } });
   const write: Database['write'] = async (batch) => {
-    while (told.mode === 'hangs') await new Promise<void>((resolve) => void hanging.push(resolve));
-    if (told.mode === 'fails') throw fault('SQLITE_IOERR');
-    if (told.mode === 'conflicts' && conflicts++ % 3 === 0) throw fault('CONFLICT');
+    while (database.mode === 'hangs') await new Promise<void>((resolve) => void hanging.push(resolve));
+    if (database.mode === 'fails') throw fault('SQLITE_IOERR');
+    if (database.mode === 'conflicts' && conflicts++ % 3 === 0) throw fault('CONFLICT');
     const results = await real.write(batch);
     const rows = await real.read(
       sql`SELECT d.device_id, e.boot, e.seq FROM events e JOIN devices d ON d.device_no = e.device_no`,
     );
     for (const { device_id, boot, seq } of rows)
       stored.add(nameOfEvent(String(device_id), String(boot), Number(seq)));
-    if (told.mode === 'loses answers') throw fault('UNKNOWN_OUTCOME');
+    if (database.mode === 'loses answers') throw fault('UNKNOWN_OUTCOME');
     return results;
   };
   const db: NotifyingDatabase = { ...real, write };
@@ -58,7 +58,7 @@ async function openStore() {
     real,
     stored,
     setMode(next: Mode): void {
-      told.mode = next;
+      database.mode = next;
       for (const wake of hanging.splice(0)) wake();
     },
   };
@@ -338,7 +338,7 @@ test('acknowledged is stored, in order; and everything is, once, in the end', as
         Array.from({ length: sentTo }, (_unused, at) => nameOfEvent(name, 'b1', at + 1)),
       );
       for (const vehicle of vehicles.values()) vehicle.drop();
-      await settle(clock, broker.close());
+      await advanceUntilSettled(clock, broker.close());
       expect(faults).toEqual([]);
       expect(events.sort()).toEqual(sent.sort());
     }),

@@ -33,9 +33,9 @@ afterEach(async () => {
   listener = null;
 });
 
-/** Listens; what arrives says its first bytes to `heard` and gets them back. */
+/** Listens; the first bytes of each connection go to `received` and back. */
 async function listen(isTls: boolean, changes: Partial<HandshakeLimits> = {}) {
-  const heard: string[] = [];
+  const received: string[] = [];
   const streams: Duplex[] = [];
   let [crowded, hasty] = [0, 0];
   const log = createBenchLog();
@@ -61,12 +61,20 @@ async function listen(isTls: boolean, changes: Partial<HandshakeLimits> = {}) {
       stream.on('readable', () => {
         const bytes = stream.read() as Buffer | null;
         if (bytes === null) return;
-        heard.push(bytes.toString());
+        received.push(bytes.toString());
         stream.write(bytes);
       });
     },
   });
-  return { listener, port: listener.port, heard, streams, log, crowded: () => crowded, hasty: () => hasty };
+  return {
+    listener,
+    port: listener.port,
+    received,
+    streams,
+    log,
+    crowded: () => crowded,
+    hasty: () => hasty,
+  };
 }
 
 async function openPlain(port: number): Promise<Socket> {
@@ -78,10 +86,10 @@ async function openPlain(port: number): Promise<Socket> {
 }
 
 /** Speaks TLS, says a word and waits for its echo; null when the connection ended instead. */
-function echoOverTls(port: number, word: string): Promise<string | null> {
+function echoOverTls(port: number, text: string): Promise<string | null> {
   const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
   opened.push(socket);
-  socket.once('secureConnect', () => socket.write(word));
+  socket.once('secureConnect', () => socket.write(text));
   socket.on('error', () => undefined);
   return new Promise((resolve) => {
     socket.once('data', (bytes) => resolve(bytes.toString()));
@@ -113,12 +121,12 @@ async function firstFlight(): Promise<Buffer> {
 
 describe('connections on their way to MQTT', () => {
   it('passes on what was sent before the turn, to the byte and in order', async () => {
-    const { port, heard } = await listen(false);
+    const { port, received } = await listen(false);
     const socket = await openPlain(port);
     const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
     for (const part of parts) socket.write(part);
-    await waitUntil('every byte', () => heard.join('').length === parts.join('').length);
-    expect(heard.join('')).toBe(parts.join(''));
+    await waitUntil('every byte', () => received.join('').length === parts.join('').length);
+    expect(received.join('')).toBe(parts.join(''));
   });
 
   it('starts nothing for a silent connection, and closes it in time', async () => {
@@ -150,18 +158,18 @@ describe('connections on their way to MQTT', () => {
 
   it('begins in the order in which the first words came', async () => {
     const flight = await firstFlight();
-    const { port, heard, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
+    const { port, received, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
     const first = await openPlain(port);
     first.write(flight);
-    const words = Array.from({ length: 12 }, (_unused, at) => `client ${at}`);
+    const texts = Array.from({ length: 12 }, (_unused, at) => `client ${at}`);
     const echoes = [];
-    for (const [at, word] of words.entries()) {
-      echoes.push(echoOverTls(port, word));
+    for (const [at, text] of texts.entries()) {
+      echoes.push(echoOverTls(port, text));
       await waitUntil('one more in line', () => own.waiting() === at + 1);
     }
     first.destroy();
-    expect(await Promise.all(echoes)).toEqual(words);
-    expect(heard).toEqual(words);
+    expect(await Promise.all(echoes)).toEqual(texts);
+    expect(received).toEqual(texts);
   });
 
   it('turns away connections that find the queue full or waited too long, and counts them', async () => {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readerLimits } from '../../broker/adapters/mqtt/aedes-reader.ts';
-import { createBenchClock, createSteadyClock, settle } from '../support/broker/broker-bench.ts';
+import { advanceUntilSettled, createBenchClock, createSteadyClock } from '../support/broker/broker-bench.ts';
 import { startLiveBroker } from '../support/broker/live-broker.ts';
 import { runSeed } from '../support/machine/run-seed.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -32,7 +32,7 @@ async function openTimed(changes: DoorChanges = {}) {
     return clock.after(delayMs, run);
   };
   const door = await openMqttDoor({ ...changes, clock: { ...clock, after } });
-  closers.push(() => settle(clock, door.server.close()));
+  closers.push(() => advanceUntilSettled(clock, door.server.close()));
   return { ...door, clock, timers };
 }
 async function openBare(...args: Parameters<typeof startOpenMqtt>) {
@@ -124,9 +124,9 @@ describe('a peer that has not logged in', () => {
   test('cannot make the server hold what it claims (a bare aedes takes it all)', async () => {
     const claim = Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f]);
     const { server } = await open();
-    const stranger = await connectRaw(server.port);
-    stranger.sendBytes(claim);
-    await stranger.closed;
+    const intruder = await connectRaw(server.port);
+    intruder.sendBytes(claim);
+    await intruder.closed;
     const bare = await openBare(true);
     const taken = await connectRaw(bare.port);
     taken.sendBytes(claim);
@@ -316,7 +316,7 @@ describe('what all may hold is full', () => {
     await idle.closed;
     expect(done).toHaveLength(10);
     busy.end();
-    for (const tell of done) tell();
+    for (const complete of done) complete();
   });
 
   test('and a publish waits for its turn, with all that comes behind it', async () => {
@@ -333,9 +333,9 @@ describe('what all may hold is full', () => {
     other.send({ cmd: 'pingreq' });
     await comeRound(idle);
     expect([done.length, other.received.length]).toEqual([10, 1]);
-    for (const tell of done.splice(0, 5)) tell();
+    for (const complete of done.splice(0, 5)) complete();
     await other.next('pingresp');
-    for (const tell of done) tell();
+    for (const complete of done) complete();
     expect((await other.next('puback')).messageId).toBe(1);
     for (const client of [busy, other, idle]) client.end();
   });
@@ -533,8 +533,8 @@ describe('two units with one identity', () => {
     }
     await waitUntil('one connection', () => server.connectionCount() === 1);
     expect(counted.filter((what) => what === 'takeover')).toHaveLength(5);
-    const told = log.lines.filter(({ event }) => event === 'clone_suspected');
-    expect(told.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
+    const warnings = log.lines.filter(({ event }) => event === 'clone_suspected');
+    expect(warnings.map(({ fields }) => fields['user'])).toEqual(['acme/twin', 'acme/twin']);
   });
 });
 

@@ -352,8 +352,8 @@ describe('sessions', () => {
     const client = await live.login(truck);
     await subscribe(client, truck.topic('welcome'), truck.topic('commands'), truck.topic('ack'));
     const { services } = live.broker;
-    const wish = { feature: 'enginecutoff', state: '1', issuer: 'olga', reason: 'stolen' } as const;
-    const waiting = await services.ledger.request({ ...truck, ...wish });
+    const request = { feature: 'enginecutoff', state: '1', issuer: 'olga', reason: 'stolen' } as const;
+    const waiting = await services.ledger.request({ ...truck, ...request });
     expect(waiting.commandState).toBe('requested');
     client.send(publishPacket(truck.topic('hello'), JSON.stringify(helloOf('b1')), 1));
     const opened = async (type: string): Promise<Uint8Array> => {
@@ -428,10 +428,10 @@ describe('sessions', () => {
 
 describe('limits', () => {
   test('a packet that claims too much ends the connection, before and after login', async () => {
-    const stranger = await connectRaw(live.port);
+    const intruder = await connectRaw(live.port);
     // CONNECT with a remaining length of 256 MiB.
-    stranger.sendBytes(Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f, 0, 4]));
-    await stranger.closed;
+    intruder.sendBytes(Uint8Array.from([0x10, 0xff, 0xff, 0xff, 0x7f, 0, 4]));
+    await intruder.closed;
     const client = await live.login(truck);
     client.send(publishPacket(truck.topic('events'), new Uint8Array(70_000), 1));
     await client.closed;

@@ -29,7 +29,7 @@ describe.skipIf(why !== null)(why === null ? 'operations' : `operations [${why}]
   let bench: BenchProgram;
   let agent: Program | null = null;
   let config = '';
-  const asked = (...words: string[]): string[] => [...words, '--config', config];
+  const asked = (...args: string[]): string[] => [...args, '--config', config];
 
   /** A file of settings beside the usual one, changed. */
   const variant = (name: string, change: (text: string) => string): string => {

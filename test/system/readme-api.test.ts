@@ -168,7 +168,7 @@ const guide = readFileSync(join(root, 'broker/api/README.md'), 'utf8');
 function blocksOf(language: string): readonly Block[] {
   const found = guide.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
   return [...found]
-    .filter(([, word]) => word === language)
+    .filter(([, info]) => info === language)
     .map((match) => {
       const before = guide.slice(0, match.index);
       const title = [...before.matchAll(/^## (.+)$/gm)].at(-1)?.[1];

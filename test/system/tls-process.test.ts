@@ -117,8 +117,8 @@ describe.skipIf(why !== null)(`a fleet on TLS ${why ?? ''}`, () => {
     // In the clear on the same port, and with the wrong authority.
     expect(publish('-P', identity.secret)).not.toBe(0);
     mkdirSync(join(folder, 'other'), { recursive: true });
-    const stranger = createAuthority(join(folder, 'other'));
-    expect(publish('--cafile', stranger.caFile, '-P', identity.secret)).not.toBe(0);
+    const foreignAuthority = createAuthority(join(folder, 'other'));
+    expect(publish('--cafile', foreignAuthority.caFile, '-P', identity.secret)).not.toBe(0);
     // It ends when its subscription is granted.
     const filter = ['-t', 'fleet/v1/demo/van-01/ack', '-E'];
     const user = ['-h', 'localhost', '-p', String(setup.mqttPort), '-i', 'demo/van-01', '-u', 'demo/van-01'];

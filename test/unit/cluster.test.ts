@@ -93,8 +93,8 @@ describe('the settings of a cluster', () => {
       /without TLS/,
     );
     expect(() => check({ ...settings, 'cluster-auth-host': '10.0.0.5' })).toThrow(/which secrets are right/);
-    const word = { ...settings, 'cluster-auth-host': '10.0.0.5', 'cluster-auth-word-file': '/w' };
-    expect(() => check(word)).toThrow(/without TLS/);
+    const withSecretOnly = { ...settings, 'cluster-auth-host': '10.0.0.5', 'cluster-auth-word-file': '/w' };
+    expect(() => check(withSecretOnly)).toThrow(/without TLS/);
     expect(() => check({ ...settings, 'ws-port': 9001 })).toThrow(/no MQTT/);
   });
 
@@ -294,8 +294,8 @@ describe('a payload that a cluster handed over', () => {
       return Promise.resolve(asked === 1 ? ref : next);
     });
     expect(await renewed.uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: next });
-    const nobody = desk(gone, () => Promise.resolve(null));
-    expect(await nobody.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
+    const unknown = desk(gone, () => Promise.resolve(null));
+    expect(await unknown.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
   it('is ignored when it is not wanted any more', async () => {

@@ -11,13 +11,13 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
   createBenchLog,
   helloOf,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 
 const { signer, verifier } = createBenchKeys();
@@ -71,17 +71,26 @@ async function bench() {
   const ledger = createCommandLedger(parts);
   const desk = createDeviceRequests(parts);
   closers.push(async () => {
-    await settle(clock, Promise.all([ledger.close(), desk.close()]));
+    await advanceUntilSettled(clock, Promise.all([ledger.close(), desk.close()]));
     await real.close();
   });
-  await settle(clock, ledger.onHello(device, helloOf('b1')));
-  const wish = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', issuer: 'olga' } as const;
+  await advanceUntilSettled(clock, ledger.onHello(device, helloOf('b1')));
+  const request = {
+    accountID: 'acme',
+    deviceID: 'truck-1',
+    feature: 'enginecutoff',
+    issuer: 'olga',
+  } as const;
   return {
     sent,
     requestsSent: () => requestsSent,
     ask: () =>
-      settle(clock, desk.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` })),
-    request: (state: '0' | '1') => settle(clock, ledger.request({ ...wish, state, reason: 'r' })),
+      advanceUntilSettled(
+        clock,
+        desk.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` }),
+      ),
+    request: (state: '0' | '1') =>
+      advanceUntilSettled(clock, ledger.request({ ...request, state, reason: 'r' })),
     break(at: Break): void {
       broken = at;
       hasWritten = false;

@@ -12,12 +12,12 @@ import { type CommandBody, decodeCommand, signedTypes } from '../../src/core/wir
 import type { Database } from '../../src/ports.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchEntropy,
   createBenchKeys,
   createBenchLog,
   helloOf,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import { openReplayedDatabase } from '../support/database/replayed-database.ts';
 
@@ -114,11 +114,11 @@ async function openWorld() {
   const hello = async (): Promise<void> => {
     vehicle.isConnected = true;
     const said = helloOf(`b${vehicle.boot}`, { commandCounter: vehicle.counter });
-    isGreeted = await settle(clock, ledger.onHello(device, said)).catch(() => false);
+    isGreeted = await advanceUntilSettled(clock, ledger.onHello(device, said)).catch(() => false);
   };
   const offline = async (): Promise<void> => {
     vehicle.isConnected = false;
-    await settle(clock, ledger.onOffline(device)).catch(() => undefined);
+    await advanceUntilSettled(clock, ledger.onOffline(device)).catch(() => undefined);
   };
   return {
     store,
@@ -128,14 +128,21 @@ async function openWorld() {
     offline,
     isGreeted: () => isGreeted,
     async request(state: '0' | '1'): Promise<string | null> {
-      const wish = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', state } as const;
-      const asked = ledger.request({ ...wish, issuer: 'olga', reason: 'r', ttlS: state === '1' ? 20 : 3600 });
-      const row = await settle(clock, asked).catch(() => null);
+      const request = { accountID: 'acme', deviceID: 'truck-1', feature: 'enginecutoff', state } as const;
+      const asked = ledger.request({
+        ...request,
+        issuer: 'olga',
+        reason: 'r',
+        ttlS: state === '1' ? 20 : 3600,
+      });
+      const row = await advanceUntilSettled(clock, asked).catch(() => null);
       if (row !== null && state === '0') vehicle.restoredMs = row.issuedMs;
       return row?.commandID ?? null;
     },
     cancel: (commandID: string) =>
-      settle(clock, ledger.cancel({ accountID: 'acme', commandID, issuer: 'otto' })).catch(() => undefined),
+      advanceUntilSettled(clock, ledger.cancel({ accountID: 'acme', commandID, issuer: 'otto' })).catch(
+        () => undefined,
+      ),
     async crash(): Promise<void> {
       life.isOver = true;
       void ledger.close();
@@ -160,7 +167,7 @@ async function openWorld() {
       }
     },
     async close(): Promise<void> {
-      await settle(clock, ledger.close());
+      await advanceUntilSettled(clock, ledger.close());
       await store.db.close();
     },
   };

@@ -30,11 +30,11 @@ import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
 import {
   addDevice,
+  advanceUntilSettled,
   createBenchClock,
   createBenchLog,
   helloOf,
   openBenchDatabase,
-  settle,
 } from '../support/broker/broker-bench.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 
@@ -76,7 +76,7 @@ async function createBench(encodeZones: EncodeZones = () => []) {
     },
   });
   open.push(async () => {
-    await settle(clock, rollout.close());
+    await advanceUntilSettled(clock, rollout.close());
     await db.close();
   });
   const atMs = () => Math.round(clock.utcMs());

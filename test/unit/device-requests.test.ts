@@ -83,8 +83,8 @@ const event = (statusCode: number, attributes: Record<string, AttributeValue>): 
   statusCode,
   attributes,
 });
-const takeAnswer = async (device: DeviceRef, told: FleetEvent): Promise<void> => {
-  const answer = answerOf(told);
+const takeAnswer = async (device: DeviceRef, event: FleetEvent): Promise<void> => {
+  const answer = answerOf(event);
   if (answer === null) throw new Error('not an answer');
   await db.write(answerStatements(device.deviceNo, answer, clock.utcMs()));
 };

@@ -32,7 +32,7 @@ describe('the line of new connections', () => {
   });
 
   it('does what a plain list would do, whatever happens in whatever order', () => {
-    const deed = fc.oneof(
+    const action = fc.oneof(
       fc.record({ kind: fc.constant('enter' as const) }),
       fc.record({ kind: fc.constant('next' as const) }),
       fc.record({ kind: fc.constant('leave' as const), who: fc.nat() }),
@@ -42,12 +42,12 @@ describe('the line of new connections', () => {
       atWorkMost: fc.integer({ min: 1, max: 4 }),
     });
     fc.assert(
-      fc.property(limits, fc.array(deed, { maxLength: 80 }), ({ waitingMost, atWorkMost }, deeds) => {
+      fc.property(limits, fc.array(action, { maxLength: 80 }), ({ waitingMost, atWorkMost }, actions) => {
         const line = createHandshakeOrder<Visitor>({ waitingMost, atWorkMost });
         const all: Visitor[] = [];
         let waiting: Visitor[] = [];
         let working: Visitor[] = [];
-        for (const one of deeds) {
+        for (const one of actions) {
           if (one.kind === 'enter') {
             const visitor = { name: all.length };
             all.push(visitor);

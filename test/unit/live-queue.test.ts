@@ -75,12 +75,12 @@ describe('the queue of a reader', () => {
         expect(given.filter((text) => /^[en]/.test(text))).toEqual(offered);
         for (const text of newest.values()) expect(given.filter((one) => one === text)).toHaveLength(1);
         // A resume point never lies behind what was told before it, nor before what is still to come.
-        let told = 0;
+        let highest = 0;
         for (const text of given) {
           const at = Number(text.slice(1));
-          if (text.startsWith('e')) told = Math.max(told, at);
-          if (text.startsWith('c')) expect(at).toBeGreaterThanOrEqual(told);
-          if (text.startsWith('c')) told = at;
+          if (text.startsWith('e')) highest = Math.max(highest, at);
+          if (text.startsWith('c')) expect(at).toBeGreaterThanOrEqual(highest);
+          if (text.startsWith('c')) highest = at;
         }
         expect(given.filter((text) => text.startsWith('e')).map((text) => Number(text.slice(1)))).toEqual(
           given

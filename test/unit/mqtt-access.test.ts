@@ -77,8 +77,8 @@ test('any user name that is not two ids, and any client id that is not the user 
       expect(judgeConnect({ ...facts, hasPassword: false }).ok).toBe(false);
     }),
   );
-  const nobody = { clientId: '', username: null, hasPassword: false, keepaliveS: 60, will: null };
-  expect(judgeConnect(nobody)).toMatchObject({ code: 4 });
+  const anonymous = { clientId: '', username: null, hasPassword: false, keepaliveS: 60, will: null };
+  expect(judgeConnect(anonymous)).toMatchObject({ code: 4 });
 });
 
 test('a CONNECT has a keep-alive of at most half an hour, as every setting of our agent has', () => {

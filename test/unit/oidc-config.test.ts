@@ -33,8 +33,8 @@ describe('the settings of the login provider', () => {
   });
 
   it.each(Object.keys(good))('miss %s with a text that names it', (name) => {
-    const [, ...words] = name.split('-');
-    expect(refusalOf(without(name)).toLowerCase()).toContain(`oidc.${words.join('')}`);
+    const [, ...parts] = name.split('-');
+    expect(refusalOf(without(name)).toLowerCase()).toContain(`oidc.${parts.join('')}`);
   });
 
   it.each([

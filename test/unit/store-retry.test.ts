@@ -33,7 +33,9 @@ function createBench() {
         if (store.mode === 'fails') throw fault();
         store.taken.push(id);
       };
-      completed((answer) => retry.run({ begin: (told) => completeWith(told, work) }, answer)).then(
+      completed((answer) =>
+        retry.run({ begin: (completion) => completeWith(completion, work) }, answer),
+      ).then(
         () => states.set(id, 'done'),
         (error: Error) => states.set(id, error.message),
       );
@@ -112,7 +114,7 @@ test('a store that hangs for longer than any work waits, and then fails, recover
     fail = reject;
   });
   bench.retry.run(
-    { begin: (told) => completeWith(told, () => hanging) },
+    { begin: (completion) => completeWith(completion, () => hanging) },
     { done: () => undefined, fail: () => undefined },
   );
   await bench.pass(15_000);

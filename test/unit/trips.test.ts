@@ -137,11 +137,11 @@ describe('a trip', () => {
 
   it('ends where the vehicle was last seen before an hour of silence, which is not counted', () => {
     const events = driveDay({ legs: [park(10), drive(10), drive(70), drive(10), park(10)] });
-    const heard = events.filter(({ timestampMs }) => {
+    const kept = events.filter(({ timestampMs }) => {
       const minute = (timestampMs - startMs) / 60_000;
       return minute < 20 || minute >= 90;
     });
-    const trips = tripsOf(heard);
+    const trips = tripsOf(kept);
     expect(trips).toHaveLength(2);
     expect(trips.reduce((sum, trip) => sum + trip.distanceM, 0)).toBeLessThan(19_000);
   });
@@ -163,12 +163,12 @@ describe('a trip', () => {
 describe('a stop', () => {
   it('lasts over a night without a record', () => {
     const events = driveDay({ legs: [park(10), drive(10), park(600), drive(10), park(10)] });
-    const heard = events.filter(({ timestampMs }) => {
+    const kept = events.filter(({ timestampMs }) => {
       const minute = (timestampMs - startMs) / 60_000;
       return minute < 30 || minute > 615;
     });
-    expect(stopsOf(heard)).toHaveLength(3);
-    const night = stopsOf(heard)[1];
+    expect(stopsOf(kept)).toHaveLength(3);
+    const night = stopsOf(kept)[1];
     expect((night?.endMs ?? 0) - (night?.start.timestampMs ?? 0)).toBeGreaterThan(595 * 60_000);
   });
 

@@ -67,7 +67,7 @@ export function createBenchKeys(): { readonly signer: Signer; readonly verifier:
 }
 
 /** Lets virtual time pass, 1 ms a turn of the loop, until the promise settles. */
-export async function settle<T>(clock: BenchClock, promise: Promise<T>): Promise<T> {
+export async function advanceUntilSettled<T>(clock: BenchClock, promise: Promise<T>): Promise<T> {
   const state = { isDone: false };
   const mark = (): void => {
     state.isDone = true;

@@ -31,14 +31,14 @@ export function createTestCluster(): TestCluster {
     if (member === undefined) throw new AppError('unavailable', 'no broker is there');
     return member;
   };
-  const hand = (device: DeviceRef, message: Uplink): Promise<void> =>
+  const deliver = (device: DeviceRef, message: Uplink): Promise<void> =>
     queues.run(device.deviceNo, () => promisedBy(next().onUplink)(device, message));
   const start = (options: MqttServerOptions): Promise<MqttServer> =>
     createMqttServer({
       ...options,
       authenticate: (device, proof) => next().authenticate(device, proof),
-      onUplink: takenBy(hand),
-      onOffline: (device) => void hand(device, offline).catch(() => undefined),
+      onUplink: takenBy(deliver),
+      onOffline: (device) => void deliver(device, offline).catch(() => undefined),
       isOverloaded: () => false,
     });
   return {

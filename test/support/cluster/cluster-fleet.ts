@@ -79,8 +79,8 @@ export function startOrders(bridges: () => readonly Bridge[], vehicles: number, 
       token = String((await call(bridge.httpPort, '/auth/login', login))['token']);
     }
     const state = Math.floor(counts.asked / vehicles) % 2 === 0 ? '1' : '0';
-    const wish = { deviceID: nameOf(vehicleNo), feature: 'cargoaccess', state, reason: 'test', ttl: 120 };
-    const { commandID } = await call(bridge.httpPort, '/command/feature/authorization', wish);
+    const command = { deviceID: nameOf(vehicleNo), feature: 'cargoaccess', state, reason: 'test', ttl: 120 };
+    const { commandID } = await call(bridge.httpPort, '/command/feature/authorization', command);
     taken.push({ vehicleNo, commandID: String(commandID) });
   };
   const loop = async (): Promise<void> => {
@@ -156,7 +156,7 @@ export async function compare(
 /** Longest time in which no vehicle at all heard an acknowledgement, while `watch` ran; in ms. */
 export function watchGaps(fleet: readonly Vehicle[]) {
   let openBefore = 0;
-  let heardMs = Date.now();
+  let lastSeenMs = Date.now();
   let longestMs = 0;
   const acknowledged = (): number =>
     fleet.reduce((sum, vehicle) => {
@@ -168,8 +168,8 @@ export function watchGaps(fleet: readonly Vehicle[]) {
     const now = acknowledged();
     const isDue = openBefore > 0;
     openBefore = fleet.some((vehicle) => vehicle.books().open > 0) ? 1 : 0;
-    if (now > before || !isDue) heardMs = Date.now();
-    longestMs = Math.max(longestMs, Date.now() - heardMs);
+    if (now > before || !isDue) lastSeenMs = Date.now();
+    longestMs = Math.max(longestMs, Date.now() - lastSeenMs);
     before = now;
   }, 100);
   return {
@@ -177,7 +177,7 @@ export function watchGaps(fleet: readonly Vehicle[]) {
     take(): number {
       const result = longestMs;
       longestMs = 0;
-      heardMs = Date.now();
+      lastSeenMs = Date.now();
       return result;
     },
     stop: () => clearInterval(timer),

@@ -68,14 +68,14 @@ export function createVehicle(options: VehicleOptions): Vehicle {
   let isResting = everyMs === 0;
   let counter = 0;
   let next = Math.floor(Math.random() * ports.length);
-  let heardMs = Date.now();
+  let lastAckMs = Date.now();
   let dueMs = Date.now() + Math.random() * everyMs;
 
   const make = (fact: Readonly<Record<string, unknown>> = {}): number => {
     counts.made += 1;
     const seq = counts.made;
     const madeMs = Date.now();
-    if (outbox.size === 0) heardMs = madeMs;
+    if (outbox.size === 0) lastAckMs = madeMs;
     const event = { seq, timestamp: Math.floor(madeMs / 1000), statusCode: 61_472, ...fact };
     outbox.set(seq, { event, madeMs, sentMs: 0 });
     return seq;
@@ -92,8 +92,8 @@ export function createVehicle(options: VehicleOptions): Vehicle {
         counts.slowestMs = Math.max(counts.slowestMs, nowMs - fact.madeMs);
       }
     }
-    counts.gapMs = Math.max(counts.gapMs, nowMs - heardMs);
-    heardMs = nowMs;
+    counts.gapMs = Math.max(counts.gapMs, nowMs - lastAckMs);
+    lastAckMs = nowMs;
   };
   const takeCommand = (payload: Uint8Array): void => {
     const command = decodeCommand(bodyOf(Buffer.from(payload).toString()));

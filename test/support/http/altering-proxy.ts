@@ -29,14 +29,14 @@ export async function startAlteringProxy(httpPort: () => number) {
       });
       const body = (await answer.json()) as Members;
       seen.push({ request: passed, status: answer.status });
-      const told = meddling.answer === undefined ? body : await meddling.answer(body);
-      if (told === null) return void response.destroy();
+      const altered = meddling.answer === undefined ? body : await meddling.answer(body);
+      if (altered === null) return void response.destroy();
       const retryAfter = answer.headers.get('retry-after');
       response.writeHead(answer.status, {
         'content-type': 'application/json',
         ...(retryAfter === null ? {} : { 'retry-after': retryAfter }),
       });
-      response.end(JSON.stringify(told));
+      response.end(JSON.stringify(altered));
     };
     serve().catch(() => response.destroy());
   });
