@@ -188,7 +188,7 @@ describe('alarms', () => {
 describe('an escalation', () => {
   const deliveries = () => numberIn('SELECT COUNT(*) FROM deliveries');
 
-  it('comes after its time without an owner and once, whatever fails and however many processes decide', async () => {
+  it("comes once, after the rule's time without an owner, whatever fails and however many processes decide", async () => {
     await put();
     await store([panic, tow]);
     await work(notifierOf);
@@ -239,7 +239,7 @@ describe('an escalation', () => {
     );
   });
 
-  it('comes again when the alarm becomes new again, and not while somebody has it', async () => {
+  it('comes again when the alarm becomes new again, and not while it has an owner', async () => {
     await put();
     await store([panic]);
     await work(notifierOf);

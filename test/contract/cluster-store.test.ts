@@ -116,7 +116,7 @@ for (const { name, open, missing } of ways) {
       expect((await record())?.witnesses).toBeNull();
     });
 
-    test('a bridge that was slow undoes nothing that a later one has recorded', async () => {
+    test('a slow bridge undoes nothing that a later one has recorded', async () => {
       const changes = async (statement: Parameters<Database['write']>[0][number]) =>
         (await db.write([statement]))[0]?.changes;
       expect(await changes(recordHello(device.deviceNo, helloOf('b1'), { atMs: 10, turn: 1 }))).toBe(1);
@@ -130,12 +130,12 @@ for (const { name, open, missing } of ways) {
       expect(await record()).toMatchObject({ boot: 'b2', isOnline: false });
     });
 
-    test('a fact stays what it was first', async () => {
+    test('a shared fact keeps its first value', async () => {
       expect(await shareClusterFact(db, { name: 'key', value: 'one' })).toBe('one');
       expect(await shareClusterFact(db, { name: 'key', value: 'two' })).toBe('one');
     });
 
-    test('a login is stale once its secret, its device or its account is not what it was', async () => {
+    test('a login is stale once its secret, its device or its account has changed', async () => {
       const secretHash = hashSecret('one');
       const at = { nowS: 1_800_000_000, limit: 10 };
       await db.write([
@@ -153,7 +153,7 @@ for (const { name, open, missing } of ways) {
       expect((await staleClusterLogins(db, at))[0]?.fault).toContain('deleted');
     });
 
-    test('a stale login is ended, asked for again while it may still come about, and then forgotten', async () => {
+    test('a stale login is ended, checked again while its connection may still open, and then forgotten', async () => {
       const clock = createHastyClock();
       await db.write([
         replaceSecret({ ...device, secretHash: hashSecret('new'), atS: 1 }),
@@ -259,7 +259,7 @@ for (const { name, open, missing } of ways) {
       await expect.poll(online, waiting).toBe(0);
     });
 
-    test('all vehicles of a suspended account are ended in one look, also behind some that cannot be', async () => {
+    test('all vehicles of a suspended account are disconnected in one check, also when some cannot be', async () => {
       const clock = createHastyClock();
       const secretHash = hashSecret('one');
       const vans: DeviceRef[] = [];

@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)(`mail ${missing ?? ''}`, () => {
     expect(content).toContain('last line');
   });
 
-  it('has no header but ours, whatever stands in its texts', async () => {
+  it('has no header but ours, whatever its texts contain', async () => {
     const evil = 'x\r\nBcc: thief@example.com\r\n\r\nbody';
     expect(await sender.send(mail({ subject: evil, id: 'evil' }))).toEqual({ kind: 'sent' });
     const { to, content } = await arrived(server, 'evil');

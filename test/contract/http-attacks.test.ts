@@ -25,7 +25,7 @@ async function startForTest(limits: HttpServiceLimits = {}): Promise<HttpService
   return service;
 }
 
-describe('a body that is costly to look through', () => {
+describe('a body that is costly to check', () => {
   let service: HttpService;
   let admin = '';
   beforeAll(async () => {
@@ -167,7 +167,7 @@ describe('a caller with many long answers', () => {
     expect(begun.at(-1)).toBe('d');
   });
 
-  it('has sixteen under way at most, and gets each place back once', () => {
+  it('has at most sixteen open, and gets each slot back once', () => {
     const pages = createPageLimit();
     const ends = Array.from({ length: 16 }, () => new AbortController());
     for (const { signal } of ends) pages.begin('acme', signal);
@@ -180,7 +180,7 @@ describe('a caller with many long answers', () => {
     expect(pages.count()).toBe(17);
   });
 
-  it('has its places back when an answer is never read', async () => {
+  it('gets its slots back when an answer is never read', async () => {
     const service = await startForTest();
     await service.account('acme');
     await service.device('acme', 'chatty');
@@ -200,7 +200,7 @@ describe('a caller with many long answers', () => {
     }
   });
 
-  it('may have 256 pages waiting for their turn, and those that leave make way', async () => {
+  it('may have 256 pages waiting, and those whose client leaves free their slots', async () => {
     const pages = createPageLimit();
     const work = () => new Promise<void>(() => undefined);
     void pages.run('acme', never, work);
@@ -220,7 +220,7 @@ describe('a caller with many long answers', () => {
     expect(state.isRefused).toBe(false);
   });
 
-  it('gives a turn back that came to nothing', async () => {
+  it('frees the slot of a page that failed', async () => {
     const pages = createPageLimit();
     const failing = Array.from({ length: 5 }, () =>
       pages.run('acme', never, () => Promise.reject(new Error('no such page'))),
@@ -232,7 +232,7 @@ describe('a caller with many long answers', () => {
 });
 
 describe('a client that asks and never reads', () => {
-  it('is cut, and gives back its place among the exports', async () => {
+  it('is disconnected, and frees its slot among the exports', async () => {
     const service = await startForTest({ stalledMs: 4000 });
     const sockets: Socket[] = [];
     onTestFinished(() => {
@@ -488,7 +488,7 @@ describe('objects of other accounts', () => {
     }
   });
 
-  it('does not come by a cursor, a resume point or a number that another was given', async () => {
+  it('is not reached by a cursor, a resume point or a number of another account', async () => {
     const path = v1('/eventdata/fleetdata/0/0');
     const theirs = (await get('rival', `${path}?limit=1`)).json() as { next: string | null };
     const ours = await get('admin', `${path}?cursor=${theirs.next ?? ''}&since=0`);

@@ -219,7 +219,7 @@ describe('an approval', () => {
       ['sessions', 'group_users', 'users'].map((table) => `DELETE FROM ${table} WHERE user_id = 'otto'`),
     ],
     ['limited to other devices', ["UPDATE users SET sees_all = 0 WHERE user_id = 'otto'"]],
-  ])('is not that of a user who was %s after his token was checked', async (_how, changes) => {
+  ])('is rejected from a user who was %s after the token was checked', async (_how, changes) => {
     const { service, post } = await start();
     await service.sql('UPDATE accounts SET needs_approval = 1');
     const approvalID = String((await post('/command/feature', cut)).json()['approvalID']);

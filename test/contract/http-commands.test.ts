@@ -124,7 +124,7 @@ describe('a command', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of commands', () => {
   it('let a user give 10 commands a minute, and restores without end', async () => {
     const { service, order } = await start();
     const give = (at: number, state: string) =>

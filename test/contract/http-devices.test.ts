@@ -312,7 +312,7 @@ describe('a deleted device', () => {
       of: (i) => ({ timestampMs: i * 1000, statusCode: 63553 }),
     });
 
-  it('is gone from every answer at once, and its events soon after, in batches', async () => {
+  it('is removed from every answer at once, and its events soon after, in batches', async () => {
     await service.device('acme', 'del-1');
     await service.events('acme', 'del-1', {
       boot: 'b1',

@@ -73,7 +73,7 @@ async function trail() {
 }
 
 describe('a code', () => {
-  it('gives its unit everything that it needs, and the old secret is worth nothing', async () => {
+  it('gives its unit everything that it needs, and the old secret is refused', async () => {
     const old = await service.device('acme', 'truck-1');
     const unit = await createUnit(await makeCode({ deviceID: 'truck-1' }));
     const answer = await enrol(unit.request);

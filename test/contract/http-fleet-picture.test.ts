@@ -161,7 +161,7 @@ describe('the fleet in memory', () => {
     await compare();
   });
 
-  it('gives since a revision only what changed, and the whole list when devices came or went', async () => {
+  it('gives since a revision only what changed, and the whole list when devices were added or deleted', async () => {
     const since = async (asOf: number) =>
       (await call('admin', { since: String(asOf) })).json() as {
         devices: { deviceID: string }[];

@@ -266,7 +266,7 @@ describe('a reader chooses', () => {
     expect(reader.messages()[0]?.data).toEqual({ eventNo: expect.any(Number) });
   });
 
-  it('kinds of messages, beside readers who choose others', async () => {
+  it('kinds of messages, while other readers choose others', async () => {
     const [events, presences] = [
       await read('admin', { query: '?kinds=event' }),
       await read('admin', { query: '?kinds=presence' }),
@@ -306,7 +306,7 @@ describe('a reader chooses', () => {
     expect(reader.status).toBe(422);
   });
 
-  it('and is told what there is to choose', async () => {
+  it('an unknown member, and the error suggests a known one', async () => {
     const asked = await service.call({
       path: '/api/v1/events/stream/authorization?fields=speeed',
       token: tokens['admin'] ?? '',
@@ -343,7 +343,7 @@ describe('a resumed stream', () => {
     expect(reader.text()).not.toContain(canary);
   });
 
-  it('says that geozones must be read again where too much happened', async () => {
+  it('asks to read geozones again when too many changed', async () => {
     const start = await read('admin');
     const { id: lastEventID } = await start.until(has('hello'));
     start.close();

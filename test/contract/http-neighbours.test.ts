@@ -190,7 +190,7 @@ describe('a source with many connections', () => {
     expect(warnings[0]).toContain('127.0.0.2');
   });
 
-  it('leaves a place for the health checks, from its own address too', async () => {
+  it('leaves a slot for the health checks, from its own address too', async () => {
     await flood('127.0.0.2', 18);
     await flood('127.0.0.3', 12);
     expect(await ask('/livez', '127.0.0.2')).toMatch(/^HTTP\/1\.1 200 /);

@@ -122,14 +122,14 @@ describe('a login at the provider', () => {
       expect(kept).not.toContain(secret);
   });
 
-  it('says when the provider is down, while logins with a password go on', async () => {
+  it('reports that the provider is down, while logins with a password work', async () => {
     const down = new AppError('unavailable', 'The provider is down', { retryAfterS: 5 });
     const { logIn, service } = await start({ down });
     expect(seen(await logIn('down'))).toEqual({ status: 503, code: 'unavailable' });
     expect(await service.login('acme', 'admin')).toContain('acme%7Cadmin');
   });
 
-  it('keeps a source to a rate', async () => {
+  it('is limited to a rate for each source', async () => {
     const { service } = await start();
     service.pin();
     holdClock(service);
@@ -144,7 +144,7 @@ describe('a login at the provider', () => {
 });
 
 describe('the claims of a provider', () => {
-  it('let nobody in without a role, an account or a name', async () => {
+  it('admit no person without a role, an account or a name', async () => {
     const { logIn, service } = await start(
       {
         none: claimsOf('a', [], { org: 'acme' }),
@@ -395,7 +395,7 @@ describe('a user of the provider', () => {
     expect(await command(good.loginSecret)).toEqual(wrong);
   });
 
-  it('makes no API token, which would outlive what the provider says', async () => {
+  it('makes no API token, which would outlive the claims of the provider', async () => {
     const { logIn, post } = await start();
     const token = tokenOf(await logIn('good-code'));
     expect(seen(await post('/auth/token', token, { description: 'for ever' }))).toEqual(conflict);

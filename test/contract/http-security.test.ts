@@ -119,7 +119,7 @@ describe('a flood', () => {
   });
   afterEach(() => service.close());
 
-  it('of one token is answered with 503 and when to come back, and other tokens go on', async () => {
+  it('of one token is answered with 503 and Retry-After, and other tokens are served', async () => {
     const [mine, theirs] = [await service.login('acme', 'guest'), await service.login('rival', 'admin')];
     const answers = [];
     for (let at = 0; at < 8; at++) answers.push(await service.call({ path: read, token: mine }));

@@ -52,7 +52,7 @@ it('is taken by the vehicle that holds the secret, once, and void after a newer 
   expect(enter(String(third?.['code']))).toBe(true);
 });
 
-it('begins anew with a new secret', async () => {
+it('starts again at the first number with a new secret', async () => {
   await service.device('acme', 'truck-2');
   const before = (await ask('truck-2')).json();
   const issued = await service.call({

@@ -69,7 +69,7 @@ describe('settings', () => {
     });
   });
 
-  it('are saved only as they were read, where the caller says so', async () => {
+  it('are saved only if they are as they were read, where the caller sends the revision', async () => {
     const { revision } = (await get('account')).json() as { revision: number };
     const first = await post('saveaccount', { settings: { reporting: { movingS: 31 } }, revision });
     expect(first.json()).toMatchObject({ revision: revision + 1 });
@@ -121,7 +121,7 @@ describe('settings', () => {
 describe('the configuration of a vehicle', () => {
   const shown = async () => (await get('device/truck-17')).json()['configuration'] as Record<string, unknown>;
 
-  it('is pending, current, failed or faulty as the vehicle and the service say', async () => {
+  it('is pending, current, failed or faulty as the vehicle and the service report', async () => {
     const no = await deviceNo();
     expect(await shown()).toMatchObject({ state: 'pending', heldVersion: 0 });
     const revisions = { accountRevision: 1000, deviceRevision: 1000 };

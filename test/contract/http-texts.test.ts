@@ -71,7 +71,7 @@ describe('text that is not well-formed', () => {
     ['"\\ud800"', '/deviceDescription'],
     ['"a\\udc00b"', '/deviceDescription'],
     ['"\\udc00\\ud800"', '/deviceDescription'],
-  ])('is refused with its place: %s', async (text, pointer) => {
+  ])('is refused with a pointer to it: %s', async (text, pointer) => {
     const answer = await post('/device/createdevice', `{"deviceID":"truck-9","deviceDescription":${text}}`);
     expect([answer.status, errorOf(answer).code]).toEqual([422, 'invalid_content']);
     expect(errorOf(answer).errors).toMatchObject([{ pointer }]);

@@ -241,7 +241,7 @@ describe('the last active administrator', () => {
     for (const name of ['eve', 'fay']) await post('/user/deleteuser', { userID: name });
   });
 
-  it('rejects a user who deletes himself', async () => {
+  it('rejects the request of a user to delete itself', async () => {
     const token = await makeUser('tired', 'admin');
     expect(codeOf(await post('/user/deleteuser', { userID: 'tired' }, token))).toBe('conflict');
     expect((await post('/user/deleteuser', { userID: 'tired' })).status).toBe(200);
@@ -313,7 +313,7 @@ describe('a password', () => {
     ]);
   });
 
-  it('of the caller himself is not set without the old one, not even by an administrator', async () => {
+  it('of the caller is not set without the old one, not even by an administrator', async () => {
     const answer = await post('/user/updateuser', { userID: 'admin', password: 'a fresh new secret' });
     expect([codeOf(answer), pointersOf(answer)]).toEqual(['conflict', ['/password']]);
     expect((await tryLogin('admin')).status).toBe(200);
@@ -465,7 +465,7 @@ describe('the account', () => {
     expect(codeOf(await get('/auth/account', viewer))).toBe('forbidden');
   });
 
-  it('keeps events for as long as its administrator says, within what the operator of the service allows', async () => {
+  it('keeps events for as long as its administrator sets, within what the operator of the service allows', async () => {
     const set = (retainedDays: number) => post('/auth/updateaccount', { accountID: 'acme', retainedDays });
     expect((await set(30)).json()).toMatchObject({ retainedDays: 30, maximumRetainedDays: 0 });
     expect((await set(0)).json()).toMatchObject({ retainedDays: 0 });

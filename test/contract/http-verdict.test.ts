@@ -279,7 +279,7 @@ describe('a tracker of another make', () => {
     },
   );
 
-  it('that sends as much as it may is shown within bounds', async () => {
+  it('that sends the longest allowed verdict is shown within bounds', async () => {
     const commandID = await order();
     const finding = `["a",0,1e20,-1e20,${Number.MIN_SAFE_INTEGER}]`;
     const most = `[${Array(verdictLimits.rules).fill(finding).join()}]`;

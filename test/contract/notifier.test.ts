@@ -228,7 +228,7 @@ describe('deliveries', () => {
     webhook,
   });
 
-  it('to a target that hangs take two places, and the others go on', async () => {
+  it('to a target that hangs take two slots, and the others are sent', async () => {
     await store([panic]);
     const notifier = notifierOf(db);
     await notifier.runAll();
@@ -258,7 +258,7 @@ describe('deliveries', () => {
     expect(await count("SELECT 1 FROM deliveries WHERE state = 'sent'")).toBe(100);
   });
 
-  it('of accounts with slow targets and a long row leave the next free place to another account', async () => {
+  it('of accounts with slow targets and a long queue leave the next free slot to another account', async () => {
     await store([panic]);
     const notifier = notifierOf(db);
     await notifier.runAll();

@@ -200,7 +200,7 @@ describe('an occurrence', () => {
     expect(await kinds()).toEqual(['command_expired']);
   });
 
-  it('is one of a limited number that wait; the oldest give way', async () => {
+  it('is one of a limited number that wait; the oldest are removed', async () => {
     for (let count = 0; count < 5; count += 1) await command('expired');
     const left = async () =>
       (await rows('SELECT command_id FROM occurrences')).map((row) => row['command_id']);
@@ -224,7 +224,7 @@ describe('an occurrence', () => {
     expect(await rows('SELECT 1 AS one FROM occurrences')).toEqual([]);
   });
 
-  it('that no rule asks for is in no inbox, and goes', async () => {
+  it('that no rule asks for is in no inbox, and is removed', async () => {
     await put({ kinds: ['device_enrolled'] });
     await command('expired');
     await work();
@@ -256,7 +256,7 @@ describe('an occurrence', () => {
     expect([(await kinds()).length, await deliveries()]).toEqual([3, 2]);
   });
 
-  it('goes with its device', async () => {
+  it('is removed with its device', async () => {
     await command('expired');
     await run('DELETE FROM commands');
     await run('DELETE FROM devices WHERE device_no = 1');
@@ -267,7 +267,7 @@ describe('an occurrence', () => {
 });
 
 describe('an absence', () => {
-  it('is noted once when it lasts as long as the rule waits, by two processes too, and ends once', async () => {
+  it('is recorded once when it lasts as long as the rule waits, by two processes too, and ends once', async () => {
     await present(true);
     const two = [notifierOf(db), notifierOf(db)];
     const both = () => Promise.all(two.map((one) => one.runAll()));
@@ -284,7 +284,7 @@ describe('an absence', () => {
     await Promise.all(two.map((one) => one.close()));
   });
 
-  it('that is shorter is not noted, neither its begin nor its end', async () => {
+  it('that is shorter is not recorded, neither its begin nor its end', async () => {
     const notifier = await startedNotifier();
     await present(true);
     await present(false);
@@ -326,7 +326,7 @@ describe('an absence', () => {
     expect(await kinds()).toEqual([]);
   });
 
-  it('that goes on over a stop of the service is reported 5 minutes after its start, however it began', async () => {
+  it('that lasts over a restart of the service is reported 5 minutes after the start, however it began', async () => {
     await present(true);
     await present(true, 'hello', 2);
     await present(false);

@@ -66,7 +66,7 @@ async function fill(ofRival = true): Promise<void> {
 const laterMs = startMs + 38 * dayMs;
 
 describe('a slice', () => {
-  test('of which everything is past every limit is hidden, and an hour later gone with its table', async () => {
+  test('of which everything is past every limit is hidden, and its table is dropped an hour later', async () => {
     await keep('acme', 30);
     await keep('rival', 20);
     await fill();
@@ -133,7 +133,7 @@ describe('a slice', () => {
     expect(await stored()).toHaveLength(42);
   });
 
-  test('is gone in the end wherever the work was stopped, and nothing else is', async () => {
+  test('is dropped in the end wherever the work was stopped, and nothing else is', async () => {
     await keep('acme', 30);
     await keep('rival', 30);
     await fill();
@@ -194,7 +194,7 @@ describe('a reader', () => {
     },
     { name: 'keys by code', open: (range: KeyRange): KeyStream => codesKeys(db, range, [panic]) },
   ])(
-    'of $name goes on over a slice that is dropped meanwhile: what is gone is gone, and no error',
+    'of $name continues when a slice is dropped meanwhile: its rows are missing, and there is no error',
     async ({ open }) => {
       const early = open(await rangeOf());
       const late = open(await rangeOf());
@@ -216,7 +216,7 @@ describe('a reader', () => {
     };
   }
 
-  test('of an export and of records does so too', async () => {
+  test('of an export and of records continues when a slice is dropped meanwhile', async () => {
     const track = trackEvents(db, { scope, deviceID: 'truck-1', fromMs: 0, toMs: startMs + 99 * dayMs });
     await track.next();
     const numbers = Array.from({ length: 42 }, (_unused, at) => at + 1);

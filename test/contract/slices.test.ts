@@ -233,7 +233,7 @@ describe('readers', () => {
     );
   });
 
-  test('open a slice only when they come to it', async () => {
+  test('read a slice only when they reach it', async () => {
     await open();
     const at = (week: number): StoredEvent[] =>
       [0, 1, 2].map((seq) => ({
@@ -392,7 +392,7 @@ describe('the store', () => {
 });
 
 describe('the notes of a slice', () => {
-  test('hold every event that was noted, in few spans', () => {
+  test('cover every recorded event, in few spans', () => {
     // Farther away than this the whole block is far, so both of its ends are noted under it.
     const farMs = spanRules.behindMs + spanRules.blockMs;
     const { earliestMs, latestMs } = spanRules;

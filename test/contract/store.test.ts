@@ -100,7 +100,7 @@ for (const { name, open, missing } of ways) {
         ).toBe(0);
       });
 
-      test('leaves a number that no later device gets', async () => {
+      test('has a number that no later device gets', async () => {
         const first = await addDevice(db, 'acme', 'truck-1');
         const { deviceNo } = first;
         await db.write([

@@ -34,7 +34,7 @@ async function start() {
 describe.skipIf(!existsSync(program))(
   `the broker process${existsSync(program) ? '' : ' [skipped: not built]'}`,
   () => {
-    it('explains itself', async () => {
+    it('prints its help', async () => {
       const { code, out } = await run(['--help']);
       expect([code, out]).toEqual([0, expect.stringContaining('Examples:')]);
     });
@@ -105,7 +105,7 @@ describe.skipIf(!existsSync(program))(
       expect(broker.output.out).not.toContain(token);
     });
 
-    it.each(['http', 'mqtt'])('says which flag to use when the %s port is taken', async (side) => {
+    it.each(['http', 'mqtt'])('names the flag to use when the %s port is taken', async (side) => {
       const holder = createServer();
       const port = await new Promise<number>((resolve) => {
         holder.listen(0, '127.0.0.1', () => {

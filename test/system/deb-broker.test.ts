@@ -223,7 +223,7 @@ describe.skipIf(why !== null)(
       expect(isUp()).toBe(true);
     });
 
-    it('goes back to a backup by the words of the manual', async () => {
+    it('restores a backup by the steps of the manual', async () => {
       inside().must(`set -e
         systemctl stop fleetward-broker
         mkdir /var/lib/fleetward-broker/old; mv /var/lib/fleetward-broker/fleetward.db* /var/lib/fleetward-broker/old/

@@ -119,8 +119,8 @@ async function firstFlight(): Promise<Buffer> {
   return flight;
 }
 
-describe('connections on their way to MQTT', () => {
-  it('passes on what was sent before the turn, to the byte and in order', async () => {
+describe('the queue of handshakes', () => {
+  it('passes on what was sent before the handshake began, to the byte and in order', async () => {
     const { port, received } = await listen(false);
     const socket = await openPlain(port);
     const parts = Array.from({ length: 40 }, (_unused, at) => `${at} ${'x'.repeat(at * 40)};`);
@@ -139,7 +139,7 @@ describe('connections on their way to MQTT', () => {
     expect([streams.length, own.waiting()]).toEqual([0, 0]);
   });
 
-  it('lets a TLS client in at once while many more than there are places say nothing, or half a word', async () => {
+  it('admits a TLS client at once while more clients than slots send nothing or half a record', async () => {
     const { port } = await listen(true, { atWorkMost: 2 });
     for (let at = 0; at < 20; at++) {
       const socket = await openPlain(port);
@@ -148,7 +148,7 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'let me in')).toBe('let me in');
   });
 
-  it('lets a TLS client in while every place was taken by clients that began and then said no more', async () => {
+  it('admits a TLS client while every slot was taken by clients that began and then stalled', async () => {
     const flight = await firstFlight();
     const { port, listener: own } = await listen(true, { atWorkMost: 2, placeMs: 50 });
     for (let at = 0; at < 10; at++) (await openPlain(port)).write(flight);
@@ -156,7 +156,7 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'let me in')).toBe('let me in');
   });
 
-  it('begins in the order in which the first words came', async () => {
+  it('begins in the order in which the first bytes arrived', async () => {
     const flight = await firstFlight();
     const { port, received, listener: own } = await listen(true, { atWorkMost: 1, placeMs: 60_000 });
     const first = await openPlain(port);
@@ -210,7 +210,7 @@ describe('connections on their way to MQTT', () => {
     expect(log.lines.filter(({ event }) => event === 'tls_handshake_failed').length).toBeLessThanOrEqual(1);
   });
 
-  it('lets TLS itself refuse what is no TLS, and goes on', async () => {
+  it('lets TLS itself refuse what is no TLS, and serves the next client', async () => {
     const { port, log } = await listen(true, { atWorkMost: 1 });
     const socket = await openPlain(port);
     socket.resume();
@@ -220,7 +220,7 @@ describe('connections on their way to MQTT', () => {
     expect(await echoOverTls(port, 'after it')).toBe('after it');
   });
 
-  it('ends each connection whose other end has ended, in its turn and not in the one in which the end came', async () => {
+  it('closes dead sockets in a later loop turn than the one in which they ended', async () => {
     const { port, streams, hasty } = await listen(true);
     const clients = Array.from({ length: 30 }, (_unused, at) => {
       const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });

@@ -242,7 +242,7 @@ describe('a client that sends faster than the disk stores', () => {
     client.end();
   });
 
-  test('is held in a bare aedes by nothing', async () => {
+  test('is not limited in a bare aedes', async () => {
     let held = 0;
     const bare = await openBare(true, { authorizePublish: () => void (held += 1) });
     const client = await loginBare(bare.port, 't');
@@ -288,8 +288,8 @@ describe('a client that sends faster than the disk stores', () => {
   });
 });
 
-describe('what all may hold is full', () => {
-  test('and clients with nothing to store are served all the same: ping, acknowledgement, DISCONNECT', async () => {
+describe('when the bytes that all clients may hold are used up', () => {
+  test('clients with nothing to store are served all the same: ping, acknowledgement, DISCONNECT', async () => {
     const done: (() => void)[] = [];
     const { server, login } = await open({
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
@@ -319,7 +319,7 @@ describe('what all may hold is full', () => {
     for (const complete of done) complete();
   });
 
-  test('and a publish waits for its turn, with all that comes behind it', async () => {
+  test('a publish waits for its turn, with all that comes behind it', async () => {
     const done: (() => void)[] = [];
     const { login } = await open({
       onUplink: () => new Promise((resolve) => void done.push(resolve)),
@@ -452,7 +452,7 @@ describe('bytes that the specification forbids', () => {
 });
 
 describe('ten thousand racing connections', () => {
-  test('of fifty devices leave one connection of each, right counters, and nothing when they are gone', async () => {
+  test('of fifty devices leave one connection of each, right counters, and nothing once they are closed', async () => {
     const random = seededRandom(runSeed());
     const authenticate = async (device: { accountID: string; deviceID: string }) => {
       await sleep(random() * 5);
@@ -524,7 +524,7 @@ describe('one address that connects without end', () => {
 });
 
 describe('two units with one identity', () => {
-  test('push each other out; each take-over is counted and reported in the end (a bare aedes says nothing)', async () => {
+  test('replace each other; each take-over is counted and reported in the end (a bare aedes reports nothing)', async () => {
     const counted: string[] = [];
     const { login, log, server } = await open({ count: (what) => void counted.push(what) });
     for (let round = 0; round < 3; round++) {

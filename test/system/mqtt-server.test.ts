@@ -347,7 +347,7 @@ describe('a device', () => {
   });
 });
 
-describe('sessions', () => {
+describe('MQTT sessions', () => {
   test('hello is answered, a command is delivered, its report ends it, and the end of the connection is noticed', async () => {
     const client = await live.login(truck);
     await subscribe(client, truck.topic('welcome'), truck.topic('commands'), truck.topic('ack'));
@@ -426,7 +426,7 @@ describe('sessions', () => {
   });
 });
 
-describe('limits', () => {
+describe('the limits of the MQTT server', () => {
   test('a packet that claims too much ends the connection, before and after login', async () => {
     const intruder = await connectRaw(live.port);
     // CONNECT with a remaining length of 256 MiB.

@@ -262,7 +262,7 @@ describe.skipIf(why !== null)(
       ]);
     });
 
-    it('knows a webhook of ours, and refuses one that is not, or is old', async () => {
+    it('accepts a webhook of ours, and refuses a forged or an old one', async () => {
       const path = join(folder, 'receiver.mjs');
       writeFileSync(path, blocksOf('js')[0]?.text ?? '');
       const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as {

@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     expect(await codeOf(own, withoutSecret)).toBe(4);
   });
 
-  it('wants the secret besides where the listener says so', async () => {
+  it('requires the secret besides where the listener is set to', async () => {
     await start('required', false);
     expect(await codeOf(own, withoutSecret)).toBe(4);
     expect(await codeOf(own)).toBe(0);
@@ -213,7 +213,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
       expect(await codeOf(own, withoutSecret)).toBe(4);
     });
 
-    it('but that of another device goes on', async () => {
+    it('but that of another device stays open', async () => {
       const { db, clock: brokerTime } = await startTimed('optional');
       const { client } = await enter(own, withoutSecret);
       const other = (await live?.addDevice('acme', 'truck-2')) ?? expect.fail();
@@ -225,7 +225,7 @@ describe.skipIf(missing !== null)(`MQTT over TLS ${missing ?? ''}`, () => {
     });
   });
 
-  it('shows new certificates to new connections, and open ones go on', async () => {
+  it('shows new certificates to new connections, and open ones stay open', async () => {
     const broker = await start('required');
     const { client } = await enter(own, withoutSecret);
     const names = async () => {

@@ -86,7 +86,7 @@ describe('a tally', () => {
     );
   });
 
-  it('takes no value that is none', () => {
+  it('ignores a value that is no number', () => {
     const tally = createTally([1]);
     tally.observe(Number.NaN);
     expect(tally.view()).toMatchObject({ count: 0, sum: 0 });
@@ -225,7 +225,7 @@ describe('the alert rules', () => {
     expect(expressions.flatMap(namesIn).filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  it('say each how bad it is and what is wrong, under a name of its own', () => {
+  it('each have a name of their own, a severity and a text that says what is wrong', () => {
     const rules = text.split(/^ {6}- alert: /m).slice(1);
     expect(new Set(rules.map((rule) => rule.split('\n')[0])).size).toBe(rules.length);
     for (const rule of rules) {

@@ -44,7 +44,7 @@ it('feeds the watchdog three times within what the service manager waits', async
   expect(said.status).toBe('all is well');
 });
 
-it('stops feeding while a write hangs, says why, and goes on when it went through', async () => {
+it('stops feeding while a write hangs, logs the reason, and continues when it went through', async () => {
   const { pass, state, said, log } = createWatched();
   await pass(10_000);
   state.hangingMs = 31_000;

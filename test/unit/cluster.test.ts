@@ -80,7 +80,7 @@ describe('the settings of a cluster', () => {
     loadBrokerConfig({ file: null, env: {}, flags });
   };
 
-  it('are whole, and nothing goes out in the open unless that was said in words', () => {
+  it('are complete, and nothing is sent unencrypted unless a setting allows it', () => {
     expect(() => check(settings)).not.toThrow();
     for (const name of Object.keys(settings).slice(1)) {
       expect(() => check({ ...settings, [name]: undefined }), name).toThrow(/without cluster/);
@@ -233,7 +233,7 @@ describe('acknowledgements to a cluster', () => {
   });
 });
 
-describe('a payload that a cluster handed over', () => {
+describe('a payload that was consumed from a cluster', () => {
   const ref: DeviceRef = { accountID: 'demo', deviceID: 'truck-1', deviceNo: 7 };
   const delivered: Delivered = { device: ref, verb: 'events', payload: new Uint8Array([1]), turn: 3 };
   /** Every wait is over at once. */
@@ -308,7 +308,7 @@ describe('a payload that a cluster handed over', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is reported as sent to a turn that is over, and only if turns matter to it', async () => {
+  it('is reported as sent to a turn that is over, and only if its kind depends on turns', async () => {
     const find = () => Promise.resolve(ref);
     const { uplinks, kept } = desk(
       () => Promise.resolve(),

@@ -251,7 +251,7 @@ describe('a command for a device that is online', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'expired', verdict: null });
   });
 
-  test('a report that is late or comes twice never turns the clock back', async () => {
+  test('a report that is late or comes twice never moves a state back', async () => {
     const { hello, request, report, find } = await bench();
     await hello('b1');
     const { commandID } = await request();
@@ -264,7 +264,7 @@ describe('a command for a device that is online', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'refused', detail: 'rate', isFinal: true });
   });
 
-  test('no device can claim a state that only the broker gives, nor speak of another device’s command', async () => {
+  test('no device can claim a state that only the broker sets, nor report on another device’s command', async () => {
     const { request, report, find, db, clock, ledger } = await bench();
     const { commandID } = await request();
     await report(commandID, 'sent');
@@ -506,7 +506,7 @@ test('a restore that was the same as another is a new one when that one ends in 
   expect(second).toMatchObject({ commandState: 'requested', isFinal: false });
 });
 
-describe('expiry', () => {
+describe('the expiry of a command', () => {
   test('ends at once what the device never received, and such a command never leaves', async () => {
     const { request, clock, find, hello, envelopes } = await bench();
     const { commandID } = await request({ ttlS: 10 });
@@ -546,7 +546,7 @@ describe('expiry', () => {
     expect(await find(commandID)).toMatchObject({ commandState: 'confirmed', isFinal: true });
   });
 
-  test('what the broker presumed gives way to what the device did', async () => {
+  test('the state that the broker presumed is replaced by the report of the device', async () => {
     const { request, clock, find, hello, report, expire } = await bench();
     await hello('b1');
     const { commandID, expiresMs } = await request({ ttlS: 10 });
@@ -558,7 +558,7 @@ describe('expiry', () => {
   });
 });
 
-describe('withdrawal', () => {
+describe('the withdrawal of a command', () => {
   test('of a command that never left ends it at once', async () => {
     const { request, cancel, hello, envelopes } = await bench();
     const { commandID } = await request();
@@ -572,7 +572,7 @@ describe('withdrawal', () => {
     expect(await cancel(commandID)).toMatchObject({ commandState: 'cancelled' });
   });
 
-  test('of a command that has left is sent to the device, which has the last word', async () => {
+  test('of a command that was sent is sent to the device, which decides', async () => {
     const { request, cancel, hello, envelopes, report, find } = await bench();
     await hello('b1');
     const { commandID } = await request();
@@ -597,7 +597,7 @@ describe('withdrawal', () => {
   });
 });
 
-describe('beside the commands', () => {
+describe('besides commands', () => {
   const content = { version: '1.4.0', url: 'https://u.example/agent.deb', sha256: 'ab'.repeat(32) };
 
   /** A command recorded by statements of somebody else. */
@@ -700,7 +700,7 @@ describe('beside the commands', () => {
   });
 });
 
-describe('hello', () => {
+describe('a hello of a device', () => {
   test('is recorded and answered with what is stored of that boot', async () => {
     const { hello, sent, report, db, device, offline } = await bench();
     await report('none', 'received');
@@ -730,7 +730,7 @@ describe('hello', () => {
   });
 });
 
-test('a command that could not be handed over stays sent and goes out again on the next hello', async () => {
+test('a command whose publish failed stays recorded as sent and is sent again on the next hello', async () => {
   const { hello, request, setConnected, envelopes, find } = await bench();
   await hello('b1');
   setConnected(false);

@@ -137,7 +137,7 @@ describe('the desk', () => {
     expect((await ask('log')).requestID).not.toBe(requestID);
   });
 
-  it('takes an answer that comes after the end by time: what the unit says is the truth', async () => {
+  it('accepts an answer that comes after the expiry: the report of the unit counts', async () => {
     const { requestID } = await ask('log', truck, 60);
     await hello(truck, 'b1');
     await takeAnswer(truck, part(requestID, 2, 2));

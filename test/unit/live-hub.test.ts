@@ -256,7 +256,7 @@ describe('a live stream', () => {
     },
   );
 
-  it('wakes a reader that waits when it ends, and gives its place back', async () => {
+  it('wakes a waiting reader when it ends, and frees its slot', async () => {
     const bench = await createBench();
     const iterator = (
       await bench.hub.open({ caller, until: new AbortController().signal, after: null, ...selection })
@@ -275,7 +275,7 @@ describe('a live stream', () => {
     await bench.db.close();
   });
 
-  it('says something every 15 seconds, with a resume point that is never behind', async () => {
+  it('sends a keep-alive every 15 seconds, with a resume point that is never behind', async () => {
     const bench = await createBench();
     const client = createClient(bench);
     await client.open();

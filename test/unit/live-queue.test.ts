@@ -180,7 +180,7 @@ describe('the present of devices', () => {
   });
 });
 
-describe('places', () => {
+describe('slots', () => {
   it('are limited by user, account and process, and come back once', () => {
     const places = createLiveSlots({ user: 2, account: 3, process: 4 });
     const take = (accountID: string, userID: string) => places.take({ accountID, userID });

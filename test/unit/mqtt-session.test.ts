@@ -83,7 +83,7 @@ function bench(takesAll = true) {
   };
 }
 
-test('a client that does not read its PUBACKs is read no further until it does', async () => {
+test('a client that does not read its PUBACKs is not read until it does', async () => {
   const { send, answers, reading, written, drain, pressure } = bench();
   for (let id = 1; id <= 3; id++) send(id);
   expect(pressure.inFlight).toBe(3);

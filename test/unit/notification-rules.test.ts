@@ -174,7 +174,7 @@ describe('a rule', () => {
 describe('a panic', () => {
   const off = { statusCode: panicOff };
 
-  it('reaches people at three in the morning, unless the rule says otherwise', () => {
+  it('is sent to people at three in the morning, unless the rule excludes that', () => {
     const quietHours = { timeZone: 'America/Toronto', from: '22:00', to: '06:00' };
     const body = { ruleID: 'r1', statusCodes: 'alerts' as const, quietHours, push: {} };
     const byDefault = { ...definitionOf(body), ruleNo: 1, ruleID: 'r1' };
@@ -300,7 +300,7 @@ describe('quiet hours', () => {
     expect(isQuiet(night, Date.UTC(2026, 2, 9, 10, 0))).toBe(false);
   });
 
-  it('are what a calendar says, minute by minute, over every change of the clock and in zones of half hours', () => {
+  it('equal those of a calendar, minute by minute, over every change of the clock and in zones of half hours', () => {
     // The day before the change, of either direction; Lord Howe changes by half an hour.
     const changes: readonly (readonly [string, number])[] = [
       ['America/Toronto', Date.UTC(2026, 2, 7)],
@@ -358,7 +358,7 @@ describe('quiet hours', () => {
     ]);
   });
 
-  it('last exactly as long as they say, in every zone without a change of the clock that day', () => {
+  it('last exactly as long as set, in every zone without a change of the clock that day', () => {
     const clock = fc.tuple(fc.nat({ max: 23 }), fc.nat({ max: 59 }));
     const text = ([hour, minute]: readonly [number, number]) =>
       `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
@@ -381,7 +381,7 @@ describe('quiet hours', () => {
     );
   });
 
-  it('know time zones by name only', () => {
+  it('accept time zones by name only', () => {
     expect(['UTC', 'Europe/Berlin', 'Mars/Olympus', '', '+02:00', '__proto__'].map(isTimeZone)).toEqual([
       true,
       true,

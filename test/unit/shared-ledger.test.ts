@@ -145,7 +145,7 @@ describe('two ledgers on one store', () => {
     );
   });
 
-  it('send a command once that is asked for at one while the vehicle says hello to the other', async () => {
+  it('send a command once that is requested at one while the other receives the hello of the vehicle', async () => {
     for (const paces of [[0], [1, 0], [2, 0, 1], [0, 3], [3, 1, 0, 2]]) {
       const of = await bench(paces);
       await advanceUntilSettled(of.clock, of.hello(0));
@@ -175,7 +175,7 @@ describe('two ledgers on one store', () => {
     }
   });
 
-  it('are never both right about a vehicle that is gone: nothing is sent to it', async () => {
+  it('send nothing to a vehicle that is recorded as offline, until its next hello', async () => {
     const of = await bench();
     await advanceUntilSettled(of.clock, of.hello(0));
     await of.db.write([{ sql: 'UPDATE devices SET is_online = 0', params: [] }]);

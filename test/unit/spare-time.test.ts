@@ -90,7 +90,7 @@ describe('the size of a piece', () => {
     expect(asked).toEqual([200, 200, 200, 200, 200, 200, 100]);
   });
 
-  test('says nothing about the rest of the rows when it was the last one', () => {
+  test('is not raised by a last piece that was not full', () => {
     expect(nextSize(pieceRules, 500, { rows: 3, ms: 1 })).toBe(500);
     expect(nextSize(pieceRules, 500, { rows: 3, ms: 40 })).toBe(250);
   });

@@ -122,7 +122,7 @@ describe('a thinned track', () => {
     );
   });
 
-  it('has both ends of every gap, and says where they are', () => {
+  it('has both ends of every gap, and marks them', () => {
     fc.assert(
       fc.property(drives, sizes, (records, points) => {
         const { kept, afterGap } = thin(records, points);
@@ -168,7 +168,7 @@ describe('a thinned track', () => {
     expect(ids.size).toBeLessThan(12);
   });
 
-  it('puts the vehicle nowhere further away than it says', () => {
+  it('deviates from the whole track by no more than it reports', () => {
     fc.assert(
       fc.property(drives, sizes, (records, points) => {
         const { kept, deviationM } = thin(records, points);
@@ -235,7 +235,7 @@ describe('a thinned track', () => {
     expect(Number.isFinite(deviationM)).toBe(true);
   });
 
-  it('says when too much must be kept, and holds no more than it keeps', () => {
+  it('reports when more must be kept than was asked for, and holds no more than it keeps', () => {
     const thinner = createThinner<number>(10);
     for (let id = 0; id <= thinningLimits.kept; id += 1)
       thinner.add(id, { timestampMs: id * 1000, isPlain: false, point: null, speed: null });
@@ -267,7 +267,7 @@ describe('a thinned track', () => {
 });
 
 describe('a plain position', () => {
-  it('is none of the codes that tell of something', () => {
+  it('has the code of a routine position', () => {
     expect([61472, 61536, 61714, 61716].every(isPlainPosition)).toBe(true);
     expect([61477, 63553, 62465, 61713, 61715, 4384, 64807, 0].some(isPlainPosition)).toBe(false);
   });
