@@ -26,7 +26,7 @@ const settings = (port: number, changes: Partial<SmtpSettings> = {}): SmtpSettin
   ...changes,
 });
 
-/** The mail of that id, once the server has told of it. */
+/** The mail of that id, once the server has reported it. */
 async function arrived(server: SmtpServer, id: string): Promise<AcceptedMail> {
   const find = () => server.mails.find(({ content }) => content.includes(`<${id}@`));
   await expect.poll(find).toBeDefined();

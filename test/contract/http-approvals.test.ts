@@ -1,5 +1,5 @@
 // The rule that an engine cut needs a second user: who may say yes, when it is too late, and that one person alone never
-// cuts, whatever he calls in whatever order.
+// cuts, whatever calls that person makes in whatever order.
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isOnPostgres } from '../support/database/test-database.ts';
@@ -302,7 +302,7 @@ describe('a cut in an account that wants a second user', () => {
   });
 });
 
-/** What one person can do: under his own name, by a token for programs, or by a user that he made or took over. */
+/** What one person can do: under the own name, by a token for programs, or by a user that the person made or took over. */
 const names = ['self', 'program', 'puppet', 'stolen'] as const;
 /** Columns that put the rows of a table into the order in which they were made. */
 const orders: Readonly<Record<string, string>> = isOnPostgres
@@ -400,7 +400,7 @@ async function act(
     case 'resetBreaker':
       return void (await postTo('/command/resetbreaker', as, { reason: 'because' }));
     case 'waitDays':
-      // A wish to switch the rule off that stands for a day is carried out: somebody else has seen it and withdrawn it.
+      // A request to switch the rule off is carried out after a day, unless another administrator has withdrawn it.
       await service.sql('UPDATE accounts SET approval_off_by = NULL, approval_off_s = NULL');
       return service.advance(2 * 24 * 3_600_000);
     case 'confirm':

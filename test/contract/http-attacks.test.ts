@@ -1,4 +1,4 @@
-// Attacks with the source at hand: bodies that are costly to refuse, networks full of addresses, clients that ask and never
+// Attacks with knowledge of the source code: bodies that are costly to refuse, networks full of addresses, clients that ask and never
 // read, ids and cursors of others. What is costly is counted in work that is refused, never measured in time.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -290,7 +290,7 @@ describe('a client that leaves its side of the connection open', () => {
     const port = await service.http.listen({ host: '127.0.0.1', port: 0 });
     const cut = (text: string) =>
       new Promise<string>((resolve) => {
-        // It is told that the other side has ended, and goes on all the same.
+        // It gets the end of the other side, and keeps its own side open.
         const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true }).resume();
         socket.write(text);
         const drip = setInterval(() => socket.write('x'), 50);
@@ -507,7 +507,7 @@ describe('objects of other accounts', () => {
       `SELECT account_id FROM devices WHERE device_id = 'truck-key' ORDER BY account_id`,
     );
     expect(rows.map((row) => row['account_id'])).toEqual(['acme', 'rival']);
-    // Who may see less by now gets what he may see now.
+    // A user who may see less by now gets what is visible now.
     expect((await post('north', '/device/createdevice', body, key)).status).toBe(422);
   });
 });

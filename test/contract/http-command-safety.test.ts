@@ -177,7 +177,7 @@ describe('an approval', () => {
     expect((await post('/command/feature', cut, { token: tokens.admin })).json()).toMatchObject({
       commandState: 'approval',
     });
-    // Now one waits that others can approve: he is told of it.
+    // Now one waits that others can approve: the request returns it.
     expect((await post('/command/feature', cut)).json()).toMatchObject({ commandState: 'approval' });
   });
 

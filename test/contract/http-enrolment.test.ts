@@ -1,5 +1,5 @@
 // Enrolment over HTTP, with the real cryptography: a code is good once, for one unit, for its time; what is asked again is
-// answered again, and nobody else learns or changes anything. The clock is the test's.
+// answered again, and no other client learns or changes anything. The clock is the test's.
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findCredential } from '../../broker/store/devices/credentials.ts';
 import { isSecret } from '../../broker/store/devices/device-secret.ts';

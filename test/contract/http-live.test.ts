@@ -1,4 +1,4 @@
-// The live stream over real sockets: what a reader gets and in which order, how he resumes, what he never gets, and how
+// The live stream over real sockets: what a reader gets and in which order, how it resumes, what it never gets, and how
 // a stream ends from either side.
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -330,7 +330,7 @@ describe('a live stream never shows', () => {
     const [now] = await send('truck-2', [panic]);
     await start.until(isEvent(now));
     expect(eventIDs(start)).toEqual([own, now]);
-    // Afterwards its messages are his, and may come at any moment.
+    // Afterwards its messages are for this reader, and may come at any moment.
     const [before] = start.text().split('event: reset');
     expect(before).not.toContain('"deviceID":"truck-2"');
   });

@@ -1,4 +1,4 @@
-// Callers who share an address, a connection table or a processor with somebody who misbehaves: none of them is locked out,
+// Callers who share an address, a connection table or a processor with a client that misbehaves: none of them is locked out,
 // kept waiting or left without a sign of it in the log.
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

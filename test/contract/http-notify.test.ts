@@ -1,5 +1,5 @@
 // From an event to a person: rules, inbox, deliveries and push registrations through the service as a client sees it, with
-// receivers on loopback. What must not happen: an event told twice, or to somebody who may not see the device.
+// receivers on loopback. What must not happen: an event notified twice, or to a user who may not see the device.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -254,7 +254,7 @@ describe('a rule', () => {
     );
     await putRule({ email: { addresses: ['ops@example.com', 'device'] } });
     await happen(panic);
-    // Two lanes, sent side by side: in which order they end is nobody's promise.
+    // Two lanes, sent side by side: in which order they end is not specified.
     expect(new Set(mails.map(({ to, subject }) => `${to}: ${subject}`))).toEqual(
       new Set(['ops@example.com: Panic: truck-17', 'driver@example.com: Panic: truck-17']),
     );
@@ -346,7 +346,7 @@ describe('a delivery', () => {
       waits.push(Number(row?.['nextAttempt']) - Math.floor(service.api.clock.utcMs() / 1000));
       service.advance(3_601_000);
       await service.notices.runAll();
-      // A session that nobody uses for half a day ends.
+      // A session that is not used for half a day ends.
       expect(await deliveries('rival/admin')).toEqual([]);
     }
     service.advance(3_601_000);

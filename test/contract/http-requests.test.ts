@@ -1,5 +1,5 @@
 // Asking a unit for its health, its log and its position, as an integrator does it: the answer is the unit's, every question
-// and every look into a log is audited, and nobody asks another's vehicle.
+// and every read of a log is audited, and no user reaches a vehicle of another account.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
@@ -140,7 +140,7 @@ describe('a log', () => {
       received: 2,
       log: 'line 1\nline 2\n',
     });
-    // A log is nobody's health.
+    // A log is no health report.
     expect((await get('/diagnostic/diagnostic/truck-1'))['voltage']).toBe(voltage);
     expect((await audited('device.readlog')).slice(before)).toEqual([
       { actor: 'dispatch', object: 'truck-1', requestID },

@@ -1,5 +1,5 @@
-// Whom one person cannot invent: a user that somebody made, promoted, let in again, gave a password or more devices counts as a
-// second person only after another administrator has confirmed him, however long the first one waits.
+// One person cannot invent the second one: a user that was created, promoted, re-enabled, or given a password or more devices counts as a
+// second person only after another administrator has confirmed the user, however long the first one waits.
 import { afterEach, describe, expect, it } from 'vitest';
 import { confirmUser } from '../../broker/accounts/administration.ts';
 import { createPasswords } from '../../broker/adapters/passwords.ts';

@@ -1,5 +1,5 @@
 // What hostile clients try: forged tokens, floods, slow and broken requests, paths that want out. The answer is always one of
-// the interface's codes, and nobody else is held up.
+// the interface's codes, and no other client is delayed.
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { defaultRequestRates } from '../../broker/core/scheduling/request-rates.ts';

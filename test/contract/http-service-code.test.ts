@@ -1,5 +1,5 @@
 // The one-time code that restores an engine with no network, from the button of an operator to the vehicle: what the broker
-// shows is what the vehicle takes, each once, and nobody else reads it anywhere.
+// shows is what the vehicle takes, each once, and it can be read nowhere else.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ServiceRecord } from '../../agent/core/protection/command-record.ts';
 import { serviceRecordFor, tryServiceCode } from '../../agent/core/protection/service-code.ts';

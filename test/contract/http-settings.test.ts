@@ -1,4 +1,4 @@
-// Settings of vehicles over HTTP: who may choose them, what is refused and where, that nobody's change is lost, and that
+// Settings of vehicles over HTTP: who may choose them, what is refused and where, that no change is lost, and that
 // people can see where a vehicle's configuration is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordCompiled, recordFailed, recordHeld } from '../../broker/store/devices/device-configs.ts';

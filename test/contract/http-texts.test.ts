@@ -1,4 +1,4 @@
-// What a user can store is what he sent: a URL that is one line, text that is well-formed, an object whose names stand once.
+// What a user can store is what was sent: a URL that is one line, text that is well-formed, an object whose names stand once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpService } from '../support/http/http-service.ts';
 

@@ -1,5 +1,5 @@
 // Users, groups, tokens and the own account, as an app meets them: who may do what, what an account must never lose, and
-// what nobody may learn.
+// what no answer may reveal.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Role } from '../../broker/core/accounts/session.ts';
 import { holdClock } from '../support/http/held-clock.ts';

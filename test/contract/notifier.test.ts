@@ -1,5 +1,5 @@
 // The notifier and the deliveries over a store that fails, processes that end at any moment and two of them at once: nothing
-// is lost, nothing is told twice by the same id, and a target that hangs holds up nobody else.
+// is lost, nothing is sent twice under the same id, and a target that hangs delays no other.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDelivery } from '../../broker/notify/delivery.ts';

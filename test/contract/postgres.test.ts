@@ -1,5 +1,5 @@
 // What PostgreSQL adds to the contract of a database: a network that breaks at the worst moment, a server that restarts,
-// writers in several processes, servers that must not be used, and secrets that must not be told.
+// writers in several processes, servers that must not be used, and secrets that must not be revealed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// A slice goes away whole once nobody keeps anything of it, and only then: whatever is stopped half way, whoever reads
+// A slice is dropped whole once no account keeps anything of it, and only then: whatever is stopped half way, whoever reads
 // meanwhile, and whatever the clock says for less than an hour.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { wholeAccount } from '../../broker/store/base/scope.ts';

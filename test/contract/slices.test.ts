@@ -1,4 +1,4 @@
-// Events lie in slices, and no reader can tell: whatever order they came in, however late or early their clocks, wherever one
+// Events lie in slices, and reads do not depend on it: whatever order they came in, however late or early their clocks, wherever one
 // slice ended and the next began, every reader finds exactly what a single table would have given.
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -301,7 +301,7 @@ describe('the store', () => {
     expect(await eventNoOf(db, device, bare)).toBe(2);
     const isNew = await isNewEvent(db, device.deviceNo, bare);
     expect(await db.read(sql`SELECT 1 AS there WHERE ${isNew}`)).toEqual([]);
-    // The present was never told of the position.
+    // The present state was never updated with the position.
     expect(await findStale(db, device.deviceNo)).toMatchObject({ readings: ['position'] });
     expect(await notifierAhead(db)).toBe(0);
     expect(await findOrphans(db)).toEqual([]);
@@ -340,7 +340,7 @@ describe('the store', () => {
     };
     expect(await send([1, 2])).toMatchObject({ ack: { upTo: 2 } });
     await openNextSlice(db, nowMs);
-    // It still believes in the slice that is closed, and is told otherwise by its own commit.
+    // It has cached the closed slice; its own commit refuses that.
     expect(await send([2, 3, 4])).toMatchObject({
       kind: 'stored',
       ack: { upTo: 4 },

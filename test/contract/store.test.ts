@@ -217,7 +217,7 @@ for (const { name, open, missing } of ways) {
           also: [],
         };
       };
-      /** Stores and gives the numbers that were new, and up to where nothing is missing, as told and as written. */
+      /** Stores and gives the numbers that were new, and up to where nothing is missing, as returned and as written. */
       const store = async (planner: Planner<DecodedPayload, EventOutcome>, one: DecodedPayload) => {
         const plan = await planner.plan([one]);
         const [outcome] = plan.finish(await db.write(plan.batch));

@@ -35,7 +35,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** A receiver on loopback that answers as it is told. */
+/** A receiver on loopback with configurable answers. */
 async function startReceiver(answer: { status: number; headers?: Record<string, string>; body?: string }) {
   const received: Received[] = [];
   const server: Server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 // Two broker processes on one PostgreSQL database behind a cluster, one of which is killed while both work, and started again:
-// every event is stored once and told once on every stream, every alarm decided once and told under one id, every command sent
-// with a counter that only grows and carried out once, whichever process was asked and whichever heard the vehicle.
+// every event is stored once and sent once on every stream, every alarm decided once and sent under one id, every command sent
+// with a counter that only grows and carried out once, whichever process got the request and whichever the vehicle's messages.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -239,7 +239,7 @@ describe.skipIf(missing !== null)(title, () => {
       sql`SELECT boot, seq FROM ${await everyEvent(db)} WHERE status_code = ${panic}`,
     );
     expect(stored.map(keyOf).sort()).toEqual([...expected].sort());
-    // Reports of commands are events too, and are told with the rest.
+    // Reports of commands are events too, and are sent with the rest.
     const inOrder = async (): Promise<readonly string[]> =>
       (
         await db.read(

@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)(title, () => {
   };
   beforeAll(async () => {
     server = await startPostgres();
-    // The server trusts whoever reaches its socket; the password is there to be kept quiet.
+    // The server trusts any client on its socket; the password is there to be kept out of logs.
     on = ['--database', (await server.create()).replace('postgres@', `postgres:${hush}@`)];
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-// A vehicle's own certificate, from the enrolment to a server that lets nobody in without one: mosquitto with
+// A vehicle's own certificate, from the enrolment to a server that admits no client without one: mosquitto with
 // `require_certificate true`, which takes the name of the device from the certificate.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

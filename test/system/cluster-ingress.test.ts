@@ -211,7 +211,7 @@ describe.skipIf(missing !== null)(title, () => {
     await expect.poll(logins, waiting).toBe(0);
     expect(vehicle.books().connects).toBe(connects);
     await vehicle.close();
-    // No last will tells of it.
+    // No last will reports it.
     await expect.poll(() => isOnline('truck-6'), waiting).toBe(false);
   });
 
@@ -240,7 +240,7 @@ describe.skipIf(missing !== null)(title, () => {
     expect(await status()).toBe(200);
     rabbit.ctl('set_vm_memory_high_watermark', 'absolute', '1MB');
     const held = (): boolean => bridge.program.lines.some(({ msg }) => msg === 'cluster_publish_blocked');
-    // RabbitMQ tells a connection of an alarm when it next publishes.
+    // RabbitMQ notifies a connection of an alarm when it next publishes.
     const restore = { deviceID: 'truck-9', feature: 'cargoaccess', state: '1', reason: 'test' };
     await api.post('/command/feature/authorization', restore);
     await expect.poll(held, waiting).toBe(true);

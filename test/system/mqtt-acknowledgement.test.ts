@@ -1,4 +1,4 @@
-// Whatever a store does and however connections end and take each other's place: nothing is told to be stored that is not, the
+// Whatever a store does and however connections end and take each other's place: nothing is acknowledged as stored that is not, the
 // answers of a connection come in the order of its publishes with none left out, and in the end every event is there once. The
 // broker is whole, its sockets and its store are real; time is not, so that an outage of half a minute takes a moment.
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
@@ -31,7 +31,7 @@ const names = ['truck-1', 'truck-2'] as const;
 type Name = (typeof names)[number];
 const nameOfEvent = (device: string, boot: string, seq: number): string => `${device} ${boot}/${seq}`;
 
-/** A store that does what it is told to, and says what is in it at every moment. */
+/** A store with a mode that tests set, and a view of its content at every moment. */
 async function openStore() {
   const real = await openBenchDatabase();
   const stored = new Set<string>();
@@ -69,7 +69,7 @@ interface EventsText {
   readonly events?: readonly { readonly seq: number }[];
 }
 
-/** The product's server; what it is told to acknowledge is compared with the store at that moment. */
+/** The product's server; each acknowledgement is compared with the store at that moment. */
 const checked =
   (stored: ReadonlySet<string>, faults: string[]): OpenMqttServer =>
   async (options) => {

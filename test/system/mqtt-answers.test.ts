@@ -1,5 +1,5 @@
 // How publishes are answered over a real connection: in order, nothing after a failure, nothing after a DISCONNECT; and a
-// vehicle that only publishes is heard.
+// vehicle that only publishes stays connected.
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test, vi } from 'vitest';
 import { waitUntil } from '../support/machine/wait-until.ts';
@@ -22,7 +22,7 @@ const bytesOf = (packets: readonly Packet[]): Uint8Array =>
 const answersOf = (client: RawClient): readonly unknown[] =>
   client.received.flatMap((packet) => (packet.cmd === 'puback' ? [packet.messageId] : []));
 
-/** A door at which each payload waits until it is settled by the first byte of it. */
+/** A server at which each payload waits until it is completed by its first byte. */
 function heldPayloads() {
   const held = new Map<string, { readonly store: () => void; readonly refuse: () => void }>();
   const onUplink = (_device: unknown, { payload }: { readonly payload: Uint8Array }): Promise<void> =>

@@ -1,4 +1,4 @@
-// Connections on their way to MQTT, over real sockets: each in its turn, and nobody who is silent, slow, gone or hostile holds
+// Connections on their way to MQTT, over real sockets: each in its turn, and none that is silent, slow, closed or hostile holds
 // up those who come after.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -23,7 +23,7 @@ async function open(changes: DoorChanges = {}): Promise<MqttDoor> {
   closers.push(() => door.server.close());
   return door;
 }
-/** With a clock that moves only when told; `timers`: the delays of all timers that were set. */
+/** With a clock that moves only by `advance`; `timers`: the delays of all timers that were set. */
 async function openTimed(changes: DoorChanges = {}) {
   const clock = createBenchClock();
   const timers: number[] = [];
@@ -65,7 +65,7 @@ const count = (client: RawClient, cmd: string): number =>
   client.received.filter((packet) => packet.cmd === cmd).length;
 
 describe('a subscriber that has stopped reading', () => {
-  /** Of ten messages to somebody else, how many arrive while 300 large ones wait for the frozen one. */
+  /** Of ten messages to another client, how many arrive while 300 large ones wait for the frozen one. */
   async function deliveriesBeside(isBare: boolean): Promise<number> {
     const { port, broker } = await openBare(isBare);
     const [frozen, other] = [await loginBare(port, 'frozen'), await loginBare(port, 'other')];

@@ -1,5 +1,5 @@
 // Who is connected, while the store fails for some seconds: what is recorded afterwards is what holds then, and not what was
-// said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be called sent to nobody.
+// said by connections that have ended meanwhile. A command would else be bound to the wrong boot, or be recorded as sent without a receiver.
 import { afterEach, expect, test } from 'vitest';
 import { findDevice } from '../../broker/store/devices/devices.ts';
 import { helloOf } from '../support/broker/broker-bench.ts';

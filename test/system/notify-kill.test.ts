@@ -133,7 +133,7 @@ describe.skipIf(!isBuilt)(
     }
 
     /**
-     * What was under way at the kill is tried again after 20 seconds, which nobody has to wait for here. Meanwhile units use their
+     * What was under way at the kill is tried again after 20 seconds, which need not be waited for here. Meanwhile units use their
      * codes.
      */
     async function passTime(kill: number): Promise<void> {

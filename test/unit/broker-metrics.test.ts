@@ -126,7 +126,7 @@ describe('the figures', () => {
       expect(text.split('\n')).toContain(line);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
     expect(text).toMatch(/^process_resident_memory_bytes /m);
-    // What nobody can tell is not shown as 0.
+    // An unknown value is not shown as 0.
     expect(text).not.toMatch(/^fleetward_database_wal_size_bytes /m);
   });
 

@@ -1,4 +1,4 @@
-// A command whose recording breaks off half-way: the store has it as sent, and nobody knows whether it left. Behind a server of
+// A command whose recording breaks off half-way: the store has it as sent, and it is unknown whether it left. Behind a server of
 // our own no later hello need come for hours, so it must leave as soon as the store works again, once, and at once when a person
 // asks for it again; a restore above all.
 import { setImmediate as turn } from 'node:timers/promises';
@@ -138,7 +138,7 @@ test('a cut that broke off never leaves after the restore that came behind it', 
   of.break('none');
   await request('0');
   await pass(60_000);
-  // Once more, perhaps, as nobody knows of the device what has left; the vehicle knows it by its id.
+  // Once more, perhaps, as it is unknown what has left; the vehicle recognizes it by its id.
   expect(new Set(sent.map(({ commandID, state }) => `${commandID} ${state}`)).size).toBe(1);
   expect(sent[0]?.state).toBe('0');
 });

@@ -600,7 +600,7 @@ describe('the withdrawal of a command', () => {
 describe('besides commands', () => {
   const content = { version: '1.4.0', url: 'https://u.example/agent.deb', sha256: 'ab'.repeat(32) };
 
-  /** A command recorded by statements of somebody else. */
+  /** A command recorded by statements of the caller. */
   const enact = async (of: Awaited<ReturnType<typeof bench>>, changes: Partial<NewCommand>) =>
     (await advanceUntilSettled(
       of.clock,

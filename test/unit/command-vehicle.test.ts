@@ -1,6 +1,6 @@
 // A vehicle and the ledger that commands it, while the store breaks off, the process dies, the vehicle restarts, backups come
 // back and people change their minds. Whatever happens: counters only grow, nothing leaves after its time, no cut comes to a
-// vehicle behind the restore that was to follow it, and what people wish at last arrives when all is well again.
+// vehicle behind the restore that was to follow it, and the last order arrives when all works again.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const { signer, verifier } = createBenchKeys();
 /** Where work on the store breaks off: nowhere, before anything, before a read, after a commit. */
 type Mode = 'works' | 'fails' | 'no reads' | 'loses answers';
 
-/** A store that fails as told. */
+/** A store with scripted failures. */
 async function openStore() {
   const { db: real, goBack } = await openReplayedDatabase();
   let mode: Mode = 'works';
@@ -49,7 +49,7 @@ async function openStore() {
   return { db, goBack, setMode: (next: Mode) => void (mode = next) };
 }
 
-/** What a vehicle makes of what comes to it: nothing of another boot, nothing twice, the newest wish. */
+/** What a vehicle makes of what comes to it: nothing of another boot, nothing twice, the newest order. */
 function createVehicle(nowMs: () => number) {
   const vehicle = {
     boot: 1,
@@ -57,7 +57,7 @@ function createVehicle(nowMs: () => number) {
     counter: 0,
     holds: null as CommandBody | null,
     faults: [] as string[],
-    /** When the newest restore was recorded that somebody was told of. */
+    /** When the newest restore was recorded that was answered to a caller. */
     restoredMs: 0,
     take(body: CommandBody): void {
       if (nowMs() >= body.expiresMs) vehicle.faults.push(`${body.commandID} left after its time`);
@@ -82,7 +82,7 @@ async function openWorld() {
   const device = await addDevice(store.db, 'acme', 'truck-1');
   const vehicle = createVehicle(() => clock.utcMs());
   let lastCounter = 0;
-  /** @param life of the process: nothing that one of before does is heard of. */
+  /** @param life of the process: what an earlier one does has no effect. */
   const open = (life: { isOver: boolean }) =>
     createCommandLedger({
       db: {
@@ -153,7 +153,7 @@ async function openWorld() {
       life = { isOver: false };
       ledger = open(life);
     },
-    /** The store is what it was some commits ago; what was wished since was wished by nobody. */
+    /** The store is what it was some commits ago; what was requested since counts as never requested. */
     async comeBack(behind: number): Promise<void> {
       await store.goBack(behind);
       vehicle.restoredMs = 0;

@@ -1,4 +1,4 @@
-// A configuration on its way: cut, signed, lost, doubled, put together, inflated; and whatever else somebody may send.
+// A configuration on its way: cut, signed, lost, doubled, put together, inflated; and any other input.
 import { createHash } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';

@@ -333,7 +333,7 @@ describe('the broker', () => {
       return (await revisions()).every((revision) => revision > before);
     });
     await pass(2000);
-    // It was made anew, and is the same: nobody is sent anything.
+    // It was made anew, and is the same: nothing is sent to any vehicle.
     expect(encoded).toBe(2400);
     expect(sent).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The broker's side of requests on a real SQLite and a clock that moves when told: one under way at a time, sent to the boot
+// The broker's side of requests on a real SQLite and a clock that moves by `advance`: one under way at a time, sent to the boot
 // that is there, ended by its time, answered by the device that was asked and by no other.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ const takeAnswer = async (device: DeviceRef, event: FleetEvent): Promise<void> =
   if (answer === null) throw new Error('not an answer');
   await db.write(answerStatements(device.deviceNo, answer, clock.utcMs()));
 };
-/** As the broker does: what is said stands in the store before the desk hears of it. */
+/** As the broker does: the hello is recorded before `onHello` is called. */
 const hello = async (device: DeviceRef, boot: string): Promise<void> => {
   await db.write([recordHello(device.deviceNo, helloOf(boot), { atMs: clock.utcMs() })]);
   await desk.onHello(device, { boot });

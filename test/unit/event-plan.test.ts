@@ -1,5 +1,5 @@
 // Two bridges on one store, which crash, forget and overtake each other: whatever a vehicle sends, in whatever order and
-// however often, each event is stored once and told of once, and an acknowledgement claims nothing that is not there.
+// however often, each event is stored once and reported once, and an acknowledgement claims nothing that is not there.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createIngest } from '../../broker/ingest/ingest.ts';
@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'remove' } as const) },
 );
 
-/** Bare events are told apart by their time. */
+/** Bare events are distinguished by their time. */
 const payloadOf = ({ boot, seqs }: { readonly boot: string | null; readonly seqs: readonly number[] }) => {
   const eventOf = (seq: number) => ({ timestamp: startMs - 100_000 + seq * 1000, statusCode: 61472 });
   return boot === null
@@ -112,7 +112,7 @@ test('every event is stored once and every acknowledgement is true over any faul
       expect(rows.filter((row) => !storedNos.includes(Number(row['event_no'])))).toEqual([]);
       const names = rows.map((row) => [row['device_no'], row['boot'], row['seq']].join('/'));
       expect(new Set(names).size).toBe(names.length);
-      // What the store says of each boot is exactly what was told.
+      // What the store holds of each boot is exactly what was reported.
       const boots = await real.read(sql`SELECT device_no, boot, up_to, range_count FROM boots`);
       for (const row of boots) {
         const prefix = [row['device_no'], row['boot'], ''].join('/');

@@ -37,7 +37,7 @@ function createProcess(db: Database, offsetMs: number) {
       if (leases !== null) clock.advance(missedMs);
       missedMs = 0;
     },
-    /** Ends without a word: nobody moves its clock any more. */
+    /** Ends without releasing anything: its clock is not moved any more. */
     kill: () => void (leases = null),
     restart(): void {
       if (leases === null) start();

@@ -1,4 +1,4 @@
-// What listens where: safe unless told otherwise in words, and no half of a setting is ignored.
+// What listens where: safe unless a setting allows more, and no half of a setting is ignored.
 import { describe, expect, it } from 'vitest';
 import { loadBrokerConfig } from '../../broker/config/broker-config.ts';
 import { plainListeners } from '../../broker/config/listener-config.ts';

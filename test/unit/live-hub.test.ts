@@ -1,6 +1,6 @@
-// Exactly once over the seam: whatever is committed, told to the hub late, read, broken off and resumed in whichever
-// order, a reader gets every event of his account that is not routine, once and in order. Real store, hub and streams. The same
-// where two processes commit, whose hubs hear late, or never, of what the other one did.
+// Exactly once over the seam: whatever is committed, notified to the hub late, read, broken off and resumed in whichever
+// order, a reader gets every event of its account that is not routine, once and in order. Real store, hub and streams. The same
+// where two processes commit, whose hubs are notified late, or never, of what the other one did.
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const caller = {
   scope: wholeAccount('acme'),
 } as const;
 
-/** A hub, as that of one process, and what it has not heard yet. */
+/** A hub, as that of one process, and its undelivered notifications. */
 function createProcess(ports: Pick<LiveHubOptions, 'db' | 'clock'>, isShared: boolean) {
   let onCommitted: (committed: Committed) => void = () => undefined;
   const listeners = new Set<(commit: CommitNotice) => void>();
@@ -81,7 +81,7 @@ async function createBench(count = 1) {
   const [first] = processes;
   if (first === undefined) throw new Error('no process');
   let seq = 0;
-  /** Committed, and not told yet. */
+  /** Committed, and not delivered to the hub yet. */
   const undelivered: { readonly committed: Committed; readonly by: number }[] = [];
   return {
     hub: first.hub,
@@ -121,12 +121,12 @@ async function createBench(count = 1) {
       undelivered.push({ committed, by: by % count });
       return events.filter(({ statusCode }) => statusCode !== 61472).map((event) => `b:${event.seq}`);
     },
-    /** The hub hears of the oldest commit that it has not heard of. */
+    /** Delivers the oldest undelivered commit to its hub. */
     deliverOne: () => {
       const next = undelivered.shift();
       if (next !== undefined) processes[next.by]?.commit(next.committed);
     },
-    /** One process hears that some other has committed something. */
+    /** Notifies one process that another has committed. */
     notifyOne: (by: number) => processes[by % count]?.notify(),
     isDelivered: () => undelivered.length === 0,
   };
@@ -236,7 +236,7 @@ describe('a live stream', () => {
           }
           while (!bench.isDelivered()) bench.deliverOne();
           await client.open();
-          // Nobody need be told anything: within a second of quiet it looks by itself.
+          // Without any notification: within a second of quiet it polls by itself.
           for (let pulls = 0, idle = 0; pulls < 1000 && idle < 20; pulls++) {
             client.pull();
             bench.clock.advance(100);

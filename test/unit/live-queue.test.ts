@@ -74,7 +74,7 @@ describe('the queue of a reader', () => {
         while (takeOne() !== '');
         expect(given.filter((text) => /^[en]/.test(text))).toEqual(offered);
         for (const text of newest.values()) expect(given.filter((one) => one === text)).toHaveLength(1);
-        // A resume point never lies behind what was told before it, nor before what is still to come.
+        // A resume point never lies behind what was sent before it, nor before what is still to come.
         let highest = 0;
         for (const text of given) {
           const at = Number(text.slice(1));

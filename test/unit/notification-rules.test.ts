@@ -1,4 +1,4 @@
-// Whom an event is told to: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
+// Which rules notify of an event: once an episode whatever the order of arrival, never in quiet hours unless it is urgent.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { definitionOf } from '../../broker/api/notifications/rule-shapes.ts';
@@ -89,7 +89,7 @@ describe('a rule', () => {
   it('notifies again after the event that ends it', () => {
     const off = { statusCode: panicOff };
     expect(decide([rule], [[0], [10, off], [20], [30]])).toEqual([all, [], all, []]);
-    // The end comes in late, after the second beginning; the third is news then.
+    // The end comes in late, after the second beginning; the third is notified then.
     expect(decide([rule], [[0], [20], [10, off], [21]])).toEqual([all, [], [], all]);
   });
 

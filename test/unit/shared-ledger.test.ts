@@ -132,7 +132,7 @@ describe('two ledgers on one store', () => {
           for (const commandID of commands) {
             const own = of.sent.filter((one) => one.commandID === commandID);
             const orders = own.filter(({ cancel }) => !cancel);
-            // At most one for the wish itself, and one for each hello.
+            // At most one for the request itself, and one for each hello.
             expect(orders.length).toBeLessThanOrEqual(1 + hellos);
             const withdrawn = Math.min(...own.filter(({ cancel }) => cancel).map(({ counter }) => counter));
             for (const { counter } of orders) expect(counter).toBeLessThan(withdrawn);

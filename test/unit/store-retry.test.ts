@@ -6,7 +6,7 @@ import { createStoreRetry } from '../../broker/scheduling/store-retry.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { createBenchClock, createBenchLog } from '../support/broker/broker-bench.ts';
 
-/** A store that works, fails or hangs as told, and remembers the order of what it took. */
+/** A store that works, fails or hangs as scripted, and remembers the order of what it took. */
 function createBench() {
   const clock = createBenchClock();
   const log = createBenchLog();

@@ -1,4 +1,4 @@
-// A broker's parts on a workbench: a clock that moves only when told, a real SQLite database in memory with one account
+// A broker's parts on a workbench: a clock that moves only by `advance`, a real SQLite database in memory with one account
 // and its devices, a log that remembers. No mocks of product code.
 import { setImmediate as turn } from 'node:timers/promises';
 import { type DeviceRef, findDevice, insertDevice } from '../../../broker/store/devices/devices.ts';

@@ -1,4 +1,4 @@
-// Brokers as processes of their own on one PostgreSQL database, and the cluster in front of them: it hands what devices send to
+// Brokers as processes of their own on one PostgreSQL database, and the cluster in front of them: it delivers what devices send to
 // one of those that run, again to another when that one ends before it answers, and takes what leaves for devices.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -34,7 +34,7 @@ interface Waiting {
   done(): void;
 }
 
-/** What does not reach a process that was just killed is handed on when its exit is known: see `handAll`. */
+/** What does not reach a process that was just killed is delivered again when its exit is known: see `redeliver`. */
 function send(child: ChildProcess | undefined, message: object): void {
   if (child?.connected === true) child.send(message, () => {});
 }

@@ -1,4 +1,4 @@
-// Some hundred vehicles at a cluster, commands for them from either bridge, and the comparison of everybody's books at the
+// Some hundred vehicles at a cluster, commands for them from either bridge, and the comparison of all records at the
 // end: what was made is stored once, what was ordered was carried out at most once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSecret } from '../../../broker/store/devices/device-secret.ts';
@@ -47,7 +47,7 @@ export interface Order {
 
 export interface Orders {
   readonly taken: readonly Order[];
-  /** Requests that a bridge did not answer with a command: nobody knows whether there is one. */
+  /** Requests that a bridge did not answer with a command: there may be one or not. */
   readonly failed: number;
   stop(): Promise<void>;
 }
@@ -153,7 +153,7 @@ export async function compare(
   return { made, stored: total, lost, surplus, orders: orders.length, states: counted, wrong };
 }
 
-/** Longest time in which no vehicle at all heard an acknowledgement, while `watch` ran; in ms. */
+/** Longest time in which no vehicle at all received an acknowledgement, while `watch` ran; in ms. */
 export function watchGaps(fleet: readonly Vehicle[]) {
   let openBefore = 0;
   let lastSeenMs = Date.now();

@@ -101,7 +101,7 @@ export function createVehicle(options: VehicleOptions): Vehicle {
     if (command.boot !== boot || command.counter <= counter) return void (counts.refused += 1);
     counter = command.counter;
     const { commandID } = command;
-    // The same command in a newer envelope: known already, told again.
+    // The same command in a newer envelope: known already, reported again.
     if (!executed.has(commandID)) executed.set(commandID, 1);
     for (const commandState of ['received', 'confirmed'])
       make({ statusCode: 61_504, commandID, commandState });

@@ -124,7 +124,7 @@ function writeConfig({ folder, names, setup }: Place, name: string, ports: Ports
   return own;
 }
 
-/** What the programs are told by their environment; nothing of this process's but the path. */
+/** The environment of the programs; nothing of this process's but the path. */
 function environmentOf({ folder, epmd }: Place, name: string, distribution: number) {
   const own = join(folder, name);
   return {

@@ -8,7 +8,7 @@ export type Members = Record<string, unknown>;
 export interface Meddling {
   /** What the broker is to see. */
   request?: (body: Members) => Members;
-  /** After the broker has answered, before the unit hears of it. @returns what the unit is to see; null: nothing. */
+  /** After the broker has answered, before the unit gets it. @returns what the unit is to see; null: nothing. */
   answer?: (body: Members) => Members | null | Promise<Members | null>;
 }
 

@@ -239,7 +239,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
       await db.write([insertUser({ accountID, userID, passwordHash, role, createdS: 1 })]);
     },
     device: (accountID: string, deviceID: string) => createDevice(ports, { accountID, deviceID }),
-    /** Takes events in as if the device had sent them in the JSON form, and lets people be told. */
+    /** Takes events in as if the device had sent them in the JSON form, and sends the notifications. */
     async events(accountID: string, deviceID: string, batch: object): Promise<void> {
       const row = await findDevice(db, { accountID, deviceID });
       if (row === null) throw new Error(`no device ${deviceID}`);
