@@ -104,7 +104,7 @@ function createTurnEnd(state: ClusterServerState, { taking }: LinkPair): () => v
   };
 }
 
-function createTakers(state: ClusterServerState, pair: LinkPair) {
+function createConsumers(state: ClusterServerState, pair: LinkPair) {
   const { options, cluster, uplinks, order } = state;
   const { log } = options;
   const turn = createTurn(state);
@@ -180,10 +180,10 @@ async function setUp(state: ClusterServerState, pair: LinkPair): Promise<void> {
   await declareTopology(taking);
   const outlet = watch(await publishing.createConfirmChannel());
   state.outlet.use(outlet);
-  const takers = createTakers(state, pair);
+  const consumers = createConsumers(state, pair);
   try {
-    await start(queues.events.name, takers.events);
-    await start(queues.sessions.name, takers.sessions);
+    await start(queues.events.name, consumers.events);
+    await start(queues.sessions.name, consumers.sessions);
   } catch (thrown) {
     for (const intake of own) intake.drop();
     state.intakes = state.intakes.filter((intake) => !own.includes(intake));
