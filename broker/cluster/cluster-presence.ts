@@ -137,7 +137,7 @@ async function runOnce(state: PresenceState): Promise<void> {
   await run(() => queryDue(state));
   state.runs += 1;
   if (state.runs % presenceLimits.scanEvery !== 0) return;
-  for (const look of state.scans) await run(() => runScan(state, look));
+  for (const scan of state.scans) await run(() => runScan(state, scan));
 }
 
 export function createClusterPresence(options: ClusterPresenceOptions): ClusterPresence {

@@ -45,7 +45,7 @@ async function endPage(options: ClusterRevocationsOptions, page: readonly StaleL
 }
 
 /** An account of 10,000 vehicles that was suspended is ended in one look. */
-async function look(options: ClusterRevocationsOptions): Promise<void> {
+async function closeStale(options: ClusterRevocationsOptions): Promise<void> {
   const nowS = Math.floor(options.clock.utcMs() / 1000);
   let afterNo = 0;
   for (;;) {
@@ -59,7 +59,7 @@ async function look(options: ClusterRevocationsOptions): Promise<void> {
 /** Starts to look; gives the way to stop. */
 export function watchClusterRevocations(options: ClusterRevocationsOptions): Cancel {
   const run = async (): Promise<number> => {
-    await look(options).catch((thrown: unknown) => {
+    await closeStale(options).catch((thrown: unknown) => {
       options.log.error('revocation_check_failed', { reason: messageOf(thrown) });
     });
     return periodMs;

@@ -78,7 +78,7 @@ function createNames(find: ClusterUplinksOptions['find']) {
   };
 }
 
-const isGone = (thrown: unknown): boolean => thrown instanceof AppError && thrown.code === 'not_found';
+const isDeleted = (thrown: unknown): boolean => thrown instanceof AppError && thrown.code === 'not_found';
 
 export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUplinks {
   const { clock, log, onUplink, onUnprocessable, isOver } = options;
@@ -109,7 +109,7 @@ export function createClusterUplinks(options: ClusterUplinksOptions): ClusterUpl
           }
           return { kind: 'stored', device };
         } catch (thrown) {
-          if (isGone(thrown) && device !== null) {
+          if (isDeleted(thrown) && device !== null) {
             names.forget(address);
             goneNo = device.deviceNo;
             continue;

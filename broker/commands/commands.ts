@@ -197,22 +197,22 @@ export function overtaken(deviceID: string, feature: string): AppError {
 async function refusalFor(
   ledger: LedgerState,
   request: CommandRequest,
-  asked: NewCommand,
+  command: NewCommand,
 ): Promise<AppError> {
   const { db, log } = ledger.options;
   const { accountID, deviceID, feature, state, issuer } = request;
-  const order = arrivedOrder(asked, request);
+  const order = arrivedOrder(command, request);
   if (order !== null && (await isOvertakenNow(db, order))) {
     log.info('command_overtaken', { accountID, deviceID, feature, state, issuer });
     return overtaken(deviceID, feature);
   }
-  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: asked.issuedMs });
+  const facts = await findCapFacts(db, { accountID, userID: issuer, atMs: command.issuedMs });
   const refusal = facts === null ? null : refusalOf(facts, request);
   log.warn('command_not_recorded', { accountID, deviceID, feature, state, issuer, reason: refusal?.message });
-  const hasTripped = facts?.breakerS === Math.floor(asked.issuedMs / 1000) && facts.breakerBy === issuer;
+  const hasTripped = facts?.breakerS === Math.floor(command.issuedMs / 1000) && facts.breakerBy === issuer;
   if (hasTripped) log.error('command_breaker_opened', { accountID, issuer });
   if (refusal !== null) return refusal;
-  if (!(await deviceExists(db, asked.deviceNo)))
+  if (!(await deviceExists(db, command.deviceNo)))
     return new AppError('not_found', 'The device was deleted meanwhile');
   const message =
     'The command was not recorded and not sent: a limit or rule of the account changed meanwhile';
@@ -289,12 +289,16 @@ async function sendMessages(ledger: LedgerState, device: DeviceRef): Promise<voi
   }
 }
 
-interface Greeting {
+interface ReceivedHello {
   readonly hello: Hello;
   readonly turn: number | undefined;
 }
 
-async function greet(ledger: LedgerState, device: DeviceRef, { hello, turn }: Greeting): Promise<boolean> {
+async function handleHello(
+  ledger: LedgerState,
+  device: DeviceRef,
+  { hello, turn }: ReceivedHello,
+): Promise<boolean> {
   const { db, clock } = ledger.options;
   const { deviceNo } = device;
   const nowMs = Math.round(clock.utcMs());
@@ -352,7 +356,7 @@ export function createCommandLedger(options: LedgerOptions): CommandLedger {
     },
     sendMessages: (device) => queues.run(device.deviceNo, () => sendMessages(ledger, device)),
     onHello: (device, hello, turn) =>
-      queues.run(device.deviceNo, () => greet(ledger, device, { hello, turn })),
+      queues.run(device.deviceNo, () => handleHello(ledger, device, { hello, turn })),
     onCommitted({ device, projection }) {
       const { accountID, deviceID } = device;
       for (const report of projection.reports) {

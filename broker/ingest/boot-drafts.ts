@@ -58,7 +58,7 @@ export async function draftsOf(memory: BootMemory, works: readonly BootPayload[]
   const names = works.map((work) => bootName(keyOf(work)));
   const drafts = new Map<string, Draft | null>();
   const missing: Promise<void>[] = [];
-  const look = async (work: BootPayload, name: string): Promise<void> => {
+  const readDraft = async (work: BootPayload, name: string): Promise<void> => {
     const from = await memory.find(keyOf(work));
     drafts.set(name, from === null ? null : draftFrom(work, name, from));
   };
@@ -67,7 +67,7 @@ export async function draftsOf(memory: BootMemory, works: readonly BootPayload[]
     if (drafts.has(name)) continue;
     const from = memory.peek(name);
     drafts.set(name, from === undefined ? null : draftFrom(work, name, from));
-    if (from === undefined) missing.push(look(work, name));
+    if (from === undefined) missing.push(readDraft(work, name));
   }
   if (missing.length > 0) await Promise.all(missing);
   await widenDrafts(memory, { works, names, drafts });

@@ -185,7 +185,7 @@ function newEventsOf(works: readonly DecodedPayload[], decided: readonly Decided
 const timeOf = ({ event, receivedMs }: NewEvent): number => event.timestamp ?? receivedMs;
 
 /** When the new events of a commit were, and when they came in. */
-function arrivalsOf({ numbered, bare }: NewEvents) {
+function timesOf({ numbered, bare }: NewEvents) {
   const sought = bare.map(timeOf);
   const receivedMs = Math.max(0, ...[numbered.at(-1), bare.at(-1)].map((one) => one?.receivedMs ?? 0));
   return { receivedMs, timestamps: [...numbered.map(timeOf), ...sought], sought };
@@ -267,7 +267,7 @@ export function createEventPlanner(
       const newEvents = newEventsOf(works, decided);
       const also = alsoOf(works);
       const { after, statements: boots } = bootUpdates(open);
-      const target = await slices.of(arrivalsOf(newEvents));
+      const target = await slices.of(timesOf(newEvents));
       const events = insertStatements(newEvents, target);
       const presents = presentsOf(works, decided);
       const reports = reportsOf(works, decided);
@@ -276,7 +276,9 @@ export function createEventPlanner(
       for (const [at, { name, from }] of open.entries()) memory.keep(name, after[at] ?? from);
       return {
         batch:
-          open.length === 0 ? [] : [...also, ...boots, ...events, ...target.notes, ...present, ...reports],
+          open.length === 0
+            ? []
+            : [...also, ...boots, ...events, ...target.spanStatements, ...present, ...reports],
         finish(results) {
           slices.keep(target);
           const start = also.length + boots.length;

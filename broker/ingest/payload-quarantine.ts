@@ -23,7 +23,7 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-interface GoneCheck {
+interface DeviceCheck {
   readonly completion: Completion<Outcome>;
   /** The device exists. */
   readonly goOn: () => void;
@@ -33,7 +33,7 @@ interface GoneCheck {
 export async function ignoreIfDeleted(
   { db, open }: Pick<QuarantineDeps, 'db' | 'open'>,
   device: DeviceRef,
-  { completion, goOn }: GoneCheck,
+  { completion, goOn }: DeviceCheck,
 ): Promise<void> {
   let exists: boolean;
   try {

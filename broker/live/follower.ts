@@ -39,7 +39,7 @@ export interface Follower {
 }
 
 /** Period without a wake: for lost notifications. */
-const lookMs = 1000;
+const pollMs = 1000;
 /** Delay after a wake, so that several make one read. */
 const gatherMs = 5;
 /** Event numbers in one read. */
@@ -128,7 +128,7 @@ function createSharedFollower({ db, clock, log, hasReaders, offer, onCommit }: F
     clock,
     firstMs: gatherMs,
     gatherMs,
-    run: () => pass().then(() => lookMs),
+    run: () => pass().then(() => pollMs),
   });
   const stopListening = onCommit(({ topics, isOwn }) => {
     if (!isOwn && mentionsEvents(topics)) loop.wake();

@@ -33,8 +33,8 @@ export interface ShareStreams {
 /** Open streams of one share, of the shares of one account, and of all. Others have slots of their own. */
 export const shareSlotLimits = { user: 20, account: 100, process: 500 } as const;
 
-const lookMs = 1000;
-const keepAliveLooks = 15;
+const periodMs = 1000;
+const keepAliveRuns = 15;
 /** Shares that cannot be read for this long count as ended. */
 const unreadableMs = 30_000;
 
@@ -61,7 +61,10 @@ function offer(reader: ShareReader, share: OpenShare | undefined): void {
   reader.stream.wake();
 }
 
-async function look({ db, clock }: ShareStreamsOptions, readers: ReadonlySet<ShareReader>): Promise<void> {
+async function readShares(
+  { db, clock }: ShareStreamsOptions,
+  readers: ReadonlySet<ShareReader>,
+): Promise<void> {
   const present = [...readers];
   const hashes = [...new Set(present.map(({ tokenHash }) => tokenHash))];
   for (let start = 0; start < hashes.length; start += listMost) {
@@ -85,25 +88,25 @@ export function createShareStreams(options: ShareStreamsOptions): ShareStreams {
   const slots = createLiveSlots(shareSlotLimits);
   const readers = new Set<ShareReader>();
   let isClosed = false;
-  let looks = 0;
+  let runs = 0;
   let readableMs = clock.monoMs();
   const run = async (): Promise<number> => {
-    looks += 1;
+    runs += 1;
     try {
-      await look(options, readers);
+      await readShares(options, readers);
       readableMs = clock.monoMs();
     } catch (thrown) {
       log.error('shares_unreadable', { reason: messageOf(thrown) });
       if (clock.monoMs() - readableMs >= unreadableMs) for (const { stream } of readers) stream.end();
     }
-    if (looks % keepAliveLooks !== 0) return lookMs;
+    if (runs % keepAliveRuns !== 0) return periodMs;
     for (const { queue, stream } of readers) {
       queue.offerComment(shareKeepAlive);
       stream.wake();
     }
-    return lookMs;
+    return periodMs;
   };
-  const task = createPeriodicTask({ clock, firstMs: lookMs, run });
+  const task = createPeriodicTask({ clock, firstMs: periodMs, run });
   return {
     open(share, until) {
       if (isClosed) throw new AppError('unavailable', 'The service is stopping', { retryAfterS: 5 });

@@ -5,7 +5,7 @@
 import { messageOf } from '../../src/core/errors.ts';
 import { retryDelayMs } from '../../src/core/retry-delay.ts';
 import type { Clock, Database, Entropy, Log, Statement } from '../../src/ports.ts';
-import { placeOf } from '../core/notifications/delivery-targets.ts';
+import { limitKeyOf } from '../core/notifications/delivery-targets.ts';
 import type { Channel } from '../core/notifications/notification-rules.ts';
 import { createPeriodicTask, type PeriodicTask } from '../scheduling/periodic-task.ts';
 import {
@@ -40,14 +40,14 @@ export interface Delivery {
 }
 
 /** Concurrent deliveries: of a channel, of one account in it, of one target. Mail goes through few connections. */
-const places: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
-const placesOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
-const placesOfTarget = 2;
+const concurrentOf: Readonly<Record<Channel, number>> = { webhook: 32, push: 32, email: 4 };
+const concurrentOfAccount: Readonly<Record<Channel, number>> = { webhook: 8, push: 8, email: 3 };
+const concurrentOfTarget = 2;
 /** Due deliveries looked at for one account and channel (every rule's webhook has its turn), and in all. */
-const lookAtAccount = 200;
-const lookAtMost = 1000;
+const dueOfAccount = 200;
+const dueMost = 1000;
 /** Reading many due deliveries is slow: it gets a quarter of the reading thread's time. */
-const restOfLook = 3;
+const readRestFactor = 3;
 
 const pollMs = 1000;
 /** A wake waits so long for others. */
@@ -70,9 +70,9 @@ function startable(queue: DeliveryQueue, due: readonly DueRow[]): readonly DueRo
   const accountOf = ({ channel, accountID }: DueRow): string => `${channel} ${accountID}`;
   const keysOf = (row: DueRow) =>
     [
-      [row.channel, places[row.channel]],
-      [accountOf(row), placesOfAccount[row.channel]],
-      [`target ${placeOf(row.channel, row.lane)}`, placesOfTarget],
+      [row.channel, concurrentOf[row.channel]],
+      [accountOf(row), concurrentOfAccount[row.channel]],
+      [`target ${limitKeyOf(row.channel, row.lane)}`, concurrentOfTarget],
     ] as const;
   const reserve = (row: DueRow): void => {
     for (const [key] of keysOf(row)) taken.set(key, (taken.get(key) ?? 0) + 1);
@@ -151,9 +151,9 @@ async function takeDue(queue: DeliveryQueue): Promise<number> {
   const nowMs = Math.round(clock.utcMs());
   const due = await dueDeliveries(db, {
     nowMs,
-    perLane: placesOfTarget,
-    perAccount: lookAtAccount,
-    limit: lookAtMost,
+    perLane: concurrentOfTarget,
+    perAccount: dueOfAccount,
+    limit: dueMost,
   });
   const expired = due.filter((row) => row.sinceMs < nowMs - deliverWithinMs);
   if (expired.length > 0) {
@@ -184,7 +184,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     clock,
     firstMs: gatherMs,
     gatherMs,
-    pauseFactor: restOfLook,
+    pauseFactor: readRestFactor,
     run,
   });
   const drain = async (): Promise<void> => {

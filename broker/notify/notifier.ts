@@ -61,7 +61,7 @@ const statementsMost = 500;
 /** Event numbers looked through by one read: 20 ms of the reading thread. */
 const spanMost = 50_000;
 /** It also runs by itself: for events of another process, or a lost wake. */
-const lookMs = 5000;
+const pollMs = 5000;
 /** Waits for company after it is woken. */
 const gatherMs = 20;
 /** How often the cursor is written when there is nothing to decide; a restart reads that much again. */
@@ -108,7 +108,7 @@ async function readKnown(db: Database, events: readonly RuleEventRow[]): Promise
 }
 
 /** An event's time, or that of its receipt when the vehicle's clock runs more than a day ahead. */
-function happeningOf(row: RuleEventRow): RuleEvent {
+function ruleEventOf(row: RuleEventRow): RuleEvent {
   const isAhead = row.timestampMs > row.receivedMs + aheadMostMs;
   const atMs = isAhead ? row.receivedMs : row.timestampMs;
   return { ...row, atMs, isLate: row.receivedMs - atMs > lateAfterMs };
@@ -122,7 +122,7 @@ interface BatchContext {
 /** An event to be decided, with what is known of its account and device. */
 interface Candidate {
   readonly row: RuleEventRow;
-  readonly happening: RuleEvent;
+  readonly event: RuleEvent;
   /** Of its account. */
   readonly rules: readonly RuleRow[];
   /** Of its device. */
@@ -131,7 +131,7 @@ interface Candidate {
 
 const candidateOf = (row: RuleEventRow, known: Known): Candidate => ({
   row,
-  happening: happeningOf(row),
+  event: ruleEventOf(row),
   rules: known.rules.filter((rule) => rule.accountID === row.accountID),
   groups: known.groups.get(row.deviceNo) ?? [],
 });
@@ -142,8 +142,8 @@ function noticesOf(
   known: Known,
   { onlyIf, nowMs }: BatchContext,
 ): readonly Statement[] {
-  const { row, happening, rules, groups } = candidate;
-  const firings = decideFirings(rules, happening, { groups, episodes: known.episodes, nowMs });
+  const { row, event, rules, groups } = candidate;
+  const firings = decideFirings(rules, event, { groups, episodes: known.episodes, nowMs });
   if (firings.length === 0 && !isAlert(row)) return [];
   const { accountID, eventNo } = row;
   const isFull = known.full.has(accountID);
@@ -162,17 +162,17 @@ function noticesOf(
     deliveriesOf(firing, row, { ...context, ruleNo: firing.rule.ruleNo }),
   );
   const written = isFull ? deliveries.slice(0, 1) : deliveries;
-  return [insertNotification(row, { isLate: happening.isLate, onlyIf }), ...written];
+  return [insertNotification(row, { isLate: event.isLate, onlyIf }), ...written];
 }
 
 /** What one event does to alarms: it ends the conditions of some, and raises or repeats one. */
 function alarmsOf(candidate: Candidate, known: Known, { onlyIf, nowMs }: BatchContext): readonly Statement[] {
-  const { row, happening, rules, groups } = candidate;
+  const { row, event, rules, groups } = candidate;
   const { eventNo, sliceNo, deviceNo, statusCode } = row;
-  const { atMs, isLate } = happening;
+  const { atMs, isLate } = event;
   const ofEvent = { eventNo, sliceNo, deviceNo, subject: zoneOf(row), atMs, nowMs, onlyIf };
   const ended = endedBy(statusCode);
-  const priority = alarmPriorityOf(rules, happening, groups);
+  const priority = alarmPriorityOf(rules, event, groups);
   const isFull = known.fullOfAlarms.has(row.accountID);
   return [
     ...(ended.length === 0 ? [] : [endAlarms({ ...ofEvent, statusCodes: ended })]),
@@ -246,7 +246,7 @@ async function decideOnce(state: NotifierState): Promise<boolean> {
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, log } = options;
   const state: NotifierState = { options, scannedNo: 0, savedMs: clock.monoMs(), isClosed: false };
-  const look = async (): Promise<void> => {
+  const decideAll = async (): Promise<void> => {
     try {
       while (!state.isClosed && options.isOurs?.() !== false && (await decideOnce(state)));
     } catch (thrown) {
@@ -257,7 +257,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     clock,
     firstMs: gatherMs,
     gatherMs,
-    run: () => look().then(() => lookMs),
+    run: () => decideAll().then(() => pollMs),
   });
   const stops = [
     options.onCommitted(({ fresh }) => {

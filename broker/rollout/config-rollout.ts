@@ -98,7 +98,7 @@ interface RolloutState {
   readonly seenAccounts: Map<string, number>;
   readonly seenDevices: Map<number, number>;
   /** UTC ms up to which changes were asked for. */
-  lookedMs: number;
+  changesReadMs: number;
 }
 
 function hold(session: Session, held: HeldConfig, atMs: number): void {
@@ -115,9 +115,9 @@ function adopt(state: RolloutState, { device, boot, agentVersion, held }: Connec
 
 function newSession(
   { options }: RolloutState,
-  said: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
+  from: Pick<Session, 'device' | 'boot' | 'agentVersion' | 'held'>,
 ): Session {
-  return { ...said, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
+  return { ...from, heldMs: Math.round(options.clock.utcMs()), sent: null, tries: { version: 0, count: 0 } };
 }
 
 /** Where several processes send: whether this one does now. */
@@ -135,11 +135,11 @@ function markDue({ due, options }: RolloutState, deviceNo: number, delayMs: numb
 }
 
 /** Marks the vehicles that a change concerns as due. */
-async function lookForChanges(state: RolloutState): Promise<void> {
+async function markChanged(state: RolloutState): Promise<void> {
   const { options, sessions, seenAccounts, seenDevices } = state;
   const nowMs = Math.round(options.clock.utcMs());
-  const changes = await changesSince(options.db, state.lookedMs - rolloutLimits.overlapMs);
-  state.lookedMs = nowMs;
+  const changes = await changesSince(options.db, state.changesReadMs - rolloutLimits.overlapMs);
+  state.changesReadMs = nowMs;
   const changed = new Set<string>();
   for (const { accountID, revision } of changes.accounts) {
     if (seenAccounts.get(accountID) !== revision) changed.add(accountID);
@@ -276,13 +276,13 @@ async function serve(state: RolloutState, session: Session): Promise<number> {
 }
 
 /** One run: serves vehicles that are due, up to a bounded amount of work. Gives the delay until the next. */
-async function round(state: RolloutState): Promise<number> {
+async function runOnce(state: RolloutState): Promise<number> {
   const { clock, log, lagMs } = state.options;
   if (lagMs() > rolloutLimits.lagMostMs) return rolloutLimits.idleMs;
   let partsLeft: number = rolloutLimits.partsAtOnce;
   let vehiclesLeft: number = rolloutLimits.vehiclesAtOnce;
   try {
-    await lookForChanges(state);
+    await markChanged(state);
     for (const one of (await state.sharing?.overdue()) ?? []) {
       if (!state.sessions.has(one.device.deviceNo)) adopt(state, one);
       markDue(state, one.device.deviceNo, 0);
@@ -363,12 +363,12 @@ export function createConfigRollout(options: RolloutOptions): ConfigRollout {
     due: new Map(),
     seenAccounts: new Map(),
     seenDevices: new Map(),
-    lookedMs: Math.round(clock.utcMs()),
+    changesReadMs: Math.round(clock.utcMs()),
   };
   const failed = (what: string) => (thrown: unknown) => {
     log.error(what, { reason: messageOf(thrown) });
   };
-  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => round(state) });
+  const task = createPeriodicTask({ clock, firstMs: rolloutLimits.idleMs, run: () => runOnce(state) });
   return {
     onHello(device, hello) {
       const isSane = hello.configVersion <= configLimits.versionMost;

@@ -35,12 +35,12 @@ export interface RolloutSharing {
 }
 
 /** The process that received the hello or wrote the change goes first for this long. */
-const neglectMs = 60_000;
-const lookMs = 30_000;
+const ownerFirstMs = 60_000;
+const periodMs = 30_000;
 const atOnce = 200;
 
 export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): RolloutSharing {
-  let lookedMs = clock.monoMs();
+  let readMs = clock.monoMs();
   let afterNo = 0;
   const connected: RolloutSharing['connected'] = async ({ deviceNo }, boot) => {
     const found = await findConnected(db, deviceNo);
@@ -59,12 +59,12 @@ export function createRolloutSharing({ db, clock, resendMs }: SharingOptions): R
       return claimed?.changes === 1 ? { kind: 'ours' } : { kind: 'later', delayMs: resendMs };
     },
     async overdue() {
-      if (clock.monoMs() - lookedMs < lookMs) return [];
-      lookedMs = clock.monoMs();
+      if (clock.monoMs() - readMs < periodMs) return [];
+      readMs = clock.monoMs();
       const nowMs = Math.round(clock.utcMs());
       const found = await overdueConfigDevices(db, {
         afterNo,
-        changedBeforeMs: nowMs - neglectMs,
+        changedBeforeMs: nowMs - ownerFirstMs,
         sentBeforeMs: nowMs - resendMs,
         limit: atOnce,
       });

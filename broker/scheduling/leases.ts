@@ -64,7 +64,7 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
     const silentMs = nowMs - (seen.get(name)?.sinceMs ?? nowMs);
     return row.holder === holder || row.holder === '' || silentMs >= leaseLimits.silentMs;
   };
-  const look = async (): Promise<void> => {
+  const renewAll = async (): Promise<void> => {
     const rows = await listLeases(db);
     const missing = leaseNames.filter((name) => !rows.has(name));
     if (missing.length > 0) await db.write(missing.map(insertLease));
@@ -88,7 +88,9 @@ export function createLeases({ db, clock, entropy, log, onCommit }: LeasesOption
     clock,
     firstMs: 0,
     async run() {
-      await look().catch((thrown: unknown) => log.error('leases_unreadable', { reason: messageOf(thrown) }));
+      await renewAll().catch((thrown: unknown) =>
+        log.error('leases_unreadable', { reason: messageOf(thrown) }),
+      );
       return leaseLimits.beatMs;
     },
   });

@@ -128,7 +128,7 @@ class Attempt implements Completion {
 export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
   const { clock, log, probe, waitMs = 10_000 } = options;
   let outage: Outage | null = null;
-  let cancelRound: Cancel | null = null;
+  let cancelPoll: Cancel | null = null;
   let isProbing = false;
   let isClosed = false;
 
@@ -144,18 +144,18 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     outage = null;
     current.end();
   };
-  const round = (): void => {
+  const poll = (): void => {
     for (let one = queue.first; one !== null; one = queue.first) {
       if (clock.monoMs() - one.sinceMs < waitMs) break;
       one.giveUp(givenUp());
     }
     void probeStore();
-    cancelRound = null;
+    cancelPoll = null;
     schedule();
   };
   const schedule = (): void => {
-    if (isClosed || cancelRound !== null || (queue.first === null && outage === null)) return;
-    cancelRound = clock.after(probePeriodMs, round);
+    if (isClosed || cancelPoll !== null || (queue.first === null && outage === null)) return;
+    cancelPoll = clock.after(probePeriodMs, poll);
   };
   const recordFailure = (thrown: unknown, sinceMs: number): void => {
     if (outage !== null) return;
@@ -189,7 +189,7 @@ export function createStoreRetry(options: StoreRetryOptions): StoreRetry {
     isDown,
     close() {
       isClosed = true;
-      cancelRound?.();
+      cancelPoll?.();
       for (let one = queue.first; one !== null; one = queue.first) one.giveUp(givenUp());
     },
   };

@@ -44,11 +44,11 @@ const freshMs = 23 * 3_600_000;
 
 async function checkPages({ db }: IntegrityOptions): Promise<CheckedPart> {
   const rows = await db.read({ sql: `PRAGMA integrity_check(${faultsMost})`, params: [] });
-  const said = rows.map((row) => textOf(row, 'integrity_check'));
+  const lines = rows.map((row) => textOf(row, 'integrity_check'));
   return {
     name: 'pages',
     looked: 'pages, indexes and columns',
-    faults: said.filter((line) => line !== 'ok'),
+    faults: lines.filter((line) => line !== 'ok'),
   };
 }
 

@@ -147,7 +147,7 @@ async function clearDevice(
   return { devices: events + payloads > 0 ? 1 : 0, events, payloads };
 }
 
-interface Looked {
+interface SlicesToCheck {
   readonly timed: readonly Timed[];
   readonly keeping: RetentionNeeds;
 }
@@ -156,7 +156,7 @@ interface Looked {
 async function slicesToClear(
   run: Run,
   { accountID, days }: RetainingAccount,
-  { timed, keeping }: Looked,
+  { timed, keeping }: SlicesToCheck,
 ): Promise<readonly Timed[]> {
   const beforeMs = limitOf(run.nowMs, days);
   const found: Timed[] = [];
@@ -169,7 +169,11 @@ async function slicesToClear(
   return found;
 }
 
-async function clearAccount(run: Run, account: RetainingAccount, looked: Looked): Promise<RetentionCounts> {
+async function clearAccount(
+  run: Run,
+  account: RetainingAccount,
+  looked: SlicesToCheck,
+): Promise<RetentionCounts> {
   const { accountID, days } = account;
   const beforeMs = limitOf(run.nowMs, days);
   const timed = await slicesToClear(run, account, looked);

@@ -149,7 +149,7 @@ function createConsumers(state: ClusterServerState, pair: LinkPair) {
 const offline = Buffer.from('offline');
 
 /** What one connection carries is of no use without it. */
-function letGo(state: ClusterServerState): void {
+function dropChannels(state: ClusterServerState): void {
   for (const intake of state.intakes) intake.drop();
   state.intakes = [];
   state.outlet.use(null);
@@ -264,7 +264,7 @@ export async function createClusterServer(
     entropy,
     log,
     onUp: (pair) => setUp(state, pair),
-    onDown: () => letGo(state),
+    onDown: () => dropChannels(state),
     onBlocked: outlet.hold,
   }).catch(async (thrown: unknown) => {
     await auth.close();

@@ -31,8 +31,8 @@ export function createPacedClose(clock: Clock): (stream: Duplex, before: number)
     work();
   }
   return (stream, before) => {
-    const hasty = stream.listeners('end')[before];
-    if (hasty !== undefined) stream.removeListener('end', hasty as () => void);
+    const aedesListener = stream.listeners('end')[before];
+    if (aedesListener !== undefined) stream.removeListener('end', aedesListener as () => void);
     // Else Node ends each at once.
     stream.allowHalfOpen = true;
     stream.on('end', onEnd);

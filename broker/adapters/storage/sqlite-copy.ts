@@ -112,10 +112,10 @@ export async function copySqlite(options: CopyOptions): Promise<RowCounts> {
 export function needSound(connection: Connection, path: string): void {
   let fault: string | null;
   try {
-    const said = String(connection.pragma('integrity_check(1)', { simple: true }));
+    const line = String(connection.pragma('integrity_check(1)', { simple: true }));
     const [broken] = connection.pragma('foreign_key_check') as { table: string }[];
     fault =
-      said !== 'ok' ? said : broken === undefined ? null : `a reference of ${broken.table} leads nowhere`;
+      line !== 'ok' ? line : broken === undefined ? null : `a reference of ${broken.table} leads nowhere`;
   } catch (thrown) {
     throw storageError(thrown, path);
   }

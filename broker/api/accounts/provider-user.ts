@@ -122,7 +122,7 @@ async function changesOf(
   };
 }
 
-async function keepToClaims(
+async function applyClaims(
   services: ApiServices,
   accepted: Accepted,
   { key, source }: { readonly key: UserKey; readonly source: string },
@@ -187,7 +187,7 @@ export async function userOfClaims(
       hint: 'Ask an administrator of the account.',
     });
   }
-  if (known !== null) await keepToClaims(services, decision, { key, source });
+  if (known !== null) await applyClaims(services, decision, { key, source });
   return before;
 }
 

@@ -20,7 +20,7 @@ import { listAlarmDeliveries } from '../../store/notifications/deliveries.ts';
 import { groupsOf, listRules } from '../../store/notifications/rules.ts';
 import { viewAlarmDelivery } from '../answers/delivery-view.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
   type AlarmDetail,
@@ -85,7 +85,7 @@ const invalid = (member: string, message: string): AppError =>
 
 /** The number of the alarm that a cursor of this order names; null from the start. @throws AppError `invalid_content`. */
 function cursorOf(text: string | undefined, order: 'n' | 'q') {
-  const place = placeOf(text);
+  const place = parsePageCursor(text);
   if (place === null) return null;
   const [, digits = ''] = new RegExp(`^${order}([0-9]{1,15})$`).exec(place.id) ?? [];
   if (digits === '') throw invalid('cursor', 'must be `next` of the page before, of the same `sort`');

@@ -50,7 +50,9 @@ export function pageSize(asked: string | undefined): number {
 }
 
 /** The place in a listing that a cursor names; null from the start. */
-export function placeOf(text: string | undefined): { readonly atMs: number; readonly id: string } | null {
+export function parsePageCursor(
+  text: string | undefined,
+): { readonly atMs: number; readonly id: string } | null {
   const [, atMs = '', id = ''] = /^(\d+)-(.+)$/.exec(text ?? '') ?? [];
   return id === '' ? null : { atMs: Number(atMs), id };
 }

@@ -23,7 +23,7 @@ import { type Actor, auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { lineText, passwordAgain } from '../base/input-members.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import {
   type ApprovalView,
@@ -85,7 +85,7 @@ decided or ran out. ${pageText}`,
   },
   async run({ query, caller }, services) {
     const limit = pageSize(query.limit);
-    const place = placeOf(query.cursor);
+    const place = parsePageCursor(query.cursor);
     const rows = await listApprovals(services.db, {
       scope: caller.scope,
       pendingOnly: query.state !== 'all',

@@ -7,7 +7,7 @@ import { exampleVerdict } from '../answers/examples.ts';
 import { auditEntry } from '../base/audit-entry.ts';
 import { type Caller } from '../base/caller.ts';
 import { type ApiServices, operation } from '../base/operation.ts';
-import { pageMembers, pageOf, pageQuery, pageSize, pageText, placeOf } from '../base/paging.ts';
+import { pageMembers, pageOf, pageQuery, pageSize, pageText, parsePageCursor } from '../base/paging.ts';
 import { envelope, ok } from '../base/shapes.ts';
 import { needDevice } from '../base/visible-device.ts';
 import {
@@ -106,7 +106,7 @@ const list = operation({
   async run({ params, query, caller }, services) {
     const { deviceNo } = await needDevice(services, caller, params.deviceID);
     const limit = pageSize(query.limit);
-    const place = placeOf(query.cursor);
+    const place = parsePageCursor(query.cursor);
     const before = place === null ? null : { issuedMs: place.atMs, commandID: place.id };
     const rows = await listCommands(services.db, { deviceNo, before, limit: limit + 1 });
     const { page, more, next } = pageOf(rows, limit, (row) => `${row.issuedMs}-${row.commandID}`);

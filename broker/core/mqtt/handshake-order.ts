@@ -25,28 +25,28 @@ export function createHandshakeOrder<One extends object>({
   atWorkMost,
 }: HandshakeOrderLimits): HandshakeOrder<One> {
   // Sets go through their members in the order in which these came, and remove any of them at once.
-  const line = new Set<One>();
-  const working = new Set<One>();
+  const queue = new Set<One>();
+  const begun = new Set<One>();
   return {
     enter(one) {
-      if (line.size >= waitingMost) return false;
-      line.add(one);
+      if (queue.size >= waitingMost) return false;
+      queue.add(one);
       return true;
     },
     next() {
-      if (working.size >= atWorkMost) return null;
-      const [first] = line;
+      if (begun.size >= atWorkMost) return null;
+      const [first] = queue;
       if (first === undefined) return null;
-      line.delete(first);
-      working.add(first);
+      queue.delete(first);
+      begun.add(first);
       return first;
     },
     leave(one) {
-      line.delete(one);
-      working.delete(one);
+      queue.delete(one);
+      begun.delete(one);
     },
-    waiting: () => line.size,
-    atWork: () => working.size,
+    waiting: () => queue.size,
+    atWork: () => begun.size,
   };
 }
 

@@ -18,7 +18,7 @@ export interface Takeover {
   readonly nowMs: number;
 }
 
-interface Noted {
+interface TakeoverCount {
   /** How many there were in the last ten minutes, counted up to 16, and those of them from another network. */
   readonly count: number;
   readonly moved: number;
@@ -27,7 +27,7 @@ interface Noted {
 }
 
 export interface Takeovers {
-  record(takeover: Takeover): Noted;
+  record(takeover: Takeover): TakeoverCount;
 }
 
 interface Kept {

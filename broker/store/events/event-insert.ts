@@ -46,8 +46,8 @@ function flagsText<Name extends string>(
   }
   const known = flagTexts.get(code);
   if (known !== undefined) return known;
-  const said = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
-  const text = JSON.stringify(Object.fromEntries(said));
+  const given = names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]] as const]));
+  const text = JSON.stringify(Object.fromEntries(given));
   if (flagTexts.size < flagTextsMost) flagTexts.set(code, text);
   return text;
 }
