@@ -188,7 +188,7 @@ export async function changeAccount(
   if (results.at(-1)?.changes !== 1) {
     if (isRuling) await needNoCuttingZones(ports.db, accountID);
     throw new AppError('conflict', `Account ${accountID} is being deleted`, {
-      hint: 'Its id is free again when everything of it is gone.',
+      hint: 'Its id can be used again once all of its data is removed.',
     });
   }
   return needAccount(ports, accountID);
@@ -241,7 +241,7 @@ export async function createDevice(ports: AdministrationPorts, key: DeviceKey): 
     ),
   ]);
   if (inserted?.changes !== 1) {
-    throw new AppError('conflict', `Account ${key.accountID} has as many devices as it may have`, {
+    throw new AppError('conflict', `Account ${key.accountID} is at its limit of devices`, {
       hint: 'Raise its limit with: fleetward-broker account limit',
     });
   }

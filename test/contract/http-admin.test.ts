@@ -226,7 +226,7 @@ describe('accounts', () => {
     expect(user?.rows).toHaveLength(1);
     await call('/updateaccount', { accountID: 'given', maximumDevices: 1 });
     await service.device('given', 'one');
-    await expect(service.device('given', 'two')).rejects.toThrow('as many devices as it may have');
+    await expect(service.device('given', 'two')).rejects.toThrow('is at its limit of devices');
     await call('/updateaccount', { accountID: 'given', maximumDevices: 0 });
     await service.device('given', 'two');
   });

@@ -231,7 +231,7 @@ function addUnknownPaths({ app, options }: Host): void {
       });
     }
     void reply.header('allow', allowed.join(', '));
-    throw new AppError('method_not_allowed', `${path} knows ${allowed.join(', ')}, not ${request.method}`);
+    throw new AppError('method_not_allowed', `${path} allows ${allowed.join(', ')}, not ${request.method}`);
   });
 }
 

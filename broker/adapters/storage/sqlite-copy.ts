@@ -121,7 +121,7 @@ export function needSound(connection: Connection, path: string): void {
   }
   if (fault === null) return;
   throw new AppError('storage', `${path} is damaged: ${fault.slice(0, 300)}`, {
-    hint: 'Do not use it. Take another backup; `fleetward-broker check` looks the running database over.',
+    hint: 'Do not use it. Take another backup; `fleetward-broker check` examines the running database.',
   });
 }
 

@@ -100,9 +100,13 @@ async function makeUser(services: ApiServices, accepted: Accepted, source: strin
   // Two first logins of one person at the same moment.
   const other = await userOfIdentity(db, user);
   if (other !== null) return other;
-  throw new AppError('conflict', `There is another user ${userID} already, or ${usersMost} of them`, {
-    hint: 'Ask an administrator to delete that user, or for another name at the provider; nothing is taken over.',
-  });
+  throw new AppError(
+    'conflict',
+    `There is another user ${userID} already, or the account has its ${usersMost} users`,
+    {
+      hint: 'Ask an administrator to delete that user, or for another name at the provider; nothing is taken over.',
+    },
+  );
 }
 
 /** What the claims say otherwise than the user has it; null: nothing. */

@@ -236,10 +236,14 @@ ${about}`,
     );
     services.wakeDelivery();
     if (results[1]?.changes !== 1) {
-      throw new AppError('conflict', `There is a user ${userID} already, or ${usersMost} of them`, {
-        details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
-        hint: 'Change a user with updateUser.',
-      });
+      throw new AppError(
+        'conflict',
+        `There is a user ${userID} already, or the account has its ${usersMost} users`,
+        {
+          details: [{ pointer: '/userID', message: 'is taken, or the account is full' }],
+          hint: 'Change a user with updateUser.',
+        },
+      );
     }
     return { ...viewUser(await needUser(services, caller, userID)), ...ok };
   },

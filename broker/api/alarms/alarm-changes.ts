@@ -53,8 +53,8 @@ the caller has already stays as it is. With \`takeOver\` it is taken from the us
   async run({ body, caller, source }, services) {
     const { takeOver = false } = body;
     if (takeOver && body.version === undefined) {
-      throw new AppError('invalid_content', '/version must be there with takeOver', {
-        details: [{ pointer: '/version', message: 'must be there with takeOver' }],
+      throw new AppError('invalid_content', '/version is required with takeOver', {
+        details: [{ pointer: '/version', message: 'is required with takeOver' }],
       });
     }
     const alarm = await needAlarm(services, caller, body.alarmID);
