@@ -1,5 +1,5 @@
-// What several bridges behind a cluster share in the database, on both of them: whose turn it is, who logged in with what, and
-// who is there. And the two rounds that keep it true.
+// What several bridges behind a cluster share in the database, on both of them: whose turn it is, which login used which secret, and
+// which vehicles are connected. And the two periodic tasks that keep it true.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClusterPresence, presenceLimits } from '../../broker/cluster/cluster-presence.ts';
 import { watchClusterRevocations } from '../../broker/cluster/cluster-revocations.ts';

@@ -1,4 +1,4 @@
-// Whatever comes in, the service answers in its own words: never 500, never a crash, never an answer outside of the schema.
+// Whatever comes in, the service answers with its own errors: never 500, never a crash, never an answer outside of the schema.
 // Requests are the operations' examples with parts exchanged for hostile or borderline values, in random order against
 // one living service. FLEETWARD_FUZZ_REQUESTS sets how many.
 import * as fc from 'fast-check';

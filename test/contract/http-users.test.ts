@@ -333,7 +333,7 @@ describe('a password', () => {
   });
 
   it('stands in no answer, log or audit entry; nor does a hash', async () => {
-    const secret = 'unmistakable secret words';
+    const secret = 'unmistakable secret text';
     const made = await post('/user/createuser', { userID: 'discreet', password: secret });
     const changed = await post('/user/updateuser', { userID: 'discreet', password: `${secret} again` });
     const texts = [

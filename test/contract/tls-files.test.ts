@@ -1,4 +1,4 @@
-// Certificate files of a listener, good and bad ones, made by openssl: each fault is refused in words that say which file, and
+// Certificate files of a listener, good and bad ones, made by openssl: each fault is refused with a message that says which file, and
 // what to do.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // The broker's figures, backup, restore and check on the built program, with a real vehicle that goes on sending: what was
-// acknowledged before a backup is in it, nothing is overwritten, and whatever is damaged, newer or in use is refused in words.
+// acknowledged before a backup is in it, nothing is overwritten, and whatever is damaged, newer or in use is refused with a message.
 import {
   closeSync,
   copyFileSync,

@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts it on free ports and waits for its own word that it is ready. */
+/** Starts it on free ports and waits until it reports that it is ready. */
 async function start() {
   const started = launch(['start', '--database', database, '--http-port', '0', '--mqtt-port', '0']);
   const ready = await new Promise<{ httpPort: number }>((resolve, reject) => {

@@ -1,5 +1,5 @@
 // `fleetward-broker ca` as an operator uses it: what it makes is what OpenSSL takes in its strictest mood, keys are for their
-// owner alone and are never overwritten, and every mistake ends with its exit code and plain words.
+// owner alone and are never overwritten, and every mistake ends with its exit code and a plain message.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

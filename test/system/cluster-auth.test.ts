@@ -1,4 +1,4 @@
-// The listener at which a RabbitMQ cluster asks who may come in, over TLS with a word in its path and plain without one: what
+// The listener at which a RabbitMQ cluster asks about logins, over TLS with a secret in its path and plain without one: what
 // a stranger, a wrong form and a database that does not answer get is never an "allow".
 import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';

@@ -1,4 +1,4 @@
-// The service as an integrator meets it who has the text of the interface only: names as the text writes them, ids as they
+// The service as it answers an integrator with nothing but the text of the interface: names as the text writes them, ids as they
 // were returned, positions that can be drawn. Over real sockets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, pathVariables, servedPaths } from '../../broker/api/base/operation.ts';
@@ -85,7 +85,7 @@ describe('the operation "feature engineCutoff"', () => {
 });
 
 describe('the fixed segments of a path', () => {
-  /** Letters of the fixed words in the other case; variables stay. */
+  /** Letters of the fixed segments in the other case; variables stay. */
   const swapped = (path: string): string =>
     path
       .split(/(\{\w+\})/)

@@ -1,5 +1,5 @@
 // Connections on their way to MQTT, over real sockets: each in its turn, and none that is silent, slow, closed or hostile holds
-// up those who come after.
+// up those that come after.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -85,7 +85,7 @@ async function openPlain(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Speaks TLS, says a word and waits for its echo; null when the connection ended instead. */
+/** Connects over TLS, sends a text and waits for its echo; null when the connection ended instead. */
 function echoOverTls(port: number, text: string): Promise<string | null> {
   const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
   opened.push(socket);
@@ -133,7 +133,7 @@ describe('the queue of handshakes', () => {
     const { port, streams, listener: own } = await listen(true, { silentMs: 200 });
     const socket = await openPlain(port);
     socket.resume();
-    // A piece of a first record is no word either.
+    // A part of a first record does not count either.
     socket.write(Uint8Array.from([22, 3, 1, 2, 0, 1]));
     expect(await isClosed(socket)).toBe(true);
     expect([streams.length, own.waiting()]).toEqual([0, 0]);

@@ -43,7 +43,7 @@ interface Parser {
   parse(args: string[], flags: object, take: (fault: unknown, flags: unknown, text: string) => void): unknown;
 }
 
-/** The help after these words. */
+/** The help of this command. */
 const helpOf = (...args: string[]): Promise<string> =>
   helpBy(createCommandLine([], handlers, { version: '0', columns: 200 }), args);
 const brokerHelpOf = (...args: string[]): Promise<string> =>

@@ -1,4 +1,4 @@
-// A logged-in connection whose client does not read what it is sent, and a server whose taker throws: nothing is held
+// A logged-in connection whose client does not read what it is sent, and a server whose handler throws: nothing is held
 // without end and nothing ends but the one connection. The stream is real, and full after eight bytes.
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';

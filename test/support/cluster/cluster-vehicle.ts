@@ -35,7 +35,7 @@ export interface Vehicle {
   make(fact?: Readonly<Record<string, unknown>>): number;
   books(): VehicleBooks;
   client(): MqttClient | null;
-  /** Drops the connection without a word, as a tunnel does. */
+  /** Drops the connection without DISCONNECT, as a tunnel does. */
   drop(): void;
   /** Makes nothing further by itself. */
   rest(): void;

@@ -55,7 +55,7 @@ export interface RabbitBench {
 
 export interface RabbitSetup {
   readonly count: 1 | 3;
-  /** Port of loopback at which each node asks who may come in. */
+  /** Port of loopback at which each node asks about each login. */
   readonly authPort: number;
   /** Lines that take the place of those with the same key, or are added. */
   readonly changes?: Readonly<Record<string, string>>;

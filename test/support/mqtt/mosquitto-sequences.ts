@@ -76,7 +76,7 @@ function varint(value: number): number[] {
   return bytes;
 }
 
-/** The bytes that a payload of the data stands for: hex, and words such as `r14` (length), `m1` (16 bits) and 'text'. */
+/** The bytes that a payload of the data stands for: hex, and tokens such as `r14` (length), `m1` (16 bits) and 'text'. */
 export function bytesOf(payload: string): Buffer {
   const tokens = payload.match(/'[^']*'|\S+/g) ?? [];
   const parts = tokens.map((token): Uint8Array => {

@@ -1,4 +1,4 @@
-// The product's MQTT server with everything behind it left to the test: who is let in, and what becomes of a payload.
+// The product's MQTT server with everything behind it left to the test: which login is accepted, and what becomes of a payload.
 import { createMqttServer } from '../../../broker/adapters/mqtt/aedes.ts';
 import type { MqttServer, MqttServerOptions } from '../../../broker/ports/mqtt-server.ts';
 import { createSystemClock } from '../../../src/adapters/system.ts';
