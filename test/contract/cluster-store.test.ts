@@ -24,7 +24,12 @@ import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Hello } from '../../src/core/wire/wire.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import {
+  addDevice,
+  helloOf,
+  migrateWithAccounts,
+  openBenchDatabase,
+} from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 let server: PostgresBench | null = null;
@@ -35,7 +40,7 @@ afterAll(() => server?.close());
 
 const openOnServer = async (): Promise<Database> => {
   if (server === null) throw new Error('no server');
-  return furnish(await openPostgres({ url: await server.createMigrated() }));
+  return migrateWithAccounts(await openPostgres({ url: await server.createMigrated() }));
 };
 
 const silent: Log = {

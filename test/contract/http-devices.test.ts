@@ -6,7 +6,7 @@ import { nextToPurge } from '../../broker/store/devices/device-deletion.ts';
 import { purgeSome } from '../../broker/upkeep/purge.ts';
 import { createSystemClock } from '../../src/adapters/system.ts';
 import { storeMany } from '../support/database/stored-events.ts';
-import { goesWith, tablesOf } from '../support/database/test-database.ts';
+import { isDeletedWith, tablesOf } from '../support/database/test-database.ts';
 import type { HttpService } from '../support/http/http-fixtures.ts';
 import { startHttpService } from '../support/http/http-service.ts';
 import { connectPacket, connectRaw } from '../support/mqtt/raw-mqtt.ts';
@@ -438,7 +438,7 @@ describe('a deleted device', () => {
   it('leaves no table behind: every one with rows of a device goes with it or is cleared away', async () => {
     const left: string[] = [];
     for (const { name, columns } of await tablesOf(service.db)) {
-      if (!columns.includes('device_no') || (await goesWith(service.db, name, 'devices'))) continue;
+      if (!columns.includes('device_no') || (await isDeletedWith(service.db, name, 'devices'))) continue;
       left.push(name);
     }
     // A command that has not ended must hold the device: the others are deleted in the batch. A login at a

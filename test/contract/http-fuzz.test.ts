@@ -207,7 +207,7 @@ it(`answers ${requestCount} hostile requests with documented errors only`, { tim
     { numRuns: Math.ceil(requestCount / perRun), endOnFailure: true },
   );
   expect(rejections).toEqual([]);
-  // It must get through to the handlers, and not be turned away at the door.
+  // It must get through to the handlers, and not be refused before.
   const share = (status: number): number => (seenStatuses.get(status) ?? 0) / requestCount;
   console.log(`answers by status: ${JSON.stringify(Object.fromEntries(seenStatuses))}`);
   expect(share(200)).toBeGreaterThan(0.2);

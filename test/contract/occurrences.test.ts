@@ -14,7 +14,7 @@ import { createSystemClock } from '../../src/adapters/system.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Clock, Database, Log } from '../../src/ports.ts';
-import { isOnPostgres, openAgain, openTestDatabase } from '../support/database/test-database.ts';
+import { isOnPostgres, openSecond, openTestDatabase } from '../support/database/test-database.ts';
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {}, with: () => log };
 const minuteMs = 60_000;
@@ -149,7 +149,7 @@ describe('an occurrence', () => {
   });
 
   it('is decided once by two processes at once', async () => {
-    const other = isOnPostgres ? await openAgain(db) : db;
+    const other = isOnPostgres ? await openSecond(db) : db;
     const two = [notifierOf(db), notifierOf(other)];
     for (let round = 0; round < 10; round += 1) {
       await command('expired');

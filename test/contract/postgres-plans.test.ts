@@ -11,7 +11,7 @@ import { tableOf } from '../../broker/store/slices/slices.ts';
 import { openPostgres } from '../../src/adapters/database/postgres.ts';
 import type { Database, Statement } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish } from '../support/broker/broker-bench.ts';
+import { addDevice, migrateWithAccounts } from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const hourMs = 3_600_000;
@@ -32,7 +32,7 @@ const hour: KeyRange = {
 
 /** One slice of some vehicles, and statistics as the server makes them by itself. */
 async function fill(db: Database): Promise<void> {
-  await furnish(db);
+  await migrateWithAccounts(db);
   const { sliceNo } = await openSlice(db);
   for (let at = 0; at < 40; at++) await addDevice(db, 'acme', `truck-${at}`);
   const others = sql`INSERT INTO devices (account_no, account_id, device_id, created_s)

@@ -15,7 +15,7 @@ import { allSlices, lastEventNo } from '../../broker/store/slices/slices.ts';
 import { runRetention } from '../../broker/upkeep/retention.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, startMs } from '../support/broker/broker-bench.ts';
+import { addDevice, migrateWithAccounts, startMs } from '../support/broker/broker-bench.ts';
 import { openNextSlice, storedEvents, storeEvents } from '../support/database/stored-events.ts';
 import { isOnPostgres, openTestDatabase, tablesOf } from '../support/database/test-database.ts';
 
@@ -29,7 +29,7 @@ let truck: number;
 let rival: number;
 
 beforeEach(async () => {
-  db = await furnish(await openTestDatabase());
+  db = await migrateWithAccounts(await openTestDatabase());
   truck = (await addDevice(db, 'acme', 'truck-1')).deviceNo;
   rival = (await addDevice(db, 'rival', 'truck-1')).deviceNo;
 });

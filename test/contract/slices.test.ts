@@ -34,8 +34,8 @@ import {
   advanceUntilSettled,
   createBenchClock,
   createBenchLog,
-  furnish,
   jsonBytes,
+  migrateWithAccounts,
 } from '../support/broker/broker-bench.ts';
 import {
   openNextSlice,
@@ -55,7 +55,7 @@ let db: Database;
 let deviceNos: number[];
 
 async function open(): Promise<void> {
-  db = await furnish(await openTestDatabase());
+  db = await migrateWithAccounts(await openTestDatabase());
   deviceNos = [];
   for (const deviceID of ['truck-1', 'truck-2'])
     deviceNos.push((await addDevice(db, 'acme', deviceID)).deviceNo);

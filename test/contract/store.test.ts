@@ -30,7 +30,12 @@ import { toRanges } from '../../src/core/wire/wire.ts';
 import { migrate } from '../../src/migrate.ts';
 import type { Database } from '../../src/ports.ts';
 import { sql } from '../../src/sql.ts';
-import { addDevice, furnish, helloOf, openBenchDatabase } from '../support/broker/broker-bench.ts';
+import {
+  addDevice,
+  helloOf,
+  migrateWithAccounts,
+  openBenchDatabase,
+} from '../support/broker/broker-bench.ts';
 import { type PostgresBench, postgresMissing, startPostgres } from '../support/database/postgres.ts';
 
 const all = { after: '', limit: 1000 };
@@ -44,7 +49,7 @@ afterAll(() => server?.close());
 
 const openOnServer = async (): Promise<Database> => {
   if (server === null) throw new Error('no server');
-  return furnish(await openPostgres({ url: await server.createMigrated() }));
+  return migrateWithAccounts(await openPostgres({ url: await server.createMigrated() }));
 };
 
 const ways = [

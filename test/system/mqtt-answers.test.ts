@@ -3,8 +3,8 @@
 import mqttPacket, { type Packet } from 'mqtt-packet';
 import { afterEach, expect, test, vi } from 'vitest';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { openTestMqttServer, type TestMqttServer, topicOf } from '../support/mqtt/test-mqtt-server.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -12,10 +12,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function open(changes: Parameters<typeof openMqttDoor>[0] = {}): Promise<MqttDoor> {
-  const door = await openMqttDoor(changes);
-  closers.push(() => door.server.close());
-  return door;
+async function open(changes: Parameters<typeof openTestMqttServer>[0] = {}): Promise<TestMqttServer> {
+  const mqtt = await openTestMqttServer(changes);
+  closers.push(() => mqtt.server.close());
+  return mqtt;
 }
 const bytesOf = (packets: readonly Packet[]): Uint8Array =>
   Buffer.concat(packets.map((packet) => mqttPacket.generate(packet)));

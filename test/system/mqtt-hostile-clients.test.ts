@@ -7,9 +7,9 @@ import { advanceUntilSettled, createBenchClock, createSteadyClock } from '../sup
 import { startLiveBroker } from '../support/broker/live-broker.ts';
 import { runSeed } from '../support/machine/run-seed.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
-import { type MqttDoor, openMqttDoor, topicOf } from '../support/mqtt/mqtt-door.ts';
 import { startOpenMqtt } from '../support/mqtt/open-mqtt.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
+import { openTestMqttServer, type TestMqttServer, topicOf } from '../support/mqtt/test-mqtt-server.ts';
 import { seededRandom } from '../support/serial/nmea-lines.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -17,11 +17,11 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-type DoorChanges = Parameters<typeof openMqttDoor>[0];
-async function open(changes: DoorChanges = {}): Promise<MqttDoor> {
-  const door = await openMqttDoor(changes);
-  closers.push(() => door.server.close());
-  return door;
+type DoorChanges = Parameters<typeof openTestMqttServer>[0];
+async function open(changes: DoorChanges = {}): Promise<TestMqttServer> {
+  const mqtt = await openTestMqttServer(changes);
+  closers.push(() => mqtt.server.close());
+  return mqtt;
 }
 /** With a clock that moves only by `advance`; `timers`: the delays of all timers that were set. */
 async function openTimed(changes: DoorChanges = {}) {
@@ -31,9 +31,9 @@ async function openTimed(changes: DoorChanges = {}) {
     timers.push(delayMs);
     return clock.after(delayMs, run);
   };
-  const door = await openMqttDoor({ ...changes, clock: { ...clock, after } });
-  closers.push(() => advanceUntilSettled(clock, door.server.close()));
-  return { ...door, clock, timers };
+  const mqtt = await openTestMqttServer({ ...changes, clock: { ...clock, after } });
+  closers.push(() => advanceUntilSettled(clock, mqtt.server.close()));
+  return { ...mqtt, clock, timers };
 }
 async function openBare(...args: Parameters<typeof startOpenMqtt>) {
   const server = await startOpenMqtt(...args);
@@ -606,15 +606,15 @@ describe('a stop', () => {
     };
     const clock = createSteadyClock();
     closers.push(async () => clock.stop());
-    const door = await openMqttDoor({ onUplink, clock });
+    const mqtt = await openTestMqttServer({ onUplink, clock });
     let closing: Promise<void> | null = null;
-    const close = (): Promise<void> => (closing ??= door.server.close());
+    const close = (): Promise<void> => (closing ??= mqtt.server.close());
     closers.push(close);
-    const client = await door.login('t');
+    const client = await mqtt.login('t');
     client.send(publishPacket(topicOf('t', 'events'), 'x', 7));
     await waitUntil('the publish to be taken', () => taken === 1);
     void close();
-    await expect(connectRaw(door.server.port)).rejects.toThrow('ECONNREFUSED');
+    await expect(connectRaw(mqtt.server.port)).rejects.toThrow('ECONNREFUSED');
     store();
     expect((await client.next('puback')).messageId).toBe(7);
     await client.closed;

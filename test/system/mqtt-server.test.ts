@@ -18,7 +18,7 @@ import { decodeAck, decodeCommand, decodeWelcome, signedTypes } from '../../src/
 import { sql } from '../../src/sql.ts';
 import { createBenchLog, createSteadyClock, helloOf } from '../support/broker/broker-bench.ts';
 import { type LiveBroker, type LiveDevice, startLiveBroker } from '../support/broker/live-broker.ts';
-import { takenBy } from '../support/broker/uplinks.ts';
+import { onUplinkOf } from '../support/broker/uplinks.ts';
 import { requires } from '../support/machine/requires.ts';
 import { waitUntil } from '../support/machine/wait-until.ts';
 import { connectPacket, connectRaw, publishPacket, type RawClient } from '../support/mqtt/raw-mqtt.ts';
@@ -533,7 +533,7 @@ function bareOptions(device: LiveDevice, limits = {}, isOverloaded = false) {
     log: createBenchLog(),
     limits,
     authenticate: async () => device,
-    onUplink: takenBy(async () => undefined),
+    onUplink: onUplinkOf(async () => undefined),
     onOffline: () => undefined,
     isOverloaded: () => isOverloaded,
   };

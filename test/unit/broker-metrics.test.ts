@@ -8,7 +8,7 @@ import { listFamilies, type MetricsSource } from '../../broker/metrics/families.
 import { createMeter } from '../../broker/metrics/meter.ts';
 import type { MqttServerOptions } from '../../broker/ports/mqtt-server.ts';
 import { createBenchClock, startMs } from '../support/broker/broker-bench.ts';
-import { promisedBy, takenBy } from '../support/broker/uplinks.ts';
+import { handleUplinkOf, onUplinkOf } from '../support/broker/uplinks.ts';
 
 const clock = createBenchClock();
 
@@ -149,13 +149,13 @@ describe('the figures', () => {
       clock.advance(20);
       if (failing.isFailing) throw new Error('not stored');
     };
-    await open({ onUplink: takenBy(onUplink) } as unknown as MqttServerOptions).catch(() => undefined);
+    await open({ onUplink: onUplinkOf(onUplink) } as unknown as MqttServerOptions).catch(() => undefined);
     const options = given as unknown as MqttServerOptions;
     const message = { verb: 'events', payload: new Uint8Array() } as const;
     const device = { accountID: 'acme', deviceID: 't1', deviceNo: 1 };
     options.count?.('accepted');
     options.count?.('refused_rate');
-    const take = promisedBy(options.onUplink);
+    const take = handleUplinkOf(options.onUplink);
     await take(device, message);
     failing.isFailing = true;
     await expect(take(device, message)).rejects.toThrow('not stored');

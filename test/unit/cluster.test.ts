@@ -21,7 +21,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { uplinkVerbs } from '../../src/core/wire/topics.ts';
 import type { Clock, Log } from '../../src/ports.ts';
 import { createBenchClock } from '../support/broker/broker-bench.ts';
-import { takenBy } from '../support/broker/uplinks.ts';
+import { onUplinkOf } from '../support/broker/uplinks.ts';
 
 const silent: Log = {
   debug: () => undefined,
@@ -244,7 +244,7 @@ describe('a payload that was consumed from a cluster', () => {
       return () => clearImmediate(timer);
     },
   };
-  const desk = (
+  const createUplinks = (
     onUplink: (device: DeviceRef) => Promise<void>,
     find: () => Promise<DeviceRef | null> = () => Promise.resolve(ref),
     isOver: () => Promise<boolean> = () => Promise.resolve(false),
@@ -254,7 +254,7 @@ describe('a payload that was consumed from a cluster', () => {
       clock,
       log: silent,
       find,
-      onUplink: takenBy(onUplink),
+      onUplink: onUplinkOf(onUplink),
       onUnprocessable: (_device, { reason }) => Promise.resolve(void kept.push(reason)),
       isOver,
     });
@@ -264,7 +264,7 @@ describe('a payload that was consumed from a cluster', () => {
 
   it('is tried until the store takes it, however long that is', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return tries < 50 ? Promise.reject(new AppError('storage', 'gone')) : Promise.resolve();
     });
@@ -274,7 +274,7 @@ describe('a payload that was consumed from a cluster', () => {
 
   it('is quarantined when it is refused although the store works, so that it delays no other', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return Promise.reject(new TypeError('cannot read it'));
     });
@@ -285,22 +285,22 @@ describe('a payload that was consumed from a cluster', () => {
   it('is dropped when its device was deleted, and goes to a new one of the name', async () => {
     const gone = (device: DeviceRef): Promise<void> =>
       device.deviceNo === 7 ? Promise.reject(new AppError('not_found', 'deleted')) : Promise.resolve();
-    const still = desk(gone);
+    const still = createUplinks(gone);
     expect(await still.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
     let asked = 0;
     const next = { ...ref, deviceNo: 8 };
-    const renewed = desk(gone, () => {
+    const renewed = createUplinks(gone, () => {
       asked += 1;
       return Promise.resolve(asked === 1 ? ref : next);
     });
     expect(await renewed.uplinks.handle(delivered, wanted)).toEqual({ kind: 'stored', device: next });
-    const unknown = desk(gone, () => Promise.resolve(null));
+    const unknown = createUplinks(gone, () => Promise.resolve(null));
     expect(await unknown.uplinks.handle(delivered, wanted)).toEqual({ kind: 'dropped' });
   });
 
   it('is ignored when it is not wanted any more', async () => {
     let tries = 0;
-    const { uplinks, kept } = desk(() => {
+    const { uplinks, kept } = createUplinks(() => {
       tries += 1;
       return Promise.reject(new AppError('unavailable', 'not now'));
     });
@@ -310,7 +310,7 @@ describe('a payload that was consumed from a cluster', () => {
 
   it('is reported as sent to a turn that is over, and only if its kind depends on turns', async () => {
     const find = () => Promise.resolve(ref);
-    const { uplinks, kept } = desk(
+    const { uplinks, kept } = createUplinks(
       () => Promise.resolve(),
       find,
       () => Promise.resolve(true),

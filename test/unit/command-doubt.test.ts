@@ -69,9 +69,9 @@ async function bench() {
     },
   };
   const ledger = createCommandLedger(parts);
-  const desk = createDeviceRequests(parts);
+  const requests = createDeviceRequests(parts);
   closers.push(async () => {
-    await advanceUntilSettled(clock, Promise.all([ledger.close(), desk.close()]));
+    await advanceUntilSettled(clock, Promise.all([ledger.close(), requests.close()]));
     await real.close();
   });
   await advanceUntilSettled(clock, ledger.onHello(device, helloOf('b1')));
@@ -87,7 +87,7 @@ async function bench() {
     ask: () =>
       advanceUntilSettled(
         clock,
-        desk.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` }),
+        requests.ask({ device, kind: 'position', issuer: 'olga', record: () => sql`SELECT 1` }),
       ),
     request: (state: '0' | '1') =>
       advanceUntilSettled(clock, ledger.request({ ...request, state, reason: 'r' })),

@@ -33,7 +33,7 @@ const acme = wholeAccount('acme');
 
 let db: Database;
 let clock: ReturnType<typeof createBenchClock>;
-let desk: DeviceRequests;
+let requests: DeviceRequests;
 let truck: DeviceRef;
 let van: DeviceRef;
 let sent: { readonly requestID: string; readonly boot: string; readonly kind: string }[];
@@ -44,7 +44,7 @@ beforeEach(async () => {
   truck = await addDevice(db, 'acme', 'truck-1');
   van = await addDevice(db, 'acme', 'van-1');
   sent = [];
-  desk = createDeviceRequests({
+  requests = createDeviceRequests({
     db,
     clock,
     entropy: createBenchEntropy(),
@@ -62,12 +62,12 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await desk.close();
+  await requests.close();
   await db.close();
 });
 
 const ask = (kind: RequestKind, device = truck, ttlS?: number) =>
-  desk.ask({
+  requests.ask({
     device,
     kind,
     issuer: 'olga',
@@ -91,12 +91,12 @@ const takeAnswer = async (device: DeviceRef, event: FleetEvent): Promise<void> =
 /** As the broker does: the hello is recorded before `onHello` is called. */
 const hello = async (device: DeviceRef, boot: string): Promise<void> => {
   await db.write([recordHello(device.deviceNo, helloOf(boot), { atMs: clock.utcMs() })]);
-  await desk.onHello(device, { boot });
+  await requests.onHello(device, { boot });
 };
 const part = (requestID: string, at: number, parts: number) =>
   event(64_816, { kind: 'log', requestID, part: at, parts, text: `part ${at}` });
 
-describe('the desk', () => {
+describe('requests to a device', () => {
   it('sends at once to the boot that is there, and on each hello what is not answered', async () => {
     const waiting = await ask('diagnostic');
     expect([waiting.requestState, sent]).toEqual(['requested', []]);
@@ -127,12 +127,12 @@ describe('the desk', () => {
   it('ends a request by its time, and sends it no more', async () => {
     const { requestID } = await ask('diagnostic', truck, 60);
     clock.advance(59_000);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('requested');
     clock.advance(2000);
     await hello(truck, 'b1');
     expect(sent).toEqual([]);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('expired');
     expect((await ask('log')).requestID).not.toBe(requestID);
   });
@@ -142,7 +142,7 @@ describe('the desk', () => {
     await hello(truck, 'b1');
     await takeAnswer(truck, part(requestID, 2, 2));
     clock.advance(61_000);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await stateOf(requestID)).toBe('expired');
     await takeAnswer(truck, part(requestID, 1, 2));
     expect(await findRequest(db, acme, requestID)).toMatchObject({ requestState: 'answered', isOpen: false });
@@ -194,7 +194,7 @@ describe('the desk', () => {
     expect(await listRequests(db, truck.deviceNo)).toHaveLength(deviceRequestLimits.kept);
     expect(await db.read(sql`SELECT 1 AS one FROM device_answers`)).toHaveLength(deviceRequestLimits.kept);
     clock.advance(deviceRequestLimits.keptMs + 1);
-    await desk.expireDue();
+    await requests.expireDue();
     expect(await listRequests(db, truck.deviceNo)).toEqual([]);
     expect(await db.read(sql`SELECT 1 AS one FROM device_answers`)).toEqual([]);
   });

@@ -134,11 +134,11 @@ export function createBenchLog(): BenchLog {
 
 /** A migrated SQLite database with the accounts `acme` and `rival`, in memory unless a path is given. */
 export function openBenchDatabase(path = ':memory:'): Promise<NotifyingDatabase> {
-  return furnish(openSqlite({ path, pageSize: 4096 }));
+  return migrateWithAccounts(openSqlite({ path, pageSize: 4096 }));
 }
 
 /** The same on any database that is open. */
-export async function furnish<Store extends Database>(db: Store): Promise<Store> {
+export async function migrateWithAccounts<Store extends Database>(db: Store): Promise<Store> {
   await migrate(db, migrations);
   for (const accountID of ['acme', 'rival']) {
     await db.write([

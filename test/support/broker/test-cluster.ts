@@ -10,7 +10,7 @@ import type {
 import { createQueues } from '../../../broker/scheduling/queues.ts';
 import type { DeviceRef } from '../../../broker/store/devices/devices.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { promisedBy, takenBy } from './uplinks.ts';
+import { handleUplinkOf, onUplinkOf } from './uplinks.ts';
 
 export interface TestCluster {
   /** The way in for one more broker. */
@@ -32,12 +32,12 @@ export function createTestCluster(): TestCluster {
     return member;
   };
   const deliver = (device: DeviceRef, message: Uplink): Promise<void> =>
-    queues.run(device.deviceNo, () => promisedBy(next().onUplink)(device, message));
+    queues.run(device.deviceNo, () => handleUplinkOf(next().onUplink)(device, message));
   const start = (options: MqttServerOptions): Promise<MqttServer> =>
     createMqttServer({
       ...options,
       authenticate: (device, proof) => next().authenticate(device, proof),
-      onUplink: takenBy(deliver),
+      onUplink: onUplinkOf(deliver),
       onOffline: (device) => void deliver(device, offline).catch(() => undefined),
       isOverloaded: () => false,
     });

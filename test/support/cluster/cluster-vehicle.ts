@@ -14,7 +14,7 @@ export interface VehicleOptions {
   readonly everyMs: number;
 }
 
-export interface VehicleBooks {
+export interface VehicleRecords {
   /** Facts that were made, and of them those that the broker has not acknowledged. */
   readonly made: number;
   readonly open: number;
@@ -33,7 +33,7 @@ export interface Vehicle {
   readonly boot: string;
   /** Makes a fact; it is in the outbox from then on. */
   make(fact?: Readonly<Record<string, unknown>>): number;
-  books(): VehicleBooks;
+  books(): VehicleRecords;
   client(): MqttClient | null;
   /** Drops the connection without DISCONNECT, as a tunnel does. */
   drop(): void;

@@ -27,7 +27,7 @@ import type { Log, LogFields, NotifyingDatabase, SqlValue, Statement } from '../
 import { createOfflineSenders } from '../broker/senders.ts';
 import { createTestCluster } from '../broker/test-cluster.ts';
 import { insertUser } from '../database/store-rows.ts';
-import { isOnPostgres, openAgain, openTestDatabase } from '../database/test-database.ts';
+import { isOnPostgres, openSecond, openTestDatabase } from '../database/test-database.ts';
 import { createTestProvider } from './test-provider.ts';
 
 /** Brokers that answer the requests of a test in turn. */
@@ -170,7 +170,7 @@ export async function startHttpService(limits: HttpServiceLimits = {}) {
   };
   const first = await startBridge(db);
   const bridges = [first];
-  while (bridges.length < bridgesOfTest) bridges.push(await startBridge(await openAgain(db)));
+  while (bridges.length < bridgesOfTest) bridges.push(await startBridge(await openSecond(db)));
   const { broker, services, http } = first;
   // Requests are counted by each broker for itself.
   let isPinned = limits.rates !== undefined;
